@@ -126,10 +126,10 @@ Result<std::uint64_t> parseSize(std::string_view text) {
     return unitKnown && !partOfAByte && bytes ? Result<std::uint64_t>(*bytes) : invalid("size", text, forms);
 }
 
-Result<std::uint64_t> parseDuration(std::string_view text) {
+Result<Microseconds> parseDuration(std::string_view text) {
     auto rest = trim(text);
     if (equalsIgnoringCase(rest, "infinity"))
-        return kInfinity;
+        return kForever;
     if (rest.empty())
         return invalid("duration", text, kDurationForms);
     std::uint64_t total = 0;
@@ -148,7 +148,7 @@ Result<std::uint64_t> parseDuration(std::string_view text) {
         total += *part;
         rest = trim(rest.substr(length));
     }
-    return total;
+    return fromUsec<Microseconds>(total);
 }
 
 Result<std::uint64_t> parseCpuQuota(std::string_view text) {
@@ -219,21 +219,20 @@ std::string formatSize(std::uint64_t bytes) {
     return text + kSizeSuffixes[index];
 }
 
-std::string formatDuration(std::uint64_t usec) {
-    if (usec == kInfinity)
+std::string formatDuration(Microseconds duration) {
+    if (duration == kForever)
         return "infinity";
     struct Step {
-        std::uint64_t size;
+        Microseconds size;
         const char* name;
     };
-    constexpr std::array steps{Step{86'400'000'000, "d"}, Step{3'600'000'000, "h"}, Step{60'000'000, "min"},
-                               Step{1'000'000, "s"},      Step{1'000, "ms"},        Step{1, "us"}};
+    constexpr std::array steps{Step{24h, "d"}, Step{1h, "h"}, Step{1min, "min"}, Step{1s, "s"}, Step{1ms, "ms"}, Step{1us, "us"}};
     std::string text;
     int parts = 0;
     for (const auto& step : steps) {
-        if (const auto count = usec / step.size; count > 0 && parts < 2) {
+        if (const auto count = duration / step.size; count > 0 && parts < 2) {
             text += (text.empty() ? "" : " ") + std::to_string(count) + step.name;
-            usec %= step.size;
+            duration %= step.size;
         } else if (parts == 0) {
             continue;
         }
@@ -246,8 +245,8 @@ std::string counted(std::uint64_t number, std::string_view one, std::string_view
     return std::to_string(number).append(" ").append(number == 1 ? one : many);
 }
 
-std::string formatUtc(std::uint64_t realtimeUsec) {
-    const auto seconds = static_cast<std::time_t>(realtimeUsec / 1'000'000);
+std::string formatUtc(RealTime time) {
+    const auto seconds = static_cast<std::time_t>(time.time_since_epoch() / 1s);
     std::tm parts{};
     std::array<char, 32> buffer{};
     if (!gmtime_r(&seconds, &parts) || std::strftime(buffer.data(), buffer.size(), "%Y-%m-%dT%H:%M:%SZ", &parts) == 0)

@@ -2,6 +2,7 @@
 // Reads and writes sizes, durations and other amounts in the form that people use. The functions use no locale and do no I/O.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <chrono>
@@ -18,9 +19,9 @@ constexpr std::uint64_t kInfinity = UINT64_MAX;
 /// are powers of 1024, and "B" or "iB" may follow a suffix. Error: InvalidArgument.
 Result<std::uint64_t> parseSize(std::string_view text);
 
-/// Reads a duration such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity", as in systemd.time(7). Returns the
-/// number of microseconds. Error: InvalidArgument.
-Result<std::uint64_t> parseDuration(std::string_view text);
+/// Reads a duration such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity", as in systemd.time(7). "infinity"
+/// is kForever. Error: InvalidArgument.
+Result<Microseconds> parseDuration(std::string_view text);
 
 /// Reads a CPU quota such as "150%" (like CPUQuota= in systemd.resource-control(5)) or "infinity". Returns the microseconds of
 /// CPU time per second, such as 1500000 for "150%". Error: InvalidArgument.
@@ -38,13 +39,13 @@ std::string signalName(int signal);
 /// Returns "1.5K" for 1536, and "infinity" for kInfinity.
 std::string formatSize(std::uint64_t bytes);
 
-/// Returns a duration in its two largest units, such as "1h 30min" for 5400000000. Returns "infinity" for kInfinity.
-std::string formatDuration(std::uint64_t usec);
+/// Returns a duration in its two largest units, such as "1h 30min" for 90min. Returns "infinity" for kForever.
+std::string formatDuration(Microseconds duration);
 
 /// Returns a text such as "1 process", "2 processes" or "0 processes".
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many);
 
-/// Returns a UTC time such as "2026-11-20T22:43:09Z" for a number of microseconds since 1970.
-std::string formatUtc(std::uint64_t realtimeUsec);
+/// Returns a UTC time such as "2026-11-20T22:43:09Z".
+std::string formatUtc(RealTime time);
 
 } // namespace pinfold

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::size_t kMaxKnown = 1024;
 constexpr std::size_t kMaxWaiting = 128; // dbus-daemon allows at most 128 unanswered calls for each connection
-constexpr std::uint64_t kTimeout = 5'000'000;
+constexpr Microseconds kTimeout = 5s;
 
 } // namespace
 
 CallerResolver::CallerResolver(sdbus::IConnection& connection, const CallerLimits& clients)
-    : bus_(bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")), clients_(clients) {}
+    : bus_(dbus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus")), clients_(clients) {}
 
 std::optional<Caller> CallerResolver::known(const std::string& sender) const {
     const auto found = known_.find(sender);
@@ -31,9 +31,9 @@ void CallerResolver::resolve(const std::string& sender, Done done) {
     waiting.push_back(std::move(done));
     if (waiting.size() > 1)
         return;
-    auto call = bus::makeCall(*bus_, "org.freedesktop.DBus", "GetConnectionUnixUser");
+    auto call = dbus::makeCall(*bus_, "org.freedesktop.DBus", "GetConnectionUnixUser");
     call << sender;
-    bus::callAsync(
+    dbus::callAsync(
         *bus_, call,
         // NOLINTNEXTLINE(bugprone-exception-escape): after an unexpected exception, pinfoldd ends, because libsystemd is C code
         [this, sender](sdbus::MethodReply& reply, const sdbus::Error* error) noexcept {

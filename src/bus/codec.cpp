@@ -4,7 +4,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kMaxGrace = 3'600'000'000;
+constexpr Microseconds kMaxGrace = 1h;
 
 /// Adds readers for the options that both CreateJob and OpenJob have.
 void addJobReaders(EntryReaders& readers, CreateRequest& request) {
@@ -13,7 +13,7 @@ void addJobReaders(EntryReaders& readers, CreateRequest& request) {
     };
     readers["slots"] = readerOf("slots", request.slots);
     readers["report_within"] = [&request](const sdbus::Variant& value) {
-        return assign(toNumber("report_within", value, 0, kMaxGrace), request.reportWithin);
+        return assign(toNumber("report_within", value, 0, toUsec(kMaxGrace)), request.reportWithin);
     };
     addLimitReaders(readers, request.limits);
     addAllocationReaders(readers, request.allocation);
@@ -58,10 +58,10 @@ Result<EndReport> decodeEndOptions(const Dict& options) {
     return report;
 }
 
-Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options) {
-    std::optional<std::uint64_t> grace;
+Result<std::optional<Microseconds>> decodeStopOptions(const Dict& options) {
+    std::optional<Microseconds> grace;
     auto read = readEntries(options, {{"grace", [&grace](const sdbus::Variant& value) {
-                                           return assign(toNumber("grace", value, 0, kMaxGrace), grace);
+                                           return assign(toNumber("grace", value, 0, toUsec(kMaxGrace)), grace);
                                        }}});
     if (!read)
         return read.error();
@@ -94,7 +94,7 @@ JobInfo infoOf(const JobSummary& job) {
 }
 
 sdbus::Error toBusError(const Error& error) {
-    return bus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(error.code).dbusName), error.message);
+    return dbus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(error.code).dbusName), error.message);
 }
 
 } // namespace pinfold

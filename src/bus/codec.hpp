@@ -3,6 +3,7 @@
 // other dictionaries is in src/bus_values.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "bus_values/job_dict.hpp"
 #include "bus_values/receipt_dict.hpp"
@@ -19,7 +20,7 @@ Result<void> decodeOpenOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);
 Result<EndReport> decodeEndOptions(const Dict& options);
 /// Returns the grace time, or nullopt if the options have no grace time.
-Result<std::optional<std::uint64_t>> decodeStopOptions(const Dict& options);
+Result<std::optional<Microseconds>> decodeStopOptions(const Dict& options);
 /// Reads the options of a method that has a single, boolean option, and returns its value. The default is false.
 Result<bool> decodeFlag(const Dict& options, const char* name);
 /// Checks the options of a method that has no options so far: a caller must not pass any option.

@@ -13,7 +13,7 @@ namespace pinfold {
 namespace {
 
 constexpr const char* kListAll = "GetManagedObjects";
-constexpr std::uint64_t kUsecPerObject = 200;
+constexpr Microseconds kUsecPerObject = 200us;
 constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a connection that sends more than 32 MiB
 // Until the bus has told pinfoldd the user of a sender, pinfoldd counts the sender's calls as calls of the user kNewcomers. All
 // unknown senders together have one limit on their calls.
@@ -36,7 +36,7 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);
     };
-    filter_ = bus::addFilter(connection, filter, this);
+    filter_ = dbus::addFilter(connection, filter, this);
 }
 
 int Gate::look(sd_bus_message* message) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "bus/caller.hpp"
 #include "bus/foreign_descriptors.hpp"
 #include "core/access/caller_limits.hpp"
@@ -31,7 +32,7 @@ public:
     struct Call {
         std::string sender;
         std::string method = {};
-        std::uint64_t spentBefore = 0;   ///< EventLoop::cpuTime() when the gate let the call in
+        Microseconds spentBefore{};      ///< EventLoop::cpuTime() when the gate let the call in
         bool counted = false;            ///< the gate has taken a token for the call
         std::shared_ptr<void> kept = {}; ///< result of ForeignDescriptors::takeOver(), kept until the call has been decoded
     };
@@ -52,7 +53,7 @@ private:
     std::function<std::size_t()> jobCount_;
     std::function<std::size_t()> objectBytes_;
     Call call_;
-    bus::Filter filter_;
+    dbus::Filter filter_;
 };
 
 } // namespace pinfold

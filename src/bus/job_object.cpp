@@ -23,8 +23,8 @@ JobObject::~JobObject() {
 }
 
 void JobObject::changed(std::initializer_list<const char*> properties) {
-    emitPropertiesChangedSignal(bus::InterfaceName(org::pinfold1::Job_adaptor::INTERFACE_NAME),
-                                std::vector<bus::PropertyName>(properties.begin(), properties.end()));
+    emitPropertiesChangedSignal(dbus::InterfaceName(org::pinfold1::Job_adaptor::INTERFACE_NAME),
+                                std::vector<dbus::PropertyName>(properties.begin(), properties.end()));
 }
 
 std::string JobObject::State() {
@@ -44,7 +44,7 @@ bool JobObject::Unkillable() {
 
 std::map<std::string, sdbus::Variant> JobObject::Limits() {
     const auto job = manager_.job(key_.text());
-    return job ? toDict(job->limits) : bus::Dict();
+    return job ? toDict(job->limits) : dbus::Dict();
 }
 
 std::vector<std::string> JobObject::LimitsNotEnforced() {

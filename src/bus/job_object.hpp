@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/job_manager.hpp"
 #include "dbus/org.pinfold1.Job_adaptor.hpp"
 #include "systemd/sdbus_compat.hpp"
@@ -39,7 +40,7 @@ private:
     std::string Slice() override { return key_.sliceName(); }
     std::string Unit() override { return key_.scopeName(0); }
     std::uint32_t Leader() override;
-    std::uint64_t Created() override { return created_; }
+    std::uint64_t Created() override { return toUsec(created_); }
     std::map<std::string, sdbus::Variant> Limits() override;
     std::vector<std::string> LimitsNotEnforced() override;
     std::map<std::string, sdbus::Variant> Allocation() override;
@@ -50,7 +51,7 @@ private:
     // manager knows the job.
     const JobKey key_;
     const uid_t uid_;
-    const std::uint64_t created_;
+    const RealTime created_;
 };
 
 } // namespace pinfold

@@ -116,7 +116,7 @@ private:
         } catch (const sdbus::Error& error) {
             // An exception because the bus has gone away is not a bug: the event loop notices the loss of the bus, too, and
             // pinfoldd starts again.
-            if (const auto name = bus::errorName(error);
+            if (const auto name = dbus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);
         } catch (const std::exception& error) {

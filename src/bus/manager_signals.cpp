@@ -71,8 +71,8 @@ void ManagerObject::drainChanged() {
     parts_.onChange();
     guarded("PropertiesChanged", [&] {
         emitPropertiesChangedSignal(
-            bus::InterfaceName(org::pinfold1::Manager_adaptor::INTERFACE_NAME),
-            {bus::PropertyName("Draining"), bus::PropertyName("DrainReason"), bus::PropertyName("DrainDetails")});
+            dbus::InterfaceName(org::pinfold1::Manager_adaptor::INTERFACE_NAME),
+            {dbus::PropertyName("Draining"), dbus::PropertyName("DrainReason"), dbus::PropertyName("DrainDetails")});
     });
 }
 

@@ -2,6 +2,7 @@
 // Makes calls on the bus. Only the sources in src/bus_client include this file.
 #pragma once
 
+#include "base/clock.hpp"
 #include "systemd/sdbus_compat.hpp"
 
 #include <cstdint>
@@ -9,8 +10,8 @@
 
 namespace pinfold {
 
-/// Other services on the bus, such as systemd, have to answer within kShortTime (in microseconds).
-constexpr std::uint64_t kShortTime = 2'000'000;
+/// Other services on the bus, such as systemd, have to answer within kShortTime.
+constexpr Microseconds kShortTime = 2s;
 
 /// Makes a call and returns its answer. Throws sdbus::Error.
 template <class T, class... Args>

@@ -18,14 +18,14 @@ std::string inWords(std::chrono::steady_clock::duration waited) {
     if (waited == std::chrono::steady_clock::duration::zero())
         return "in time";
     const auto milliseconds = std::chrono::round<std::chrono::milliseconds>(waited);
-    const auto rounded = milliseconds < std::chrono::seconds(1) ? milliseconds : std::chrono::round<std::chrono::seconds>(waited);
-    return "within " + formatDuration(static_cast<std::uint64_t>(std::chrono::microseconds(rounded).count()));
+    const auto rounded = milliseconds < 1s ? milliseconds : std::chrono::round<std::chrono::seconds>(waited);
+    return "within " + formatDuration(rounded);
 }
 
 } // namespace
 
 Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited) {
-    const auto name = bus::errorName(error);
+    const auto name = dbus::errorName(error);
     const std::string& message = error.getMessage();
     if (const auto code = errorCodeFromDbusName(name))
         return {*code, message};

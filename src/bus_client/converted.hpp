@@ -34,9 +34,9 @@ template <class Impl> Result<std::unique_ptr<Impl>> connected() {
     Result<void> checked;
     auto impl = converted([&checked] {
         auto made = std::make_unique<Impl>();
-        made->connection = bus::systemBus();
+        made->connection = dbus::systemBus();
         checked = checkDaemon(*made->connection);
-        made->manager = bus::makeProxy(*made->connection, kBusName, kManagerPath);
+        made->manager = dbus::makeProxy(*made->connection, kBusName, kManagerPath);
         return made;
     });
     if (!checked)

@@ -16,15 +16,15 @@ namespace {
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
 
 bool runs(sdbus::IConnection& connection) {
-    const auto bus = bus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    const auto bus = dbus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
     return askInShort<bool>(*bus, "org.freedesktop.DBus", "NameHasOwner", std::string(kBusName));
 }
 
 std::map<std::string, sdbus::Variant> unitProperties(sdbus::IConnection& connection) {
-    const auto manager = bus::makeProxy(connection, kSystemd, "/org/freedesktop/systemd1");
+    const auto manager = dbus::makeProxy(connection, kSystemd, "/org/freedesktop/systemd1");
     const auto unit =
         askInShort<sdbus::ObjectPath>(*manager, std::string(kSystemd) + ".Manager", "GetUnit", std::string("pinfoldd.service"));
-    const auto proxy = bus::makeProxy(connection, kSystemd, unit);
+    const auto proxy = dbus::makeProxy(connection, kSystemd, unit);
     return askInShort<std::map<std::string, sdbus::Variant>>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", std::string());
 }
 

@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-std::optional<std::string> textOf(const bus::Dict& dict, const char* name) {
+std::optional<std::string> textOf(const dbus::Dict& dict, const char* name) {
     const auto entry = dict.find(name);
     return entry == dict.end() ? std::nullopt : std::optional(entry->second.get<std::string>());
 }
@@ -39,7 +39,7 @@ Event leftoversFound(sdbus::Message& signal) {
 
 Event outOfMemory(sdbus::Message& signal) {
     Event event{.name = "out-of-memory"};
-    bus::Dict verdict;
+    dbus::Dict verdict;
     signal >> event.job.emplace() >> verdict;
     event.oomCause = textOf(verdict, "oom_cause");
     return event;
@@ -54,7 +54,7 @@ Event unkillable(sdbus::Message& signal) {
 Event jobRemoved(sdbus::Message& signal) {
     Event event{.name = "job-removed"};
     sdbus::ObjectPath path;
-    bus::Dict receipt;
+    dbus::Dict receipt;
     signal >> event.job.emplace() >> path >> receipt;
     event.result = textOf(receipt, "result");
     return event;
@@ -62,7 +62,7 @@ Event jobRemoved(sdbus::Message& signal) {
 
 Event receiptAmended(sdbus::Message& signal) {
     Event event{.name = "receipt-amended"};
-    bus::Dict receipt;
+    dbus::Dict receipt;
     signal >> event.job.emplace() >> receipt;
     event.result = textOf(receipt, "result");
     return event;
@@ -70,7 +70,7 @@ Event receiptAmended(sdbus::Message& signal) {
 
 Event drainChanged(sdbus::Message& signal) {
     std::string interface;
-    bus::Dict changed;
+    dbus::Dict changed;
     signal >> interface >> changed;
     const auto draining = changed.find("Draining");
     const bool drained = draining != changed.end() && draining->second.get<bool>();
@@ -125,7 +125,7 @@ Reader readerOf(std::string_view member) {
 
 struct EventsWatch::Impl {
     void hear(sdbus::Message& signal, Reader reader) {
-        if (!reader || !bus::isBroadcast(bus::rawMessage(signal)))
+        if (!reader || !dbus::isBroadcast(dbus::rawMessage(signal)))
             return;
         try {
             heard.push_back(reader(signal));
@@ -135,7 +135,7 @@ struct EventsWatch::Impl {
 
     std::unique_ptr<sdbus::IConnection> connection;
     std::unique_ptr<sdbus::IProxy> manager;
-    std::vector<bus::Match> matches;
+    std::vector<dbus::Match> matches;
     std::vector<Event> heard;
 };
 
@@ -151,14 +151,14 @@ Result<EventsWatch> EventsWatch::connect() {
     auto& impl = **made;
     const auto matched = converted([&impl] {
         auto& connection = *impl.connection;
-        impl.matches.push_back(bus::addMatch(connection, ofManager(), [&impl](sdbus::Message& signal) {
-            const char* member = sd_bus_message_get_member(bus::rawMessage(signal));
+        impl.matches.push_back(dbus::addMatch(connection, ofManager(), [&impl](sdbus::Message& signal) {
+            const char* member = sd_bus_message_get_member(dbus::rawMessage(signal));
             impl.hear(signal, readerOf(member ? member : ""));
         }));
         impl.matches.push_back(
-            bus::addMatch(connection, ofProperties(), [&impl](sdbus::Message& signal) { impl.hear(signal, drainChanged); }));
+            dbus::addMatch(connection, ofProperties(), [&impl](sdbus::Message& signal) { impl.hear(signal, drainChanged); }));
         impl.matches.push_back(
-            bus::addMatch(connection, ofBus(), [&impl](sdbus::Message& signal) { impl.hear(signal, ownerChanged); }));
+            dbus::addMatch(connection, ofBus(), [&impl](sdbus::Message& signal) { impl.hear(signal, ownerChanged); }));
     });
     if (!matched)
         return Error{ErrorCode::Unreachable, matched.error().message};
@@ -168,7 +168,7 @@ Result<EventsWatch> EventsWatch::connect() {
 Result<void> EventsWatch::listen(std::function<bool(const Event&)> heard) {
     const auto listened = converted([&] {
         while (true) {
-            while (bus::pump(*impl_->connection)) {
+            while (dbus::pump(*impl_->connection)) {
             }
             for (const auto& event : std::exchange(impl_->heard, {}))
                 if (!heard(event))

@@ -15,16 +15,15 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostWaits = 64; // dbus-daemon refuses the 129th unanswered call of a connection
-constexpr std::uint64_t kForEver = UINT64_MAX;
 
 } // namespace
 
 struct JobsWatch::Impl {
     void ask(const std::string& key) {
-        auto call = bus::makeCall(*manager, kManagerInterface, "WaitJob");
+        auto call = dbus::makeCall(*manager, kManagerInterface, "WaitJob");
         call << key;
         asked.insert(key);
-        bus::callAsync(
+        dbus::callAsync(
             *manager, call,
             [this, key](sdbus::MethodReply&, const sdbus::Error* error) {
                 asked.erase(key);
@@ -32,23 +31,23 @@ struct JobsWatch::Impl {
                 // If pinfoldd does not know the job any more, the job is over, too.
                 outcome = failure && failure->code != ErrorCode::NoSuchJob ? Result<void>(*failure) : Result<void>();
             },
-            kForEver);
+            kForever);
     }
 
     /// Waits for a message. Returns false at the deadline.
-    bool waitForMessage(std::uint64_t deadline) const {
+    bool waitForMessage(MonotonicTime deadline) const {
         const auto data = connection->getEventLoopPollData();
-        const auto now = monotonicNow();
-        const auto until = std::min(deadline, bus::pollTimeout(data));
-        const auto left = until == UINT64_MAX ? -1
-                          : until > now       ? static_cast<int>(std::min((until - now) / 1000 + 1, kMostMs))
-                                              : 0;
+        const auto now = MonotonicClock::now();
+        const auto until = std::min(deadline, dbus::pollUntil(data));
+        const auto left = until == MonotonicTime::max() ? -1
+                          : until > now ? static_cast<int>(std::min<std::uint64_t>((until - now) / 1ms + 1, kMost / 1ms))
+                                        : 0;
         pollfd wait{data.fd, static_cast<short>(data.events), 0};
         ::poll(&wait, 1, left);
-        return monotonicNow() < deadline;
+        return MonotonicClock::now() < deadline;
     }
 
-    static constexpr std::uint64_t kMostMs = 3'600'000;
+    static constexpr Microseconds kMost = 1h;
     std::unique_ptr<sdbus::IConnection> connection;
     std::unique_ptr<sdbus::IProxy> manager;
     std::set<std::string> asked;
@@ -67,15 +66,14 @@ Result<JobsWatch> JobsWatch::connect() {
     return JobsWatch(std::move(*impl));
 }
 
-Result<void> JobsWatch::untilOneEnds(const std::vector<std::string>& keys, std::uint64_t timeout) {
-    const auto now = monotonicNow();
-    const auto deadline = timeout > UINT64_MAX - now ? UINT64_MAX : now + timeout;
+Result<void> JobsWatch::untilOneEnds(const std::vector<std::string>& keys, Microseconds timeout) {
+    const auto deadline = after(MonotonicClock::now(), timeout);
     auto waited = converted([&]() -> bool {
         for (const auto& key : keys)
             if (impl_->asked.size() < kMostWaits && !impl_->asked.contains(key))
                 impl_->ask(key);
         while (!impl_->outcome) {
-            while (bus::pump(*impl_->connection)) {
+            while (dbus::pump(*impl_->connection)) {
             }
             if (!impl_->outcome && !impl_->waitForMessage(deadline))
                 return false;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <cstdint>
@@ -20,10 +21,10 @@ public:
     ~JobsWatch();
 
     /// Waits until one of the given jobs, or a job of an earlier call, is over and its receipt is durable. JobsWatch watches at
-    /// most 64 jobs at the same time. When one of the 64 jobs is over, JobsWatch begins to watch another job. `timeout` is in
-    /// microseconds. Errors: TimedOut; Unreachable; the errors of WaitJob. If pinfoldd restarts, the error is Unreachable, and
+    /// most 64 jobs at the same time. When one of the 64 jobs is over, JobsWatch begins to watch another job.
+    /// Errors: TimedOut; Unreachable; the errors of WaitJob. If pinfoldd restarts, the error is Unreachable, and
     /// the caller must not use the JobsWatch any more.
-    Result<void> untilOneEnds(const std::vector<std::string>& keys, std::uint64_t timeout);
+    Result<void> untilOneEnds(const std::vector<std::string>& keys, Microseconds timeout);
 
 private:
     struct Impl;

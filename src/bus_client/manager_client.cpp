@@ -17,8 +17,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kTimeout = 30'000'000;
-constexpr std::uint64_t kVacuumTimeout = 3'600'000'000;
+constexpr Microseconds kTimeout = 30s;
+constexpr Microseconds kVacuumTimeout = 1h;
 
 } // namespace
 
@@ -30,12 +30,12 @@ struct ManagerClient::Impl {
 namespace {
 
 template <class... Out, class... Args>
-void invoke(sdbus::IProxy& manager, const char* method, std::uint64_t timeout, std::tuple<Out&...> results, const Args&... args) {
+void invoke(sdbus::IProxy& manager, const char* method, Microseconds timeout, std::tuple<Out&...> results, const Args&... args) {
     std::apply(
         [&](Out&... out) {
             manager.callMethod(method)
                 .onInterface(kManagerInterface)
-                .withTimeout(timeout)
+                .withTimeout(toUsec(timeout))
                 .withArguments(args...)
                 .storeResultsTo(out...);
         },
@@ -84,12 +84,12 @@ template <class T = Dict>
 T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
     const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
     try {
-        return bus::makeProxy(connection, kBusName, path)->getProperty(property).onInterface(kJobInterface).template get<T>();
+        return dbus::makeProxy(connection, kBusName, path)->getProperty(property).onInterface(kJobInterface).template get<T>();
     } catch (const sdbus::Error& error) {
         // A job has an object on the bus from its first process to its end.
-        if (bus::errorName(error) != "org.freedesktop.DBus.Error.UnknownObject")
+        if (dbus::errorName(error) != "org.freedesktop.DBus.Error.UnknownObject")
             throw;
-        throw bus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(ErrorCode::Busy).dbusName), beginsOrEnds(key));
+        throw dbus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(ErrorCode::Busy).dbusName), beginsOrEnds(key));
     }
 }
 
@@ -117,7 +117,7 @@ Result<std::optional<Drain>> ManagerClient::draining() const {
         Dict properties;
         impl_->manager->callMethod("GetAll")
             .onInterface("org.freedesktop.DBus.Properties")
-            .withTimeout(kTimeout)
+            .withTimeout(toUsec(kTimeout))
             .withArguments(std::string(kManagerInterface))
             .storeResultsTo(properties);
         return drainFrom(properties);
@@ -145,7 +145,7 @@ Result<void> ManagerClient::reload() const {
     return converted([&] { invoke(*impl_->manager, "Reload", kTimeout, std::tie()); });
 }
 
-Result<std::vector<JobInfo>> ManagerClient::listJobs(std::uint64_t timeout) const {
+Result<std::vector<JobInfo>> ManagerClient::listJobs(Microseconds timeout) const {
     return converted([this, timeout] {
         const auto page = [this, timeout](const std::vector<JobInfo>& before) {
             std::vector<Dict> dicts;
@@ -234,7 +234,7 @@ Result<Vacuumed> ManagerClient::vacuum(const Retention& retention) const {
     });
 }
 
-Result<void> ManagerClient::stop(const std::string& key, std::optional<std::uint64_t> grace) const {
+Result<void> ManagerClient::stop(const std::string& key, std::optional<Microseconds> grace) const {
     Dict options;
     put(options, "grace", grace);
     return converted([&] { invoke(*impl_->manager, "StopJob", kTimeout, std::tie(), key, options); });
@@ -275,7 +275,7 @@ Result<std::string> ManagerClient::open(const std::string& key, const JobOpening
     });
 }
 
-Result<Receipt> ManagerClient::end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const {
+Result<Receipt> ManagerClient::end(const std::string& key, const ExitState& exit, Microseconds timeout) const {
     return converted([&] {
         Dict dict;
         invoke(*impl_->manager, "EndJob", timeout, std::tie(dict), key, toDict(exit));
@@ -307,7 +307,7 @@ Result<std::pair<std::uint32_t, std::string>> ManagerClient::adopt(const std::st
     });
 }
 
-Result<Receipt> ManagerClient::wait(const std::string& key, std::uint64_t timeout) const {
+Result<Receipt> ManagerClient::wait(const std::string& key, Microseconds timeout) const {
     return converted([&] {
         Dict dict;
         invoke(*impl_->manager, "WaitJob", timeout, std::tie(dict), key);

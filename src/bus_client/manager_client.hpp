@@ -3,6 +3,7 @@
 // time limit.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "model/allocation.hpp"
@@ -26,12 +27,12 @@ namespace pinfold {
 
 /// Describes a request to open a job that has no process yet.
 struct JobOpening {
-    std::uint32_t uid = 0;
+    uid_t uid = 0;
     ResourceLimits limits;
     AllocationRequest allocation = {};
-    std::optional<std::uint64_t> slots = {};        ///< 1 to 8192
-    std::optional<std::uint64_t> linger = {};       ///< microseconds; if unset, the site's setting holds
-    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds; if unset, 10 s
+    std::optional<std::uint64_t> slots = {};       ///< 1 to 8192
+    std::optional<Microseconds> linger = {};       ///< if unset, the site's setting holds
+    std::optional<Microseconds> reportWithin = {}; ///< if unset, 10 s
 };
 
 /// Calls pinfoldd. Every call can return TimedOut, Denied, and all errors of org.pinfold1.Error.*. If the client cannot reach
@@ -56,8 +57,8 @@ public:
     /// configuration stays in force.
     Result<void> reload() const;
     // The following functions return complete lists: they ask pinfoldd for all pages of a list.
-    /// `timeout` is the time for each page, in microseconds.
-    Result<std::vector<JobInfo>> listJobs(std::uint64_t timeout = 30'000'000) const;
+    /// `timeout` is the time for each page.
+    Result<std::vector<JobInfo>> listJobs(Microseconds timeout = 30s) const;
     Result<JobInfo> job(const std::string& key) const;
     /// Finds the job that a process belongs to. Returns the key of the job, and the number of the task with the process.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
@@ -72,7 +73,7 @@ public:
     /// Removes receipts. The limits that are set in `retention` replace the configured limits of the history. vacuum() waits
     /// for at most an hour until pinfoldd has removed the receipts.
     Result<Vacuumed> vacuum(const Retention& retention) const;
-    Result<void> stop(const std::string& key, std::optional<std::uint64_t> grace) const;
+    Result<void> stop(const std::string& key, std::optional<Microseconds> grace) const;
     Result<void> suspend(const std::string& key) const;
     Result<void> resume(const std::string& key) const;
     /// Changes limits. Returns the limits of the job that are in force after the change.
@@ -80,14 +81,14 @@ public:
     Result<void> kill(const std::string& key, int signal) const;
     /// Opens a job, and returns its slice.
     Result<std::string> open(const std::string& key, const JobOpening& opening) const;
-    /// Ends a job, and waits until no process of the job is left. `timeout` is in microseconds.
-    Result<Receipt> end(const std::string& key, const ExitState& exit, std::uint64_t timeout) const;
+    /// Ends a job, and waits until no process of the job is left.
+    Result<Receipt> end(const std::string& key, const ExitState& exit, Microseconds timeout) const;
     /// Adds the batch script to a job that somebody opened. Returns the task's number and unit.
     Result<std::pair<std::uint32_t, std::string>> addBatchScript(const std::string& key, const UniqueFd& leader) const;
     /// Adds a task with the given processes to a job. Returns the task's number and unit.
     Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;
-    /// Waits for the end of a job. `timeout` is in microseconds.
-    Result<Receipt> wait(const std::string& key, std::uint64_t timeout) const;
+    /// Waits for the end of a job.
+    Result<Receipt> wait(const std::string& key, Microseconds timeout) const;
 
 private:
     struct Impl;

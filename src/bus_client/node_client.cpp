@@ -29,7 +29,7 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     try {
         return call();
     } catch (const sdbus::Error& error) {
-        const auto name = bus::errorName(error);
+        const auto name = dbus::errorName(error);
         const bool late = name.ends_with(".NoReply") || name.ends_with(".Timeout") || name.ends_with(".ETIMEDOUT");
         return Error{late ? ErrorCode::TimedOut : ErrorCode::Unreachable, printable(error.getMessage(), 200)};
     }
@@ -64,14 +64,14 @@ NodeClient& NodeClient::operator=(NodeClient&&) noexcept = default;
 NodeClient::~NodeClient() = default;
 
 Result<NodeClient> NodeClient::connect() {
-    ::setenv("SYSTEMD_BUS_TIMEOUT", fmt::format("{}us", kTimeLimit).c_str(), 1);
+    ::setenv("SYSTEMD_BUS_TIMEOUT", fmt::format("{}us", toUsec(kTimeLimit)).c_str(), 1);
     // If a bus accepts the connection but sends nothing, libsystemd waits for 90 s, and ignores SYSTEMD_BUS_TIMEOUT. So a
     // separate thread connects to the bus. When the time limit is over, connect() returns and the thread continues to wait.
     using Made = Result<std::unique_ptr<Impl>>;
     std::packaged_task<Made()> connecting([] {
         return converted([] {
             auto made = std::make_unique<Impl>();
-            made->connection = bus::systemBus();
+            made->connection = dbus::systemBus();
             return made;
         });
     });
@@ -86,9 +86,9 @@ Result<NodeClient> NodeClient::connect() {
 Result<NodeClient::Properties> NodeClient::properties(const std::string& service, const std::string& path,
                                                       const std::string& interface) const {
     return converted([&] {
-        const auto proxy = bus::makeProxy(*impl_->connection, service, path);
+        const auto proxy = dbus::makeProxy(*impl_->connection, service, path);
         Properties properties;
-        for (const auto& [name, value] : askInShort<bus::Dict>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", interface))
+        for (const auto& [name, value] : askInShort<dbus::Dict>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", interface))
             properties.emplace(name, text(value));
         return properties;
     });
@@ -96,7 +96,7 @@ Result<NodeClient::Properties> NodeClient::properties(const std::string& service
 
 Result<NodeClient::Properties> NodeClient::unit(const std::string& name) const {
     const auto path = converted([&] {
-        const auto proxy = bus::makeProxy(*impl_->connection, kSystemd, kSystemdPath);
+        const auto proxy = dbus::makeProxy(*impl_->connection, kSystemd, kSystemdPath);
         return askInShort<sdbus::ObjectPath>(*proxy, "org.freedesktop.systemd1.Manager", "LoadUnit", name);
     });
     return path ? properties(kSystemd, *path, "") : Result<Properties>(path.error());
@@ -104,12 +104,12 @@ Result<NodeClient::Properties> NodeClient::unit(const std::string& name) const {
 
 Result<bool> NodeClient::hasOwner(const std::string& name) const {
     return converted(
-        [&] { return askInShort<bool>(*bus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "NameHasOwner", name); });
+        [&] { return askInShort<bool>(*dbus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "NameHasOwner", name); });
 }
 
 Result<bool> NodeClient::canBeStarted(const std::string& name) const {
     return converted([&] {
-        const auto names = askInShort<std::vector<std::string>>(*bus::makeProxy(*impl_->connection, kBus, kBusPath), kBus,
+        const auto names = askInShort<std::vector<std::string>>(*dbus::makeProxy(*impl_->connection, kBus, kBusPath), kBus,
                                                                 "ListActivatableNames");
         return std::find(names.begin(), names.end(), name) != names.end();
     });

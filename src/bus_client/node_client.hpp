@@ -3,6 +3,7 @@
 // seconds. A call does not start a service, except for systemd's own units.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <map>
@@ -15,7 +16,7 @@ namespace pinfold {
 /// bus.
 class NodeClient {
 public:
-    static constexpr std::uint64_t kTimeLimit = 2'000'000; ///< microseconds for each call
+    static constexpr Microseconds kTimeLimit = 2s; ///< for each call
 
     /// Connects to the system bus. connect() also sets SYSTEMD_BUS_TIMEOUT, the time limit for calls without a time limit of
     /// their own.

@@ -3,15 +3,23 @@
 // for the value.
 #pragma once
 
+#include "base/clock.hpp"
 #include "systemd/sdbus_compat.hpp"
 
+#include <cstdint>
 #include <optional>
 
 namespace pinfold {
 
-using bus::Dict;
+using dbus::Dict;
 
-template <class T> void put(Dict& dict, const char* name, const T& value) { dict.emplace(name, sdbus::Variant(value)); }
+/// Adds an entry. On the bus, a duration or a time is a number of microseconds.
+template <class T> void put(Dict& dict, const char* name, const T& value) {
+    if constexpr (kIsTime<T>)
+        dict.emplace(name, sdbus::Variant(toUsec(value)));
+    else
+        dict.emplace(name, sdbus::Variant(value));
+}
 
 template <class T> void put(Dict& dict, const char* name, const std::optional<T>& value) {
     if (value)
@@ -21,7 +29,12 @@ template <class T> void put(Dict& dict, const char* name, const std::optional<T>
 /// Reads an entry. If the dictionary has no entry with the given name, take() does not change `value`. If the entry has a wrong
 /// type, take() throws sdbus::Error.
 template <class T> void take(const Dict& dict, const char* name, T& value) {
-    if (const auto entry = dict.find(name); entry != dict.end())
+    const auto entry = dict.find(name);
+    if (entry == dict.end())
+        return;
+    if constexpr (kIsTime<T>)
+        value = fromUsec<T>(entry->second.get<std::uint64_t>());
+    else
         value = entry->second.get<T>();
 }
 

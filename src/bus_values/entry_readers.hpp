@@ -3,6 +3,7 @@
 // functions return the error InvalidArgument with the name of the wrong entry.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "bus_values/dict.hpp"
@@ -39,7 +40,10 @@ UniqueFd takeFd(const sdbus::UnixFd& fd);
 template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {
     if (!number)
         return number.error();
-    member = static_cast<T>(*number);
+    if constexpr (kIsTime<T>)
+        member = fromUsec<T>(*number);
+    else
+        member = static_cast<T>(*number);
     return {};
 }
 
@@ -53,7 +57,7 @@ inline Result<void> assign(Result<std::string> text, std::optional<std::string>&
 /// Returns a reader that stores a limit or a number in `member`.
 template <class T> EntryReader readerOf(const char* name, std::optional<T>& member) {
     return [name, &member](const sdbus::Variant& value) -> Result<void> {
-        if constexpr (kIsNumber<std::optional<T>>) {
+        if constexpr (kIsNumber<std::optional<T>> || kIsTime<T>) {
             return assign(toNumber(name, value), member);
         } else {
             const auto text = toText(name, value);

@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kAnswerTime = 30'000'000; // microseconds, as for calls on the bus
+constexpr Microseconds kAnswerTime = 30s; // as for calls on the bus
 
 Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     std::vector<UniqueFd> processes;

@@ -113,7 +113,7 @@ void askGridEngine(Host& host, const Asking& asking) {
 }
 
 void lookAtClock(Host& host) {
-    host.now = realTimeNow();
+    host.now = RealClock::now();
     timex clock{};
     if (::adjtimex(&clock) >= 0)
         host.clockSet = (clock.status & STA_UNSYNC) == 0;

@@ -15,7 +15,7 @@ namespace {
 
 /// If the common time-out of all jobs has expired, each further job still gets kLeastTime. kLeastTime is long enough to find
 /// out whether a job is already over.
-constexpr std::uint64_t kLeastTime = 100'000;
+constexpr Microseconds kLeastTime = 100ms;
 
 } // namespace
 
@@ -44,7 +44,7 @@ ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>
     return first;
 }
 
-std::optional<std::uint64_t> SharedTimeout::left() const {
+std::optional<Microseconds> SharedTimeout::left() const {
     return timeout_ && several_ ? std::max(countdown_.left(), kLeastTime) : timeout_;
 }
 
@@ -58,7 +58,7 @@ ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& c
     return ExitStatus::Ok;
 }
 
-ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, std::uint64_t timeout,
+ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, Microseconds timeout,
                           const Result<Receipt>& receipt) {
     if (!receipt)
         return fail(explained(receipt.error(), key, timeout));

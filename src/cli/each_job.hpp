@@ -2,6 +2,7 @@
 // Declares the common parts of verbs that handle existing jobs.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/error_code.hpp"
 #include "bus_client/manager_client.hpp"
 #include "cli/countdown.hpp"
@@ -30,14 +31,14 @@ ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>
 /// Divides one --timeout among several jobs.
 class SharedTimeout {
 public:
-    SharedTimeout(std::optional<std::uint64_t> timeout, std::size_t jobs)
+    SharedTimeout(std::optional<Microseconds> timeout, std::size_t jobs)
         : timeout_(timeout), several_(jobs > 1), countdown_(timeout) {}
 
-    /// Returns the time that is left for the next job, in microseconds, or nullopt if there is no limit.
-    std::optional<std::uint64_t> left() const;
+    /// Returns the time that is left for the next job, or nullopt if there is no limit.
+    std::optional<Microseconds> left() const;
 
 private:
-    std::optional<std::uint64_t> timeout_;
+    std::optional<Microseconds> timeout_;
     bool several_;
     Countdown countdown_;
 };
@@ -46,10 +47,10 @@ private:
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& client, const std::string& key,
                               const std::function<std::string(const JobInfo& job)>& what);
 
-constexpr std::uint64_t kDefaultTimeout = 300'000'000; ///< microseconds to wait for a job's end
+constexpr Microseconds kDefaultTimeout = 5min; ///< time to wait for a job's end
 
 /// Makes the last output of a verb that has waited for a job's end. Only with --json, endWithReceipt() prints the receipt.
-ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, std::uint64_t timeout,
+ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, Microseconds timeout,
                           const Result<Receipt>& receipt);
 
 } // namespace pinfold

@@ -22,7 +22,7 @@ std::string text(const std::string& words) { return words; } // pinfoldd has mad
 
 } // namespace
 
-std::string eventLine(const Event& event, std::uint64_t time) {
+std::string eventLine(const Event& event, RealTime time) {
     auto line = formatUtc(time) + " " + event.name;
     if (event.job)
         line += " " + *event.job;
@@ -33,7 +33,7 @@ std::string eventLine(const Event& event, std::uint64_t time) {
     return line + "\n";
 }
 
-std::string jsonEvent(const Event& event, std::uint64_t time) {
+std::string jsonEvent(const Event& event, RealTime time) {
     Json json{{"schema", 1}, {"time", time}, {"time_iso", formatUtc(time)}, {"event", event.name}};
     json["job"] = event.job ? Json(*event.job) : Json(nullptr);
     forEachDetail(event, [&json](const char* name, const auto& value) { json[name] = value ? Json(*value) : Json(nullptr); });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "bus_client/events_watch.hpp"
 
 #include <cstdint>
@@ -8,10 +9,10 @@
 
 namespace pinfold {
 
-/// Returns a line such as "2026-11-20T12:00:00Z job-removed sge.4711 result=exited". `time` is CLOCK_REALTIME in microseconds.
-std::string eventLine(const Event& event, std::uint64_t time);
+/// Returns a line such as "2026-11-20T12:00:00Z job-removed sge.4711 result=exited".
+std::string eventLine(const Event& event, RealTime time);
 
 /// Returns the event as a JSON document on a single line.
-std::string jsonEvent(const Event& event, std::uint64_t time);
+std::string jsonEvent(const Event& event, RealTime time);
 
 } // namespace pinfold

@@ -16,14 +16,14 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kDay = 86'400'000'000;
+constexpr Microseconds kDay = 24h;
 
-std::optional<std::uint64_t> parseUtc(const std::string& text) {
+std::optional<RealTime> parseUtc(const std::string& text) {
     for (const char* form : {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
         std::tm parts{};
         const char* end = ::strptime(text.c_str(), form, &parts);
         if (end && *end == '\0')
-            return static_cast<std::uint64_t>(::timegm(&parts)) * 1'000'000;
+            return RealTime(std::chrono::seconds(::timegm(&parts)));
     }
     return std::nullopt;
 }
@@ -40,27 +40,27 @@ std::string userName(uid_t uid) {
     return name;
 }
 
-Result<std::uint32_t> userId(const std::string& text) {
+Result<uid_t> userId(const std::string& text) {
     if (const auto number = parseUnsigned(text); number && *number < UINT32_MAX)
-        return static_cast<std::uint32_t>(*number);
+        return static_cast<uid_t>(*number);
     if (const passwd* user = ::getpwnam(text.c_str()))
         return user->pw_uid;
     return Error{ErrorCode::InvalidArgument, fmt::format("unknown user '{}'", printable(text, 100))};
 }
 
-std::string formatShortUtc(std::uint64_t realtimeUsec, std::uint64_t now) {
-    const auto full = formatUtc(realtimeUsec); // for example 2026-11-20T12:00:00Z
-    const auto distance = std::max(realtimeUsec, now) - std::min(realtimeUsec, now);
+std::string formatShortUtc(RealTime time, RealTime now) {
+    const auto full = formatUtc(time); // for example 2026-11-20T12:00:00Z
+    const auto distance = std::max(time, now) - std::min(time, now);
     return full.size() < 16 || distance > 180 * kDay ? full.substr(0, 10) : full.substr(5, 5) + " " + full.substr(11, 5);
 }
 
-Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now) {
+Result<RealTime> parseWhen(const std::string& text, RealTime now) {
     if (text == "now")
         return now;
     if (text == "today")
-        return now / kDay * kDay;
+        return RealTime(now.time_since_epoch() / kDay * kDay);
     if (text.starts_with("-"))
-        if (const auto ago = parseDuration(text.substr(1)); ago && *ago <= now)
+        if (const auto ago = parseDuration(text.substr(1)); ago && *ago <= now.time_since_epoch())
             return now - *ago;
     if (const auto utc = parseUtc(text))
         return *utc;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <sys/types.h>
@@ -14,14 +15,14 @@ namespace pinfold {
 std::string userName(uid_t uid);
 
 /// Returns the user id for a text that is a user's name or a user id. Error: InvalidArgument.
-Result<std::uint32_t> userId(const std::string& text);
+Result<uid_t> userId(const std::string& text);
 
 /// Returns a short time such as "11-20 12:00" (UTC). If the time is more than half a year away from `now`, returns a date such
 /// as "2025-11-20".
-std::string formatShortUtc(std::uint64_t realtimeUsec, std::uint64_t now);
+std::string formatShortUtc(RealTime time, RealTime now);
 
 /// Reads a time such as "2026-11-20", "2026-11-20 12:00[:30]", "2026-11-20T12:00:00Z" (all UTC), "-1h", "today" or "now".
-/// Returns CLOCK_REALTIME microseconds. Error: InvalidArgument.
-Result<std::uint64_t> parseWhen(const std::string& text, std::uint64_t now);
+/// Error: InvalidArgument.
+Result<RealTime> parseWhen(const std::string& text, RealTime now);
 
 } // namespace pinfold

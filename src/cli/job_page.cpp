@@ -43,7 +43,7 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
     if (const auto words = allocationInWords(detail.allocation); !words.empty())
         text += row("reserved", words);
     if (limits.runTimeMax)
-        text += row("run time", "at most " + amounts.duration(limits.runTimeMax));
+        text += row("run time", "at most " + amounts.duration(timeLimit(limits.runTimeMax)));
     if (const auto words = notEnforcedInWords(detail.limitsNotEnforced); !words.empty())
         text += row("limits", wrapped(words, kPageWidth, kRowIndent));
     return text;

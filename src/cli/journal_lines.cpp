@@ -56,8 +56,8 @@ bool isText(std::string_view value) {
     return true;
 }
 
-std::string localTime(std::uint64_t realTimeUsec) {
-    const auto seconds = static_cast<std::time_t>(realTimeUsec / 1'000'000);
+std::string localTime(RealTime time) {
+    const auto seconds = static_cast<std::time_t>(time.time_since_epoch() / 1s);
     std::tm parts{};
     ::localtime_r(&seconds, &parts);
     std::array<char, 64> text{};
@@ -107,8 +107,8 @@ std::string journalLine(const JournalEntry& entry, const Terminal& terminal) {
 
 std::string jsonJournalEntry(const JournalEntry& entry) {
     Json json{{"__CURSOR", entry.cursor},
-              {"__REALTIME_TIMESTAMP", std::to_string(entry.realTime)},
-              {"__MONOTONIC_TIMESTAMP", std::to_string(entry.monotonic)}};
+              {"__REALTIME_TIMESTAMP", std::to_string(toUsec(entry.realTime))},
+              {"__MONOTONIC_TIMESTAMP", std::to_string(toUsec(entry.monotonic))}};
     std::map<std::string_view, Json> values;
     for (const auto& [name, value] : entry.fields)
         values[name].push_back(jsonValue(value));

@@ -270,7 +270,7 @@ std::string jsonVersions(const std::optional<std::string>& daemon) {
     return document({{"pinfold", PINFOLD_VERSION}, {"pinfoldd", daemon ? Json(*daemon) : Json(nullptr)}});
 }
 
-std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at) {
+std::string jsonTop(const std::vector<TopRow>& rows, RealTime at) {
     Json list = Json::array();
     for (const auto& row : rows)
         list.push_back(topRow(row));

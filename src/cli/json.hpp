@@ -3,6 +3,7 @@
 // meaning. If a value is not known, it is null.
 #pragma once
 
+#include "base/clock.hpp"
 #include "bus_client/manager_client.hpp"
 #include "cli/stray_rows.hpp"
 #include "cli/top_rows.hpp"
@@ -46,9 +47,8 @@ std::string jsonConfigValues(const std::vector<ConfigValue>& values);
 std::string jsonUnits(const StartRequest& request);
 std::string jsonFindings(const std::vector<doctor::Finding>& findings);
 std::string jsonVersions(const std::optional<std::string>& daemon);
-/// Returns the JSON document of `pinfold top`. `at` is the time at which pinfold read the values (CLOCK_REALTIME,
-/// microseconds).
-std::string jsonTop(const std::vector<TopRow>& rows, std::uint64_t at);
+/// Returns the JSON document of `pinfold top`. `at` is the time at which pinfold read the values.
+std::string jsonTop(const std::vector<TopRow>& rows, RealTime at);
 std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice, const std::map<std::string, std::string>& environment);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);

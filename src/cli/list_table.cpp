@@ -14,9 +14,7 @@ std::vector<ListColumn> allColumns(const Amounts& amounts, const TableStyle& sty
     const auto byText = [](auto member) {
         return [member](const JobInfo& a, const JobInfo& b) { return a.*member < b.*member; };
     };
-    const auto age = [amounts, now = style.now](const JobInfo& job) {
-        return amounts.duration(now > job.created ? now - job.created : 0);
-    };
+    const auto age = [amounts, now = style.now](const JobInfo& job) { return amounts.duration(timeBetween(job.created, now)); };
     return {
         {{.name = "key", .least = 24}, [](const JobInfo& job) { return printable(job.key); }, byText(&JobInfo::key)},
         {{.name = "user", .least = 8}, [](const JobInfo& job) { return userName(job.uid); }, byText(&JobInfo::uid)},

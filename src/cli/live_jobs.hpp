@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "bus_client/manager_client.hpp"
 #include "strays/job_knowledge.hpp"
 
@@ -12,7 +13,7 @@ namespace pinfold {
 /// Asks pinfoldd for the live jobs, and waits at most ten seconds. If pinfoldd does not answer, `pinfold strays` does nothing,
 /// and tries again at the next run of its timer.
 inline Result<std::vector<LiveJob>> askLiveJobs(const ManagerClient& client) {
-    constexpr std::uint64_t answerTime = 10'000'000;
+    constexpr Microseconds answerTime = 10s;
     const auto listed = client.listJobs(answerTime);
     if (!listed)
         return listed.error();

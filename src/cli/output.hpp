@@ -30,7 +30,7 @@ struct VerbContext {
     explicit VerbContext(const OutputOptions& outputOptions)
         : output(outputOptions), json(output.json), terminal(output.terminal), amounts{output.rawBytes} {}
 
-    TableStyle tableStyle() const { return {output.legend, output.pairs ? 0 : terminal.width(), output.pairs, realTimeNow()}; }
+    TableStyle tableStyle() const { return {output.legend, output.pairs ? 0 : terminal.width(), output.pairs, RealClock::now()}; }
 
     OutputOptions output;
     bool json;

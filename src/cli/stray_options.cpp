@@ -23,12 +23,12 @@ Error invalid(const std::string& text, const std::string& what) {
     return {ErrorCode::InvalidArgument, fmt::format("'{}' is not valid: use {}", printable(text, 100), what)};
 }
 
-Result<std::uint64_t> parseLeast(const std::string& text) {
+Result<Microseconds> parseLeast(const std::string& text) {
     const auto value = parseDuration(text);
-    return value && *value < kInfinity ? value : invalid(text, "a duration such as 90s");
+    return value && *value < kForever ? value : invalid(text, "a duration such as 90s");
 }
 
-Result<std::uint64_t> parseGrace(const std::string& text) {
+Result<Microseconds> parseGrace(const std::string& text) {
     const auto value = parseDuration(text);
     return value && *value <= StraysConfig::kMostGrace ? value : invalid(text, "0 to 1h");
 }

@@ -2,6 +2,7 @@
 // Makes the output of `pinfold strays` for people and for scripts.
 #pragma once
 
+#include "base/clock.hpp"
 #include "cli/table.hpp"
 #include "strays/sweep.hpp"
 #include "wording/amounts.hpp"
@@ -18,9 +19,9 @@ struct StrayRow {
     uid_t uid = 0;
     StrayKind kind = StrayKind::Other;
     std::optional<bool> hasJob; ///< the user has a live job; unset if that is not known
-    std::uint64_t age = 0;      ///< in microseconds
-    std::uint64_t cpu = 0;      ///< in microseconds
-    std::uint64_t rss = 0;      ///< in bytes
+    Microseconds age{};
+    Microseconds cpu{};
+    std::uint64_t rss = 0; ///< in bytes
     pid_t parent = 0;
     std::optional<std::string> tty; ///< for example "pts/3"
     std::string unit;

@@ -47,7 +47,7 @@ public:
         return users;
     }
 
-    Result<std::vector<EndedJob>> endedJobs(uid_t uid, std::uint64_t since) {
+    Result<std::vector<EndedJob>> endedJobs(uid_t uid, RealTime since) {
         std::vector<EndedJob> jobs;
         ReceiptFilter filter{.uid = uid, .since = since, .limit = kPage};
         while (true) {
@@ -65,7 +65,7 @@ public:
             // Another job may have ended in the same microsecond as the last job of the page. So the next page begins with the
             // last microsecond of the page before. If all jobs of a page ended in the same microsecond, the next page begins
             // before this microsecond.
-            filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0 : 1);
+            filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0us : 1us);
         }
     }
 
@@ -145,7 +145,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
 
     JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
-                                  [&](uid_t uid, std::uint64_t since) { return pinfoldd.endedJobs(uid, since); }};
+                                  [&](uid_t uid, RealTime since) { return pinfoldd.endedJobs(uid, since); }};
     std::map<uid_t, bool> candidates; // keeps the answers, because a user database may be slow, and /tmp may be full of files
     const auto isMine = [&](uid_t uid) {
         const auto [known, isNew] = candidates.try_emplace(uid);

@@ -177,8 +177,8 @@ std::string laidOut(const std::vector<Shown>& shown, const std::vector<Row>& lin
 
 } // namespace
 
-std::string tableTime(std::uint64_t realtimeUsec, const TableStyle& style) {
-    return style.width > 0 ? formatShortUtc(realtimeUsec, style.now) : formatUtc(realtimeUsec);
+std::string tableTime(RealTime time, const TableStyle& style) {
+    return style.width > 0 ? formatShortUtc(time, style.now) : formatUtc(time);
 }
 
 std::size_t displayWidth(const std::string& text) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -20,7 +22,7 @@ struct TableStyle {
     bool legend = true;
     std::size_t width = 0; ///< the terminal's width; if 0, nothing is cut
     bool pairs = false;    ///< each row is a line of NAME="value", as `lsblk --pairs` prints it; nothing is cut
-    std::uint64_t now = 0; ///< CLOCK_REALTIME, microseconds; a terminal shows times near `now` in a short form
+    RealTime now{};        ///< a terminal shows times near `now` in a short form
 };
 
 /// Returns a table without borders, in which each line ends with a line break. The text of the cells must be printable. If the
@@ -30,7 +32,7 @@ std::string formatTable(const std::vector<Column>& columns, const std::vector<st
                         const TableStyle& style);
 
 /// Formats a point in time for a table. On a terminal, tableTime() uses a short form of the time.
-std::string tableTime(std::uint64_t realtimeUsec, const TableStyle& style);
+std::string tableTime(RealTime time, const TableStyle& style);
 
 /// Returns the width of a UTF-8 text on a terminal, in columns (wcwidth(3)).
 std::size_t displayWidth(const std::string& text);

@@ -11,19 +11,19 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kPatience = 5'000'000; ///< short, because pinfoldd may hang and the user has waited already
+constexpr Microseconds kPatience = 5s; ///< short, because pinfoldd may hang and the user has waited already
 
 } // namespace
 
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
-                       std::uint64_t timeout) {
+                       Microseconds timeout) {
     auto words = fmt::format("job {} is still {} after {}", key, toString(state), formatDuration(timeout));
     if (!processes)
         return words;
     return fmt::format("{}: {} left", words, counted(*processes, "process is", "processes are"));
 }
 
-Error explained(Error error, const std::string& key, std::uint64_t timeout) {
+Error explained(Error error, const std::string& key, Microseconds timeout) {
     if (error.code != ErrorCode::TimedOut)
         return error;
     const auto client = ManagerClient::connect();

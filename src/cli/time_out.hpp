@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/error_code.hpp"
 #include "base/result.hpp"
 #include "model/job_state.hpp"
@@ -13,11 +14,11 @@ namespace pinfold {
 
 /// Completes the error of a wait for a job's end. After a time-out, explained() asks pinfoldd for the state of the job, and
 /// adds the answer to the error message.
-Error explained(Error error, const std::string& key, std::uint64_t timeout);
+Error explained(Error error, const std::string& key, Microseconds timeout);
 
 /// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is the number of processes
 /// that are left. Only the job's owner and admins may see the number of processes, so for other users `processes` is unset.
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
-                       std::uint64_t timeout);
+                       Microseconds timeout);
 
 } // namespace pinfold

@@ -14,12 +14,15 @@ namespace {
 
 using Amount = std::optional<std::uint64_t>;
 
+Amount usec(std::optional<Microseconds> time) { return time ? Amount(toUsec(*time)) : std::nullopt; }
+
 /// Returns the values that a job has at its start.
 TopJob atStart(const JobInfo& info) {
     TopJob start;
     start.info = info;
     start.at = info.created;
-    start.usage.cpuUser = start.usage.cpuSystem = start.usage.ioRead = start.usage.ioWritten = 0;
+    start.usage.cpuUser = start.usage.cpuSystem = 0s;
+    start.usage.ioRead = start.usage.ioWritten = 0;
     return start;
 }
 
@@ -28,7 +31,7 @@ TopJob atStart(const JobInfo& info) {
 std::optional<double> rate(Amount before, Amount now, const TopJob& first, const TopJob& last) {
     if (!before || !now || *now < *before || last.at <= first.at)
         return std::nullopt;
-    return static_cast<double>(*now - *before) * 1e6 / static_cast<double>(last.at - first.at);
+    return static_cast<double>(*now - *before) * 1e6 / static_cast<double>(toUsec(last.at - first.at));
 }
 
 Amount rounded(std::optional<double> value) {
@@ -38,9 +41,9 @@ Amount rounded(std::optional<double> value) {
 TopRow row(const TopJob& before, const TopJob& now) {
     TopRow row;
     row.job = now.info;
-    row.age = now.at > now.info.created ? now.at - now.info.created : 0;
+    row.age = timeBetween(now.info.created, now.at);
     row.cpuTime = cpuTime(now.usage);
-    if (const auto used = rate(cpuTime(before.usage), row.cpuTime, before, now)) {
+    if (const auto used = rate(usec(cpuTime(before.usage)), usec(row.cpuTime), before, now)) {
         row.cpu = *used / 1e4;
         if (now.bounds.cpus && *now.bounds.cpus > 0)
             row.cpuOfAllowed = *row.cpu / *now.bounds.cpus;
@@ -68,7 +71,7 @@ constexpr std::array kOrders{Order{"cpu", [](const TopRow& row) { return orUnkno
                              Order{"memory", [](const TopRow& row) { return orUnknown(row.memory); }},
                              Order{"io", ioRate},
                              Order{"tasks", [](const TopRow& row) { return orUnknown(row.tasks); }},
-                             Order{"time", [](const TopRow& row) { return orUnknown(row.cpuTime); }},
+                             Order{"time", [](const TopRow& row) { return orUnknown(usec(row.cpuTime)); }},
                              Order{"key", [](const TopRow&) { return 0.0; }}};
 
 } // namespace

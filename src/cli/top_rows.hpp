@@ -2,6 +2,7 @@
 // Computes the values in `pinfold top` from two measurements of each job.
 #pragma once
 
+#include "base/clock.hpp"
 #include "bus_client/manager_client.hpp"
 #include "model/usage.hpp"
 #include "os/cgroup.hpp"
@@ -16,23 +17,23 @@ namespace pinfold {
 /// Holds the figures of a job at one moment.
 struct TopJob {
     JobInfo info;
-    std::uint64_t at = 0; ///< when pinfold read the job's cgroup (CLOCK_REALTIME, microseconds)
+    RealTime at{}; ///< when pinfold read the job's cgroup
     Usage usage;
     CgroupDir::Bounds bounds;
 };
 
 struct TopSample {
-    std::uint64_t at = 0; ///< in microseconds of CLOCK_REALTIME
+    RealTime at{};
     std::vector<TopJob> jobs;
 };
 
 /// Holds one row of `pinfold top`. If a value is not known, its member is unset.
 struct TopRow {
     JobInfo job;
-    std::uint64_t age = 0;     ///< in microseconds
+    Microseconds age{};
     std::optional<double> cpu; ///< percent of one core since the previous look, or since the job's start at the first look
     std::optional<double> cpuOfAllowed;      ///< percent of the CPUs that the job may use
-    std::optional<std::uint64_t> cpuTime;    ///< microseconds since the job's start
+    std::optional<Microseconds> cpuTime;     ///< CPU time since the job's start
     std::optional<std::uint64_t> memory;     ///< in bytes
     std::optional<std::uint64_t> memoryMax;  ///< bytes; also unset if there is no limit
     std::optional<std::uint64_t> memoryPeak; ///< in bytes

@@ -148,8 +148,8 @@ void TopScreen::show(const std::string& text) const {
     writeAll(frame + "\x1b[J");
 }
 
-std::optional<char> TopScreen::wait(std::uint64_t usec) const {
-    const timespec most{static_cast<time_t>(usec / 1'000'000), static_cast<long>(usec % 1'000'000) * 1000};
+std::optional<char> TopScreen::wait(Microseconds time) const {
+    const auto most = toTimespec(time);
     pollfd keys{hasKeys ? STDIN_FILENO : -1, POLLIN, 0};
     const int ready = ::ppoll(&keys, 1, &most, &whileWaiting);
     if (changed) {

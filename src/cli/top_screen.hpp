@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -31,8 +33,8 @@ public:
     void show(const std::string& text) const;
 
     static constexpr char kRedraw = '\f'; ///< the key for a redraw; wait() also returns it after a resize of the terminal
-    /// Waits for a key. Returns 'q' if the terminal is closed. Returns nullopt if no key comes within `usec` microseconds.
-    std::optional<char> wait(std::uint64_t usec) const;
+    /// Waits for a key. Returns 'q' if the terminal is closed. Returns nullopt if no key comes within `time`.
+    std::optional<char> wait(Microseconds time) const;
 };
 
 } // namespace pinfold

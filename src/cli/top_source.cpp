@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kAskAgain = 10'000'000; // in microseconds
+constexpr Microseconds kAskAgain = 10s;
 constexpr std::uint64_t kOtherDescriptors = 64; // descriptors for everything except the cgroups
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }
@@ -34,9 +34,9 @@ std::uint64_t mostDescriptors() {
 Result<TopSample> TopSource::look() {
     auto slices = tree_.children(batchPath());
     std::sort(slices.begin(), slices.end());
-    if (const auto now = realTimeNow(); mustAsk(slices, now)) {
+    if (const auto now = RealClock::now(); mustAsk(slices, now)) {
         auto jobs = ask();
-        if (!jobs && asked_ == 0)
+        if (!jobs && !asked_)
             return jobs.error();
         trouble_ = jobs ? std::nullopt : std::optional(jobs.error());
         if (jobs) {
@@ -49,14 +49,14 @@ Result<TopSample> TopSource::look() {
     std::erase_if(jobs_, [&slices](const auto& entry) {
         return entry.second.cgroup && !std::binary_search(slices.begin(), slices.end(), entry.first);
     });
-    TopSample sample{realTimeNow(), {}};
+    TopSample sample{RealClock::now(), {}};
     for (const auto& [slice, job] : jobs_)
         sample.jobs.push_back(read(job));
     return sample;
 }
 
-bool TopSource::mustAsk(const std::vector<std::string>& slices, std::uint64_t now) const {
-    return asked_ == 0 || trouble_ || slices != slices_ || now < asked_ || now - asked_ >= kAskAgain ||
+bool TopSource::mustAsk(const std::vector<std::string>& slices, RealTime now) const {
+    return !asked_ || trouble_ || slices != slices_ || now < *asked_ || now - *asked_ >= kAskAgain ||
            std::any_of(jobs_.begin(), jobs_.end(), [](const auto& entry) { return !isSettled(entry.second.info); });
 }
 
@@ -96,7 +96,7 @@ std::optional<CgroupDir> TopSource::open(const std::string& slice) const {
 }
 
 TopJob TopSource::read(const Watched& job) {
-    TopJob read{job.info, realTimeNow(), {}, {}};
+    TopJob read{job.info, RealClock::now(), {}, {}};
     if (!job.cgroup)
         return read;
     read.usage = job.cgroup->briefUsage();

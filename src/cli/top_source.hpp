@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "bus_client/manager_client.hpp"
 #include "cli/top_rows.hpp"
 #include "os/cgroup.hpp"
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <map>
@@ -20,7 +23,7 @@ namespace pinfold {
 class TopSource {
 public:
     /// If `uid` is set, TopSource reads only the jobs of the user with this id.
-    explicit TopSource(std::optional<std::uint32_t> uid) : uid_(uid) {}
+    explicit TopSource(std::optional<uid_t> uid) : uid_(uid) {}
 
     /// Reads the values of the jobs. Returns an error only if pinfoldd has never answered. trouble() returns later failures.
     Result<TopSample> look();
@@ -33,18 +36,18 @@ private:
         std::optional<CgroupDir> cgroup;
     };
 
-    bool mustAsk(const std::vector<std::string>& slices, std::uint64_t now) const;
+    bool mustAsk(const std::vector<std::string>& slices, RealTime now) const;
     Result<std::vector<JobInfo>> ask();
     void take(std::vector<JobInfo> jobs);
     std::optional<CgroupDir> open(const std::string& slice) const;
     static TopJob read(const Watched& job);
 
     CgroupTree tree_;
-    std::optional<std::uint32_t> uid_;
+    std::optional<uid_t> uid_;
     std::optional<ManagerClient> client_;
     std::map<std::string, Watched> jobs_; ///< by slice
     std::vector<std::string> slices_;     ///< the slices when TopSource last asked pinfoldd
-    std::uint64_t asked_ = 0;             ///< when pinfoldd last answered (CLOCK_REALTIME, microseconds); 0 if it never answered
+    std::optional<RealTime> asked_;       ///< when pinfoldd last answered; unset if it never answered
     std::optional<Error> trouble_;
 };
 

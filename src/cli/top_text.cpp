@@ -78,7 +78,7 @@ template <class T> std::optional<T> sum(const std::vector<TopRow>& rows, std::op
     return total;
 }
 
-std::string sums(const std::vector<TopRow>& rows, std::uint64_t at, const TopStyle& style) {
+std::string sums(const std::vector<TopRow>& rows, RealTime at, const TopStyle& style) {
     std::map<std::string_view, std::size_t> states;
     for (const auto& row : rows)
         ++states[toString(row.job.state)];
@@ -91,8 +91,7 @@ std::string sums(const std::vector<TopRow>& rows, std::uint64_t at, const TopSty
 
 } // namespace
 
-std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std::optional<Error>& trouble,
-                    const TopStyle& style) {
+std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style) {
     if (style.pairs)
         return table(rows, style);
     std::string text = style.legend ? sums(rows, at, style) : "";

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "cli/top_rows.hpp"
 #include "wording/amounts.hpp"
 
@@ -24,7 +25,6 @@ struct TopStyle {
 };
 
 /// Returns the output of `pinfold top`: the sums of all jobs, a line about problems, and a table. Each line has a line break.
-std::string topText(const std::vector<TopRow>& rows, std::uint64_t at, const std::optional<Error>& trouble,
-                    const TopStyle& style);
+std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style);
 
 } // namespace pinfold

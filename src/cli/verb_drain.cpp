@@ -72,7 +72,7 @@ Result<Seen> look(const ManagerClient& client) {
 
 /// Waits until a job ends. Also returns if the bus or pinfoldd restarts, because the caller then has to ask pinfoldd for its
 /// jobs again.
-Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, std::uint64_t timeout) {
+Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, Microseconds timeout) {
     if (!watch) {
         auto connected = JobsWatch::connect();
         if (!connected)
@@ -129,7 +129,7 @@ void announceInterrupt() {
 struct DrainOptions {
     std::string reason;
     bool wait = false;
-    std::optional<std::uint64_t> timeout; ///< in microseconds
+    std::optional<Microseconds> timeout;
 };
 
 OptionSet describeDrain(DrainOptions& options) {

@@ -11,7 +11,7 @@ namespace {
 struct Options {
     std::string job;
     ExitState exit;
-    std::uint64_t timeout = kDefaultTimeout; ///< in microseconds
+    Microseconds timeout = kDefaultTimeout;
 };
 
 OptionSet describe(Options& options) {

@@ -72,7 +72,7 @@ OptionSet describe(Options& options) {
 }
 
 Result<ReceiptFilter> filterFrom(const Options& options) {
-    const auto now = realTimeNow();
+    const auto now = RealClock::now();
     ReceiptFilter filter;
     filter.limit = options.number;
     filter.result = options.result;

@@ -19,8 +19,8 @@ struct Options {
     std::string job;
     std::string user;
     std::optional<std::uint64_t> slots;
-    std::optional<std::uint64_t> linger;       ///< in microseconds
-    std::optional<std::uint64_t> reportWithin; ///< in microseconds
+    std::optional<Microseconds> linger;
+    std::optional<Microseconds> reportWithin;
     AllocationRequest allocation;
     ResourceLimits limits;
     bool replace = false;

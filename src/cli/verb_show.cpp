@@ -19,7 +19,9 @@ using Pairs = std::vector<std::pair<std::string, std::string>>;
 template <class T> std::string text(const std::optional<T>& value) {
     if (!value)
         return "";
-    if constexpr (kIsNumber<std::optional<T>>)
+    if constexpr (kIsTime<T>)
+        return Amounts::number(toUsec(*value));
+    else if constexpr (kIsNumber<std::optional<T>>)
         return Amounts::number(value);
     else
         return limitText(*value);
@@ -45,7 +47,7 @@ Pairs pairsOf(const JobDetail& detail, const std::string& user) {
                 {"leader", job.leader ? std::to_string(*job.leader) : ""},
                 {"slice", job.slice},
                 {"unit", job.unit},
-                {"created", std::to_string(job.created)}};
+                {"created", std::to_string(toUsec(job.created))}};
     forEachLimit(detail.limits, [&pairs](const LimitRow& row, const auto& value) { pairs.emplace_back(row.name, text(value)); });
     pairs.emplace_back("limits_not_enforced", joined(detail.limitsNotEnforced));
     pairs.emplace_back("allocated_cpus", detail.allocation.cpus.toString());

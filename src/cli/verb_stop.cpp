@@ -13,9 +13,9 @@ namespace {
 
 struct Options {
     std::vector<std::string> jobs;
-    std::optional<std::uint64_t> grace; ///< in microseconds
+    std::optional<Microseconds> grace;
     bool wait = false;
-    std::uint64_t timeout = kDefaultTimeout; ///< in microseconds
+    Microseconds timeout = kDefaultTimeout;
     bool dryRun = false;
 };
 
@@ -33,7 +33,7 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, std::uint64_t timeout) {
+ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, Microseconds timeout) {
     return receipt ? ExitStatus::Ok : fail(explained(receipt.error(), key, timeout));
 }
 

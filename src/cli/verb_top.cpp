@@ -21,19 +21,19 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kLeastDelay = 100'000;
-constexpr std::uint64_t kMostDelay = 3'600'000'000;
+constexpr Microseconds kLeastDelay = 100ms;
+constexpr Microseconds kMostDelay = 1h;
 constexpr std::uint64_t kMostIterations = 1'000'000'000;
 
 struct Options {
     std::string sort = "cpu"; ///< one of sortNames()
     std::optional<std::string> user;
     bool batch = false;
-    std::uint64_t iterations = 0;    ///< how many looks; 0 means until somebody ends the program
-    std::uint64_t delay = 1'000'000; ///< microseconds, kLeastDelay to kMostDelay
+    std::uint64_t iterations = 0; ///< how many looks; 0 means until somebody ends the program
+    Microseconds delay = 1s;      ///< kLeastDelay to kMostDelay
 };
 
-Result<std::uint64_t> parseDelay(const std::string& text) {
+Result<Microseconds> parseDelay(const std::string& text) {
     auto value = parseDuration(text);
     if (value && *value >= kLeastDelay && *value <= kMostDelay)
         return value;
@@ -65,7 +65,7 @@ OptionSet describe(Options& options) {
              .set = into(options.delay, parseDelay)}};
 }
 
-using Clock = std::chrono::steady_clock;
+using Clock = MonotonicClock;
 
 std::optional<std::string> sortOfKey(char key) {
     // To sort by a column, the user presses the first letter of the column's name. The key t selects `tasks`, so `time` has the
@@ -81,22 +81,19 @@ std::optional<std::string> sortOfKey(char key) {
 /// planned times.
 class Pace {
 public:
-    explicit Pace(std::uint64_t usec) : every_(std::chrono::microseconds(usec)) {}
+    explicit Pace(Microseconds every) : every_(every) {}
 
     void next() { due_ = std::max(due_ + every_, Clock::now()); }
-    std::uint64_t remainingUsec() const {
-        const auto remaining = std::chrono::duration_cast<std::chrono::microseconds>(due_ - Clock::now()).count();
-        return static_cast<std::uint64_t>(std::max<std::int64_t>(remaining, 0));
-    }
+    Microseconds remaining() const { return timeBetween(Clock::now(), due_); }
 
 private:
-    std::chrono::microseconds every_;
+    Microseconds every_;
     Clock::time_point due_ = Clock::now();
 };
 
-void sleepFor(std::uint64_t usec) {
-    timespec time{static_cast<time_t>(usec / 1'000'000), static_cast<long>(usec % 1'000'000) * 1000};
-    ::nanosleep(&time, nullptr);
+void sleepFor(Microseconds time) {
+    const auto spec = toTimespec(time);
+    ::nanosleep(&spec, nullptr);
 }
 
 ExitStatus batch(const VerbContext& context, const Options& options, TopSource& source, const TopStyle& style) {
@@ -105,7 +102,7 @@ ExitStatus batch(const VerbContext& context, const Options& options, TopSource& 
     for (std::uint64_t i = 0; i < options.iterations || options.iterations == 0; ++i) {
         if (i > 0) {
             pace.next();
-            sleepFor(pace.remainingUsec());
+            sleepFor(pace.remaining());
         }
         auto sample = source.look();
         if (!sample)
@@ -141,7 +138,7 @@ public:
 private:
     /// Waits until the list has to be updated again. Returns false if the user quits.
     bool waitForKeys(const Pace& pace) {
-        while (const auto key = screen_.wait(pace.remainingUsec())) {
+        while (const auto key = screen_.wait(pace.remaining())) {
             if (*key == 'q')
                 return false;
             if (*key == ' ')
@@ -177,7 +174,7 @@ private:
 };
 
 ExitStatus top(const VerbContext& context, const Options& options) {
-    std::optional<std::uint32_t> uid;
+    std::optional<uid_t> uid;
     if (options.user) {
         const auto user = userId(*options.user);
         if (!user)

@@ -9,7 +9,7 @@ namespace pinfold {
 namespace {
 
 struct Options {
-    std::optional<std::uint64_t> maxAge;  ///< in microseconds
+    std::optional<Microseconds> maxAge;
     std::optional<std::uint64_t> maxSize; ///< in bytes
 };
 

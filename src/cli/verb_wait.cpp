@@ -10,7 +10,7 @@ namespace {
 
 struct Options {
     std::vector<std::string> jobs;
-    std::optional<std::uint64_t> timeout; ///< in microseconds
+    std::optional<Microseconds> timeout;
 };
 
 OptionSet describe(Options& options) {
@@ -24,7 +24,7 @@ OptionSet describe(Options& options) {
 ExitStatus wait(const VerbContext& context, const Options& options) {
     const SharedTimeout timeout(options.timeout, options.jobs.size());
     return forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
-        const auto left = timeout.left().value_or(kInfinity);
+        const auto left = timeout.left().value_or(kForever);
         const auto receipt = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); });
         return endWithReceipt(one, key, left, receipt);
     });

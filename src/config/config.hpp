@@ -2,6 +2,7 @@
 // Holds /etc/pinfold/pinfold.toml as typed values. Reference: pinfold.toml(5).
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/paths.hpp"
 #include "base/result.hpp"
 #include "config/strays_config.hpp"
@@ -33,18 +34,18 @@ struct Config {
     } daemon;
 
     struct Jobs {
-        std::uint64_t killGrace = 1'000'000;     ///< kill_grace = "1s": time from SIGTERM to SIGKILL; 0 to 1 h
+        Microseconds killGrace = 1s;             ///< kill_grace = "1s": time from SIGTERM to SIGKILL; 0 to 1 h
         OnFailure onFailure = OnFailure::Refuse; ///< on_failure = "refuse" | "run-unconfined"
         bool allowUserJobs = false;              ///< allow_user_jobs
         UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
         std::uint64_t maxPerUser = 10000;                             ///< max_per_user: the most live jobs of one user
         std::uint64_t maxTasks = 1000;        ///< max_tasks: the most live tasks of one job besides its batch script
         std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: the most live tasks of all jobs of one user
-        /// linger = "60s": how long a job without a batch script stays after its last task has ended; 0 or more, or kInfinity.
-        std::uint64_t linger = 60'000'000;
+        /// linger = "60s": how long a job without a batch script stays after its last task has ended; 0 or more, or kForever.
+        Microseconds linger = 60s;
         /// slots = "none" | "weight" | "quota" | "cpus": how the number of a job's slots decides the job's share of the CPUs
         Slots slots = Slots::Weight;
-        std::uint64_t shepherdGrace = 30'000'000; ///< shepherd_grace = "30s": time for a shepherd whose job was killed; 0 to 1 h
+        Microseconds shepherdGrace = 30s; ///< shepherd_grace = "30s": time for a shepherd whose job was killed; 0 to 1 h
         /// summary = false | true | "on-failure": whether pinfoldd appends the page of `pinfold why` to the job's standard
         /// output
         Summary summary = Summary::Never;
@@ -100,9 +101,9 @@ struct Config {
     /// [history]: limits for the receipts in the history, and what pinfoldd does while it cannot write receipts. If the history
     /// has too many receipts, pinfoldd removes the oldest. The value kInfinity means that there is no limit.
     struct HistoryLimits {
-        std::uint64_t maxAge = 31'536'000'000'000;        ///< max_age = "365d": microseconds since a job's end, from 1 h
+        Microseconds maxAge = 8760h;                      ///< max_age = "365d": time since a job's end, from 1 h
         std::uint64_t maxSize = 1'073'741'824;            ///< max_size = "1G": bytes of history.db in use, from 1 MiB
-        std::uint64_t patience = 30'000'000;              ///< patience = "30s": how long a job waits for its receipt; 1 s to 1 h
+        Microseconds patience = 30s;                      ///< patience = "30s": how long a job waits for its receipt; 1 s to 1 h
         HistoryFailure onFailure = HistoryFailure::Drain; ///< on_failure = "drain" | "continue"
     } history;
 
@@ -115,7 +116,7 @@ struct Config {
 
     struct Unkillable {
         /// after = "60s": time from SIGKILL to the report about processes that have not ended; 1 s to 1 h.
-        std::uint64_t after = 60'000'000;
+        Microseconds after = 60s;
         UnkillableAction action = UnkillableAction::None; ///< action = "none" | "comment" | "drain" | "script"
         std::string script;                               ///< script = "/path": absolute; needed for action = "script"
     } unkillable;

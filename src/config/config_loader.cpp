@@ -92,7 +92,7 @@ Setter reserve(std::optional<Config::Reserve>& (*member)(Config&), Result<std::u
     return [=](const toml::node& node, Config& config) -> Result<void> {
         const auto text = node.value<std::string>().value_or("");
         const bool percent = text.ends_with('%');
-        const auto value = percent ? parseUnsigned(std::string_view(text).substr(0, text.size() - 1)) : amount(node, parse, 1);
+        const auto value = percent ? parseUnsigned(std::string_view(text).substr(0, text.size() - 1)) : amount(node, parse);
         if (!value || *value == kInfinity || (percent && *value > kMostPercent))
             return wrong(show(node) + " cannot be reserved: use an amount, or a share of at most \"90%\"");
         member(config) = Config::Reserve{*value, percent};
@@ -140,7 +140,7 @@ const std::map<std::string_view, Section>& sections() {
                                         {"warning", LogLevel::Warning},
                                         {"error", LogLevel::Error}})}}},
         {"jobs",
-         {{"kill_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.killGrace; }, 0, kHour, "0 to 1 h")},
+         {{"kill_grace", duration([](Config& c) -> Microseconds& { return c.jobs.killGrace; }, 0s, 1h, "0 to 1 h")},
           {"on_failure", word<OnFailure>([](Config& c) -> OnFailure& { return c.jobs.onFailure; },
                                          {{"refuse", OnFailure::Refuse}, {"run-unconfined", OnFailure::RunUnconfined}})},
           {"allow_user_jobs", flag([](Config& c) -> bool& { return c.jobs.allowUserJobs; })},
@@ -150,12 +150,12 @@ const std::map<std::string_view, Section>& sections() {
           {"max_tasks", count<std::uint64_t>([](Config& c) -> std::uint64_t& { return c.jobs.maxTasks; }, 1, 100'000)},
           {"max_tasks_per_user",
            count<std::uint64_t>([](Config& c) -> std::uint64_t& { return c.jobs.maxTasksPerUser; }, 1, 1'000'000)},
-          {"linger", noLessThan([](Config& c) -> std::uint64_t& { return c.jobs.linger; }, 0, parseDuration, 1'000'000,
-                                "a duration, or \"infinity\"")},
+          {"linger",
+           duration([](Config& c) -> Microseconds& { return c.jobs.linger; }, 0s, kForever, "a duration, or \"infinity\"")},
           {"slots",
            word<Slots>([](Config& c) -> Slots& { return c.jobs.slots; },
                        {{"none", Slots::None}, {"weight", Slots::Weight}, {"quota", Slots::Quota}, {"cpus", Slots::Cpus}})},
-          {"shepherd_grace", duration([](Config& c) -> std::uint64_t& { return c.jobs.shepherdGrace; }, 0, kHour, "0 to 1 h")},
+          {"shepherd_grace", duration([](Config& c) -> Microseconds& { return c.jobs.shepherdGrace; }, 0s, 1h, "0 to 1 h")},
           {"summary", summary}}},
         {"defaults", limits()},
         {"devices", {}}, // every name is valid as a key of this section
@@ -179,17 +179,17 @@ const std::map<std::string_view, Section>& sections() {
            word<CommandLines>([](Config& c) -> CommandLines& { return c.leftovers.commandLines; },
                               {{"none", CommandLines::None}, {"name", CommandLines::Name}, {"full", CommandLines::Full}})}}},
         {"history",
-         {{"max_age", noLessThan([](Config& c) -> std::uint64_t& { return c.history.maxAge; }, 3'600'000'000, parseDuration,
-                                 1'000'000, "1 h or more, or \"infinity\"")},
-          {"max_size", noLessThan([](Config& c) -> std::uint64_t& { return c.history.maxSize; }, 1 << 20, parseSize, 1,
-                                  "1M or more, or \"infinity\"")},
-          {"patience", duration([](Config& c) -> std::uint64_t& { return c.history.patience; }, 1'000'000, kHour, "1 s to 1 h")},
+         {{"max_age",
+           duration([](Config& c) -> Microseconds& { return c.history.maxAge; }, 1h, kForever, "1 h or more, or \"infinity\"")},
+          {"max_size",
+           size([](Config& c) -> std::uint64_t& { return c.history.maxSize; }, 1 << 20, "1M or more, or \"infinity\"")},
+          {"patience", duration([](Config& c) -> Microseconds& { return c.history.patience; }, 1s, 1h, "1 s to 1 h")},
           {"on_failure", word<HistoryFailure>([](Config& c) -> HistoryFailure& { return c.history.onFailure; },
                                               {{"drain", HistoryFailure::Drain}, {"continue", HistoryFailure::Continue}})}}},
         {"metrics", {{"textfile", textfile}, {"per_job", flag([](Config& c) -> bool& { return c.metrics.perJob; })}}},
         {"strays", straysSection()},
         {"unkillable",
-         {{"after", duration([](Config& c) -> std::uint64_t& { return c.unkillable.after; }, 1'000'000, kHour, "1 s to 1 h")},
+         {{"after", duration([](Config& c) -> Microseconds& { return c.unkillable.after; }, 1s, 1h, "1 s to 1 h")},
           {"action", word<UnkillableAction>([](Config& c) -> UnkillableAction& { return c.unkillable.action; },
                                             {{"none", UnkillableAction::None},
                                              {"comment", UnkillableAction::Comment},

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -14,7 +16,7 @@ enum class LeftoverFilesPolicy { Report, Remove };
 struct LeftoverFilesConfig {
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
     std::vector<std::string> directories{"/dev/shm", "/tmp"}; ///< file_directories: absolute paths
-    std::uint64_t minAge = 600'000'000;                       ///< file_min_age = "10min": time since the job's end
+    Microseconds minAge = 10min;                              ///< file_min_age = "10min": time since the job's end
 
     bool operator==(const LeftoverFilesConfig&) const = default;
 };

@@ -24,14 +24,23 @@ std::string show(const toml::node& node) {
     return printable(text.str(), 200);
 }
 
-Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view),
-                             std::uint64_t integerUnit) {
+Error noAmount(const toml::node& node) { return wrong(show(node) + " is not an amount: use a number or a string with a unit"); }
+
+Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view)) {
     if (const auto* text = node.as_string())
         return parse(text->get());
+    if (const auto* number = node.as_integer(); number && number->get() >= 0)
+        return static_cast<std::uint64_t>(number->get());
+    return noAmount(node);
+}
+
+Result<Microseconds> time(const toml::node& node) {
+    if (const auto* text = node.as_string())
+        return parseDuration(text->get());
     if (const auto* number = node.as_integer();
-        number && number->get() >= 0 && static_cast<std::uint64_t>(number->get()) <= UINT64_MAX / 2 / integerUnit)
-        return static_cast<std::uint64_t>(number->get()) * integerUnit;
-    return wrong(show(node) + " is not an amount: use a number or a string with a unit");
+        number && number->get() >= 0 && static_cast<std::uint64_t>(number->get()) <= kForever / 2 / 1s)
+        return Microseconds(std::chrono::seconds(number->get()));
+    return noAmount(node);
 }
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most) {
@@ -41,22 +50,21 @@ Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::
     return wrong(show(node) + " is out of range: use a number from " + std::to_string(least) + " to " + std::to_string(most));
 }
 
-Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range) {
+Setter duration(Microseconds& (*member)(Config&), Microseconds least, Microseconds most, const char* range) {
     return [=](const toml::node& node, Config& config) -> Result<void> {
-        const auto usec = amount(node, parseDuration, 1'000'000);
-        if (!usec)
-            return usec.error();
-        if (*usec < least || *usec > most)
+        const auto value = time(node);
+        if (!value)
+            return value.error();
+        if (*value < least || *value > most)
             return wrong(show(node) + " is out of range: use " + range);
-        member(config) = *usec;
+        member(config) = *value;
         return {};
     };
 }
 
-Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
-                  std::uint64_t integerUnit, const char* form) {
+Setter size(std::uint64_t& (*member)(Config&), std::uint64_t least, const char* form) {
     return [=](const toml::node& node, Config& config) -> Result<void> {
-        const auto value = amount(node, parse, integerUnit);
+        const auto value = amount(node, parseSize);
         if (!value)
             return value.error();
         if (*value < least)

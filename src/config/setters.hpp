@@ -4,6 +4,7 @@
 // The caller of the Setter adds the file, line and column.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "config/config.hpp"
 
@@ -22,25 +23,23 @@ namespace pinfold {
 using Setter = std::function<Result<void>(const toml::node&, Config&)>;
 using Section = std::map<std::string_view, Setter>;
 
-constexpr std::uint64_t kHour = 3'600'000'000; // in microseconds
-
 Error wrong(const std::string& what);
 
 /// Returns the value as the file has it, in a form that is safe to print in a message.
 std::string show(const toml::node& node);
 
-/// Reads a value that may be an integer or a string in the file. An integer is multiplied by `integerUnit`.
-Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view), std::uint64_t integerUnit);
+/// Reads a value that may be an integer or a string in the file.
+Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view));
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most);
 
-/// Returns a setter for a duration. The text `range` is for error messages, and says which durations are allowed.
-Setter duration(std::uint64_t& (*member)(Config&), std::uint64_t least, std::uint64_t most, const char* range);
+/// Returns a setter for a duration. An integer in the file is a number of seconds. The setter takes "infinity" if `most` is
+/// kForever. The text `range` is for error messages, and says which durations are allowed.
+Setter duration(Microseconds& (*member)(Config&), Microseconds least, Microseconds most, const char* range);
 
-/// Returns a setter that takes `least` or more, and also "infinity". The text `form` is for error messages, and says which
-/// values are allowed.
-Setter noLessThan(std::uint64_t& (*member)(Config&), std::uint64_t least, Result<std::uint64_t> (*parse)(std::string_view),
-                  std::uint64_t integerUnit, const char* form);
+/// Returns a setter for a number of bytes, which takes `least` or more, and also "infinity". The text `form` is for error
+/// messages, and says which values are allowed.
+Setter size(std::uint64_t& (*member)(Config&), std::uint64_t least, const char* form);
 
 Setter flag(bool& (*member)(Config&));
 

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "config/leftover_files_config.hpp"
 #include "model/stray_kind.hpp"
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <string>
@@ -16,8 +19,8 @@ enum class StraysMode { Report, Warn, Stop, Kill };
 /// Each key of [strays] has the same name as an option of `pinfold strays`.
 struct StraysConfig {
     StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill"
-    std::uint32_t minUid = 1000;          ///< min_uid
-    std::uint32_t maxUid = kMostUid;      ///< max_uid
+    uid_t minUid = 1000;                  ///< min_uid
+    uid_t maxUid = kMostUid;              ///< max_uid
     std::vector<std::string> users;       ///< users = ["alice"]: only these users, names or ids; if empty, all users
     std::vector<std::string> exemptUsers; ///< exempt_users: names or ids
     std::vector<std::string> exemptGroups{"pinfold-admin"}; ///< exempt_groups: names or ids
@@ -26,15 +29,15 @@ struct StraysConfig {
     /// kinds = ["session"]: the kinds of strays on which `pinfold strays` acts. `pinfold strays` lists strays of all kinds.
     StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,
                      StrayKind::Container, StrayKind::Moved,       StrayKind::Supervisor, StrayKind::Other};
-    bool withoutJob = false;           ///< without_job: only strays of users who have no live job
-    std::uint64_t minAge = 60'000'000; ///< min_age = "60s"
-    std::uint64_t minCpu = 0;          ///< min_cpu = "0": CPU time that the process has used
-    std::uint64_t grace = 10'000'000;  ///< grace = "10s": time from SIGTERM to SIGKILL; 0 to 1 h
-    std::uint32_t maxKills = 1000;     ///< max_kills: processes that one run acts on
+    bool withoutJob = false;       ///< without_job: only strays of users who have no live job
+    Microseconds minAge = 60s;     ///< min_age = "60s"
+    Microseconds minCpu{};         ///< min_cpu = "0": CPU time that the process has used
+    Microseconds grace = 10s;      ///< grace = "10s": time from SIGTERM to SIGKILL; 0 to 1 h
+    std::uint32_t maxKills = 1000; ///< max_kills: processes that one run acts on
     LeftoverFilesConfig files = {};
 
-    static constexpr std::uint32_t kMostUid = UINT32_MAX - 1; ///< for the kernel, (uid_t)-1 is not a user
-    static constexpr std::uint64_t kMostGrace = 3'600'000'000;
+    static constexpr uid_t kMostUid = UINT32_MAX - 1; ///< for the kernel, (uid_t)-1 is not a user
+    static constexpr Microseconds kMostGrace = 1h;
     static constexpr std::uint32_t kMostKills = 1'000'000;
 
     bool operator==(const StraysConfig&) const = default;

@@ -11,6 +11,8 @@ namespace {
 
 using Strays = StraysConfig;
 
+constexpr Microseconds kLongest = kForever - 1us; // the value must not be "infinity"
+
 bool isText(const std::string& text) { return !text.empty() && text == printable(text); }
 
 /// The cgroup of a process shows only the name of the unit, so a pattern with a slash would match nothing.
@@ -53,8 +55,8 @@ Section straysSection() {
                                    {"kill", StraysMode::Kill}})},
         // The lowest valid value of min_uid is 1. With min_uid = 0, processes of root such as the daemons of the system would
         // count as strays.
-        {"min_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
-        {"max_uid", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
+        {"min_uid", count<uid_t>([](Config& c) -> uid_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
+        {"max_uid", count<uid_t>([](Config& c) -> uid_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
         {"users", words([](Config& c) -> std::vector<std::string>& { return c.strays.users; }, isText, "users")},
         {"exempt_users", words([](Config& c) -> std::vector<std::string>& { return c.strays.exemptUsers; }, isText, "users")},
         {"exempt_groups", words([](Config& c) -> std::vector<std::string>& { return c.strays.exemptGroups; }, isText, "groups")},
@@ -64,15 +66,14 @@ Section straysSection() {
                            "command lines such as \"*matlab*\"")},
         {"kinds", kinds},
         {"without_job", flag([](Config& c) -> bool& { return c.strays.withoutJob; })},
-        {"min_age", duration([](Config& c) -> std::uint64_t& { return c.strays.minAge; }, 0, kInfinity - 1, "a duration")},
-        {"min_cpu", duration([](Config& c) -> std::uint64_t& { return c.strays.minCpu; }, 0, kInfinity - 1, "a duration")},
-        {"grace", duration([](Config& c) -> std::uint64_t& { return c.strays.grace; }, 0, Strays::kMostGrace, "0 to 1 h")},
+        {"min_age", duration([](Config& c) -> Microseconds& { return c.strays.minAge; }, 0s, kLongest, "a duration")},
+        {"min_cpu", duration([](Config& c) -> Microseconds& { return c.strays.minCpu; }, 0s, kLongest, "a duration")},
+        {"grace", duration([](Config& c) -> Microseconds& { return c.strays.grace; }, 0s, Strays::kMostGrace, "0 to 1 h")},
         {"files", word<LeftoverFilesPolicy>([](Config& c) -> LeftoverFilesPolicy& { return c.strays.files.policy; },
                                             {{"report", LeftoverFilesPolicy::Report}, {"remove", LeftoverFilesPolicy::Remove}})},
         {"file_directories", words([](Config& c) -> std::vector<std::string>& { return c.strays.files.directories; },
                                    isPlainDirectory, "absolute paths such as \"/tmp\"")},
-        {"file_min_age",
-         duration([](Config& c) -> std::uint64_t& { return c.strays.files.minAge; }, 0, kInfinity - 1, "a duration")},
+        {"file_min_age", duration([](Config& c) -> Microseconds& { return c.strays.files.minAge; }, 0s, kLongest, "a duration")},
         {"max_kills", count<std::uint32_t>([](Config& c) -> std::uint32_t& { return c.strays.maxKills; }, 1, Strays::kMostKills)},
     };
 }

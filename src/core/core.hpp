@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/context.hpp"
 #include "core/control/owners_turns.hpp"
 #include "core/end/killer.hpp"
@@ -25,8 +26,8 @@ struct Core {
     OwnersTurns owners;
     OutputWriters outputs; ///< all jobs share these
     Registry registry;
-    JobObserver* observer;                      ///< never null
-    std::optional<std::uint64_t> shutdownSince; ///< since when the node has been shutting down (CLOCK_BOOTTIME, microseconds)
+    JobObserver* observer;                 ///< never null
+    std::optional<BootTime> shutdownSince; ///< since when the node has been shutting down
 
     /// Stores the job's record, and returns false if the record was not stored. After a failure, save() only writes to the log,
     /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key may

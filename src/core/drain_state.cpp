@@ -127,7 +127,7 @@ void DrainState::stored(const Change& change, const Stored& result) {
 
 std::optional<Drain> DrainState::draining() const {
     auto drain = drain_;
-    const auto also = [&drain](const std::string& words, std::uint64_t since) {
+    const auto also = [&drain](const std::string& words, RealTime since) {
         if (!drain)
             drain = Drain{.reason = {}, .since = since, .by = {}};
         drain->reason += (drain->reason.empty() ? "" : "; ") + words;

@@ -2,6 +2,7 @@
 // Describes a live job: its record, and the watches and timers that observe the job.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/access/authorizer.hpp"
 #include "core/requests.hpp"
 #include "core/turns.hpp"
@@ -21,10 +22,10 @@
 
 namespace pinfold {
 
-/// The maximum time, in microseconds, by which pinfoldd delays SIGTERM (never SIGKILL) to read the command lines of leftovers
+/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) to read the command lines of leftovers
 /// first. Without the delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line. The
 /// time is limited because reading a command line may hang.
-inline constexpr std::uint64_t kDescriptionWait = 300'000;
+inline constexpr Microseconds kDescriptionWait = 300ms;
 
 struct Task {
     UniqueFd leader; ///< a pidfd; unset for adopted processes
@@ -63,15 +64,15 @@ struct Job {
     UniqueFd supervisor; ///< a pidfd
     EventHandle supervisorWatch;
     EventHandle runTimer;
-    EventHandle describeTimer;           ///< limits how long SIGTERM waits for the reports on leftovers
-    EventHandle graceTimer;              ///< when this time is over, SIGKILL follows
-    EventHandle killTimer;               ///< belongs to Killer
-    EventHandle unkillableTimer;         ///< belongs to UnkillablePolicy: the next step for processes that outlive SIGKILL
-    EventHandle removalTimer;            ///< belongs to JobCloser: the next try to remove the slice
-    std::optional<std::uint64_t> killAt; ///< when SIGKILL follows (CLOCK_BOOTTIME, microseconds); pinfoldd never moves it to a
-                                         ///< later time
-    EventHandle memoryWatch;             ///< watches memory.events of the slice
-    EventHandle oomTimer;                ///< limits the wait for the kernel's log line about the victim
+    EventHandle describeTimer;      ///< limits how long SIGTERM waits for the reports on leftovers
+    EventHandle graceTimer;         ///< when this time is over, SIGKILL follows
+    EventHandle killTimer;          ///< belongs to Killer
+    EventHandle unkillableTimer;    ///< belongs to UnkillablePolicy: the next step for processes that outlive SIGKILL
+    EventHandle removalTimer;       ///< belongs to JobCloser: the next try to remove the slice
+    std::optional<BootTime> killAt; ///< when SIGKILL follows; pinfoldd never moves it to a
+                                    ///< later time
+    EventHandle memoryWatch;        ///< watches memory.events of the slice
+    EventHandle oomTimer;           ///< limits the wait for the kernel's log line about the victim
     std::optional<OomReport> oomReport;
     JobOutput output; ///< the job's standard error; a restart of pinfoldd loses it
     std::optional<PeakSplit> peakSplit;
@@ -83,14 +84,14 @@ struct Job {
     bool reportOver = false; ///< the report of EndJob has come, or the wait for it is over
     bool endMissed = false;  ///< the leader ended while pinfoldd was away, so the batch system may have given up its report
     bool leftToPid1 = false; ///< the node is being shut down: PID 1 signals the job's processes, and kills them later
-    std::uint64_t endBegan = 0;  ///< when the end began (CLOCK_BOOTTIME, microseconds); 0 if it has not begun, or an earlier
-                                 ///< pinfoldd began it
-    bool ownersTurn = false;     ///< a signal or suspension that the owner asked for is under way
-    bool ownerSuspends = false;  ///< the owner asked for the suspension
-    bool changingLimits = false; ///< a change is on its way through systemd
-    EventHandle idleSave;        ///< stores the record when the loop is idle
-    bool accountDue = false;     ///< the job was handed to the closer
-    std::size_t describing = 0;  ///< reports on leftovers that are under way: the receipt waits for them
+    BootTime endBegan{};     ///< when the end began; 0 if it has not begun, or an earlier
+                             ///< pinfoldd began it
+    bool ownersTurn = false; ///< a signal or suspension that the owner asked for is under way
+    bool ownerSuspends = false;                     ///< the owner asked for the suspension
+    bool changingLimits = false;                    ///< a change is on its way through systemd
+    EventHandle idleSave;                           ///< stores the record when the loop is idle
+    bool accountDue = false;                        ///< the job was handed to the closer
+    std::size_t describing = 0;                     ///< reports on leftovers that are under way: the receipt waits for them
     std::vector<std::function<void()>> onDescribed; ///< called when `describing` is 0 again
     bool terminationDue = false;                    ///< SIGTERM waits for the reports on leftovers, for a moment
     std::vector<Reply<JobSummary>> creators;

@@ -5,13 +5,13 @@
 
 namespace pinfold {
 
-std::string newJobId(std::uint64_t realtimeUsec) {
+std::string newJobId(RealTime time) {
     sd_id128_t id{};
     char text[SD_ID128_STRING_MAX] = "";
     // sd_id128_randomize() fails only if the kernel has no random numbers yet, and no job starts so early.
     (void)sd_id128_randomize(&id);
     for (int byte = 5; byte >= 0; --byte)
-        id.bytes[byte] = static_cast<std::uint8_t>(realtimeUsec / 1000 >> (8 * (5 - byte)));
+        id.bytes[byte] = static_cast<std::uint8_t>(time.time_since_epoch() / 1ms >> (8 * (5 - byte)));
     return sd_id128_to_string(id, text);
 }
 

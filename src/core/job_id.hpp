@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <cstdint>
 #include <string>
 
@@ -9,6 +11,6 @@ namespace pinfold {
 /// Makes the id of a new job: 48 bits of time in milliseconds, then 80 random bits, as 32 hexadecimal digits. The id is unique:
 /// no other job on any node ever gets the same id. Later jobs get greater ids, so a database adds new ids at the end of its
 /// index.
-std::string newJobId(std::uint64_t realtimeUsec);
+std::string newJobId(RealTime time);
 
 } // namespace pinfold

@@ -46,7 +46,7 @@ struct JobManager::Impl {
           lost(core, historyWriter), recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}),
           reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
-            ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0});
+            ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0s});
         };
         unkillable.onEmpty = [this](const JobPtr& job) { ender.check(job); };
         context.cgroupWatch.onExhausted = [this](const std::string& what) { logNodeWarning(core.context, what); };
@@ -222,7 +222,7 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     impl_->ender.reportExit(*job, report.exit, caller.admin);
 }
 
-void JobManager::stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply) {
+void JobManager::stopJob(const Caller& caller, const std::string& key, std::optional<Microseconds> grace, Reply<void> reply) {
     auto job = impl_->permitted(caller, Action::StopJob, key);
     if (!job)
         return reply(job.error());

@@ -3,6 +3,7 @@
 // encodes the answers.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/access/authorizer.hpp"
 #include "core/job_observer.hpp"
 #include "core/requests.hpp"
@@ -75,7 +76,7 @@ public:
     void addTask(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
     void endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply);
-    void stopJob(const Caller& caller, const std::string& key, std::optional<std::uint64_t> grace, Reply<void> reply);
+    void stopJob(const Caller& caller, const std::string& key, std::optional<Microseconds> grace, Reply<void> reply);
     void killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply);
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);

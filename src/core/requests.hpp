@@ -2,6 +2,7 @@
 // Declares the requests to JobManager, and the answers of JobManager.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "model/allocation.hpp"
@@ -35,11 +36,11 @@ struct CreateRequest {
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
-    std::optional<std::uint64_t> slots = {};  ///< 1 to 8192; Config::Jobs::slots says what the slots mean
-    bool shepherd = false;                    ///< the leader is the batch system's own process above the job's processes
-    std::optional<std::uint64_t> linger = {}; ///< microseconds that an opened job stays without tasks; unset: the site's setting
-    std::optional<std::uint64_t> reportWithin = {}; ///< microseconds, see ReportWait; if unset, 10 s for an opened job and 0 for
-                                                    ///< other jobs
+    std::optional<std::uint64_t> slots = {};       ///< 1 to 8192; Config::Jobs::slots says what the slots mean
+    bool shepherd = false;                         ///< the leader is the batch system's own process above the job's processes
+    std::optional<Microseconds> linger = {};       ///< the time that an opened job stays without tasks; unset: the site's setting
+    std::optional<Microseconds> reportWithin = {}; ///< see ReportWait; if unset, 10 s for an opened job and 0 for
+                                                   ///< other jobs
 };
 
 /// Holds a request to add a task to a job, or to add the batch script to an opened job.
@@ -63,14 +64,14 @@ struct JobSummary {
     JobKey key;
     JobState state = JobState::Creating;
     uid_t uid = 0;
-    pid_t leader = 0;          ///< 0 if the job has no batch script
-    std::uint64_t created = 0; ///< when the job was created (CLOCK_REALTIME, microseconds)
+    pid_t leader = 0;   ///< 0 if the job has no batch script
+    RealTime created{}; ///< when the job was created
     bool suspended = false;
     ResourceLimits limits = {};
     std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that are not in force
     std::vector<std::uint32_t> tasks = {};
     Allocation allocation = {};
-    std::optional<std::uint64_t> unkillableSince = {}; ///< when pinfoldd sent SIGKILL in vain (CLOCK_REALTIME, microseconds)
+    std::optional<RealTime> unkillableSince = {}; ///< when pinfoldd sent SIGKILL in vain
     bool unkillableInFuse = false; ///< the job waits for a file server that users run themselves, so pinfoldd takes no action
 };
 

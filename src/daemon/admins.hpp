@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/access/caller_limits.hpp"
 #include "os/background.hpp"
 #include "os/event_loop.hpp"
@@ -16,8 +17,8 @@ namespace pinfold {
 /// a directory service in the network, so an answer may take long.
 class Admins {
 public:
-    /// The longest time in microseconds for which a caller waits for an answer.
-    static constexpr std::uint64_t kPatience = 1'000'000;
+    /// The longest time for which a caller waits for an answer.
+    static constexpr Microseconds kPatience = 1s;
 
     Admins(EventLoop& loop, Background& background, CallerLimits& clients)
         : loop_(loop), background_(background), clients_(clients) {}

@@ -45,7 +45,7 @@ constexpr int kExitRestart = 1;
 // The pause before pinfoldd exits after an error. Without the pause, systemd would start pinfoldd ten times a second while a
 // disk is full, and each start would write a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
-constexpr std::uint64_t kBarrier = 2'000'000; // microseconds
+constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
 // takes the name org.pinfold1.Daemon. The bus refuses messages with file descriptors to the owner of the name
 // org.pinfold1.Daemon. So users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
@@ -72,7 +72,7 @@ int refuse(const Error& error) {
     // systemd cannot find the unit of a message if the sender of the message has ended. So pinfoldd does not exit before
     // systemd has read the message.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
-    sd_notify_barrier(0, kBarrier);
+    sd_notify_barrier(0, toUsec(kBarrier));
     return kExitConfig;
 }
 
@@ -120,7 +120,7 @@ public:
     };
     Application(const DaemonOptions& options, Parts parts)
         : settings_(parts.settings), loop_(parts.loop), background_(parts.background), closer_(background_),
-          connection_(bus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
+          connection_(dbus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
           records_(inRoot(options.root, kRecordsDirectory)), kernelLog_(kernelLog()),
@@ -197,7 +197,7 @@ private:
 
     bool takeName(const char* name) {
         try {
-            bus::requestName(*connection_, name);
+            dbus::requestName(*connection_, name);
             return true;
         } catch (const sdbus::Error& error) {
             logErrorLine("cannot acquire the bus name " + std::string(name) +

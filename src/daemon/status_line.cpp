@@ -5,7 +5,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kBetween = 1'000'000;
+constexpr Microseconds kBetween = 1s;
 
 } // namespace
 

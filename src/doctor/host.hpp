@@ -3,6 +3,7 @@
 // the answers of other programs, so the checks do not ask other programs.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <cstdint>
@@ -35,11 +36,11 @@ struct GridEngineAnswer {
 
 struct Host {
     std::filesystem::path root = "/";
-    bool privileged = true;       ///< the doctor runs as root
-    std::string version;          ///< the version of this command
-    std::string libexec;          ///< the directory of pinfold's hooks, below `root`: /usr/libexec/pinfold
-    std::string kernelRelease;    ///< the release that `uname -r` prints
-    std::uint64_t now = 0;        ///< in microseconds of CLOCK_REALTIME
+    bool privileged = true;    ///< the doctor runs as root
+    std::string version;       ///< the version of this command
+    std::string libexec;       ///< the directory of pinfold's hooks, below `root`: /usr/libexec/pinfold
+    std::string kernelRelease; ///< the release that `uname -r` prints
+    RealTime now{};
     std::optional<bool> clockSet; ///< NTP or a similar service sets the clock (adjtimex(2)); unset if this container may not ask
 
     std::optional<std::string> busError;     ///< why pinfold cannot use the system bus
@@ -50,7 +51,7 @@ struct Host {
 
     std::optional<Result<std::string>> daemonVersion; ///< pinfoldd's answer; unset if pinfoldd does not run, so that nobody asked
                                                       ///< it
-    std::optional<std::uint64_t> newestReceipt;       ///< when the job of the newest receipt ended (CLOCK_REALTIME, microseconds)
+    std::optional<RealTime> newestReceipt;            ///< when the job of the newest receipt ended
 
     std::map<std::string, Space> space;                 ///< by directory
     std::optional<Result<GridEngineAnswer>> gridEngine; ///< unset if there is no qconf

@@ -9,7 +9,6 @@ namespace pinfold::doctor {
 namespace {
 
 constexpr std::uint64_t kMebi = 1 << 20;
-constexpr std::uint64_t kSecond = 1'000'000;
 constexpr std::uint64_t kFewInodes = 100;
 
 struct Need {
@@ -50,7 +49,7 @@ void checkClock(const Host& host, Findings& findings) {
     else
         findings.warn("clock.synchronised", "nothing sets the clock: the times in receipts of several nodes cannot be compared",
                       "systemctl enable --now systemd-timesyncd, or use chrony");
-    if (host.newestReceipt && *host.newestReceipt > host.now + kSecond)
+    if (host.newestReceipt && *host.newestReceipt > host.now + 1s)
         findings.warn("clock.receipts",
                       fmt::format("the newest receipt is of {}, which is in the future: the clock was ahead, or is behind now",
                                   formatUtc(*host.newestReceipt)),

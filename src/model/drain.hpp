@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <sys/types.h>
@@ -17,9 +18,9 @@ namespace pinfold {
 struct Drain {
     static constexpr std::size_t kMostReason = 500; ///< an administrator may give a reason of this many bytes
 
-    std::string reason;                 ///< printable; empty if nobody gave a reason
-    std::optional<std::uint64_t> since; ///< CLOCK_REALTIME, microseconds; unset if not known
-    std::optional<uid_t> by;            ///< the user who asked for the drain; unset if pinfoldd itself drained the node
+    std::string reason;            ///< printable; empty if nobody gave a reason
+    std::optional<RealTime> since; ///< unset if not known
+    std::optional<uid_t> by;       ///< the user who asked for the drain; unset if pinfoldd itself drained the node
 
     bool operator==(const Drain&) const = default;
 };

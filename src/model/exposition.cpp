@@ -17,20 +17,20 @@ std::string escapeLabel(std::string_view value) {
     return escaped;
 }
 
-/// Returns a number of microseconds as a text in seconds, such as "0.0025" for 2500. The text does not depend on the locale and
-/// is not rounded.
-std::string secondsText(std::uint64_t usec) {
-    auto fraction = std::to_string(1'000'000 + usec % 1'000'000).substr(1);
+/// Returns a duration as a text in seconds, such as "0.0025" for 2500us. The text does not depend on the locale and is not
+/// rounded.
+std::string secondsText(Microseconds duration) {
+    auto fraction = std::to_string(toUsec(1s + duration % 1s)).substr(1);
     fraction.erase(fraction.find_last_not_of('0') + 1);
-    return std::to_string(usec / 1'000'000) + (fraction.empty() ? "" : "." + fraction);
+    return std::to_string(duration / 1s) + (fraction.empty() ? "" : "." + fraction);
 }
 
 } // namespace
 
-void DurationHistogram::observe(std::uint64_t usec) {
-    const auto bucket = std::lower_bound(kBounds.begin(), kBounds.end(), usec) - kBounds.begin();
+void DurationHistogram::observe(Microseconds duration) {
+    const auto bucket = std::lower_bound(kBounds.begin(), kBounds.end(), duration) - kBounds.begin();
     ++counts_[static_cast<std::size_t>(bucket)];
-    sum_ += usec;
+    sum_ += duration;
 }
 
 std::array<std::uint64_t, DurationHistogram::kBounds.size() + 1> DurationHistogram::cumulative() const {
@@ -45,7 +45,7 @@ void Exposition::metric(std::string_view name, std::string_view type, std::strin
     text_.append("# TYPE ").append(name).append(" ").append(type).append("\n");
 }
 
-void Exposition::seconds(const Labels& labels, std::uint64_t usec) { line("", labels, secondsText(usec)); }
+void Exposition::seconds(const Labels& labels, Microseconds duration) { line("", labels, secondsText(duration)); }
 
 void Exposition::histogram(const DurationHistogram& histogram) {
     const auto cumulative = histogram.cumulative();

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <array>
 #include <cstdint>
 #include <string>
@@ -13,19 +15,18 @@ namespace pinfold {
 /// Counts durations in buckets, as a histogram of Prometheus.
 class DurationHistogram {
 public:
-    /// The upper bounds of the buckets, in microseconds. A duration above the last bound counts in the bucket "+Inf".
-    static constexpr std::array<std::uint64_t, 12> kBounds{1'000,   2'500,   5'000,     10'000,    25'000,     50'000,
-                                                           100'000, 250'000, 1'000'000, 5'000'000, 15'000'000, 45'000'000};
+    /// The upper bounds of the buckets. A duration above the last bound counts in the bucket "+Inf".
+    static constexpr std::array<Microseconds, 12> kBounds{1ms, 2500us, 5ms, 10ms, 25ms, 50ms, 100ms, 250ms, 1s, 5s, 15s, 45s};
 
-    void observe(std::uint64_t usec);
+    void observe(Microseconds duration);
     /// Entry i of the result is the number of durations that are at most kBounds[i]. The last entry is the number of all
     /// durations.
     std::array<std::uint64_t, kBounds.size() + 1> cumulative() const;
-    std::uint64_t sum() const { return sum_; } ///< in microseconds
+    Microseconds sum() const { return sum_; }
 
 private:
     std::array<std::uint64_t, kBounds.size() + 1> counts_{};
-    std::uint64_t sum_ = 0;
+    Microseconds sum_{};
 };
 
 /// Writes Prometheus' text format, version 0.0.4
@@ -40,7 +41,7 @@ public:
     void metric(std::string_view name, std::string_view type, std::string_view help);
     void sample(const Labels& labels, std::uint64_t value) { line("", labels, std::to_string(value)); }
     /// Adds a sample in seconds, because Prometheus uses seconds for times.
-    void seconds(const Labels& labels, std::uint64_t usec);
+    void seconds(const Labels& labels, Microseconds duration);
     void histogram(const DurationHistogram& histogram);
 
     const std::string& text() const { return text_; }

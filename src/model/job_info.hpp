@@ -2,7 +2,10 @@
 // Describes the information about live jobs and their processes that pinfoldd gives to its clients.
 #pragma once
 
+#include "base/clock.hpp"
 #include "model/job_state.hpp"
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <optional>
@@ -14,14 +17,14 @@ struct JobInfo {
     std::string key;
     std::string object;              ///< the path of the job's object on the bus
     std::optional<ShownState> state; ///< unset if it is a state of a newer pinfoldd
-    std::uint32_t uid = 0;
+    uid_t uid = 0;
     std::string slice;
     std::string unit;
     std::optional<std::uint32_t> leader; ///< unset if the job has no batch script
-    std::uint64_t created = 0;           ///< when the job was created (CLOCK_REALTIME, microseconds)
+    RealTime created{};                  ///< when the job was created
     std::uint32_t tasks = 0;
-    std::optional<std::uint64_t> unkillableSince = {}; ///< since when the job cannot be killed (CLOCK_REALTIME, microseconds)
-    bool unkillableInFuse = false;                     ///< the unkillable process waits for a file server that users run
+    std::optional<RealTime> unkillableSince = {}; ///< since when the job cannot be killed
+    bool unkillableInFuse = false;                ///< the unkillable process waits for a file server that users run
 
     bool operator==(const JobInfo&) const = default;
 };
@@ -29,9 +32,9 @@ struct JobInfo {
 struct JobProcess {
     std::uint32_t pid = 0;
     std::uint32_t task = 0;
-    std::uint32_t uid = 0;
-    std::uint64_t started = 0;            ///< when the process started (CLOCK_REALTIME, microseconds)
-    std::uint64_t cpu = 0;                ///< CPU time in microseconds
+    uid_t uid = 0;
+    RealTime started{};                   ///< when the process started
+    Microseconds cpu{};                   ///< CPU time
     std::uint64_t rss = 0;                ///< memory in bytes
     std::string state;                    ///< the letter of the state, as in /proc/PID/stat
     std::optional<std::string> waitPoint; ///< the kernel function in which the process hangs after SIGKILL; otherwise unset

@@ -19,7 +19,7 @@ Json toJson(const std::optional<ProcessIdentity>& process) {
 std::optional<ProcessIdentity> processFromJson(const Json& json) {
     if (json.is_null())
         return std::nullopt;
-    return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<std::uint64_t>()};
+    return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<BootTime>()};
 }
 
 /// Writes a task. An earlier pinfoldd wrote only the members `number` and `leader`, and encode() must give the same text for a
@@ -54,8 +54,8 @@ void takeFigures(const Json& json, std::optional<FinalFigures>& figures) {
     if (taken == json.end())
         return;
     figures.emplace();
-    figures->ended = taken->at("ended").get<std::uint64_t>();
-    figures->wall = taken->at("wall").get<std::uint64_t>();
+    figures->ended = taken->at("ended").get<RealTime>();
+    figures->wall = taken->at("wall").get<Microseconds>();
     takeUsage(*taken, figures->usage);
 }
 
@@ -67,9 +67,9 @@ JobRecord recordFromJson(const Json& json) {
         throw std::invalid_argument(key.error().message);
     JobRecord record(json.at("id").get<std::string>(), json.at("boot_id").get<std::string>(), std::move(*key));
     record.state = required(jobStateFromString(json.at("state").get<std::string>()), "state");
-    record.uid = json.at("uid").get<std::uint32_t>();
-    record.created = json.at("created").get<std::uint64_t>();
-    record.createdBoot = json.at("created_boot").get<std::uint64_t>();
+    record.uid = json.at("uid").get<uid_t>();
+    record.created = json.at("created").get<RealTime>();
+    record.createdBoot = json.at("created_boot").get<BootTime>();
     takeLimits(json.at("limits"), record.limits);
     record.limitsNotEnforced = json.value("limits_not_enforced", record.limitsNotEnforced);
     takeAllocation(json, record.allocation);
@@ -77,7 +77,7 @@ JobRecord recordFromJson(const Json& json) {
     record.allocation.environment = json.value("environment", record.allocation.environment);
     optionalFromJson(json, "limits_forced_by", record.limitsForcedBy);
     optionalFromJson(json, "suspended_since", record.suspendedSince);
-    record.suspended = json.value("suspended", std::uint64_t{0});
+    record.suspended = json.value("suspended", Microseconds(0));
     record.oomKills = json.value("oom_kills", std::uint64_t{0});
     takeOom(json, record.oom);
     record.oomSaid = json.value("oom_said", false);
@@ -113,10 +113,10 @@ bool saysTheSame(const Json& written, const Json& understood) {
 
 } // namespace
 
-bool endSuspension(JobRecord& record, std::uint64_t now) {
+bool endSuspension(JobRecord& record, BootTime now) {
     if (!record.suspendedSince)
         return false;
-    record.suspended += now - std::min(now, *record.suspendedSince);
+    record.suspended += timeBetween(*record.suspendedSince, now);
     record.suspendedSince.reset();
     return true;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "model/allocation.hpp"
 #include "model/job_key.hpp"
@@ -23,7 +24,7 @@ namespace pinfold {
 /// same process id after the restart.
 struct ProcessIdentity {
     pid_t pid = 0;
-    std::uint64_t started = 0; ///< microseconds after boot
+    BootTime started{};
 
     bool operator==(const ProcessIdentity&) const = default;
 };
@@ -42,9 +43,9 @@ struct TaskRecord {
 /// Holds the figures that pinfoldd reads when the job's last process has ended. The cgroup may vanish long before pinfoldd
 /// writes the receipt, so pinfoldd cannot read the figures later.
 struct FinalFigures {
-    std::uint64_t ended = 0; ///< when the job ended (CLOCK_REALTIME, microseconds)
-    std::uint64_t wall = 0;  ///< wall time in microseconds, by CLOCK_BOOTTIME
-    Usage usage;             ///< without the figures that only live jobs have
+    RealTime ended{};    ///< when the job ended
+    Microseconds wall{}; ///< wall time, by CLOCK_BOOTTIME
+    Usage usage;         ///< without the figures that only live jobs have
 
     bool operator==(const FinalFigures&) const = default;
 };
@@ -59,41 +60,41 @@ struct JobRecord {
     std::string bootId; ///< the boot in which the job ran: /proc/sys/kernel/random/boot_id
     JobKey key;
     JobState state = JobState::Creating;
-    std::uint32_t uid = 0;
-    std::uint64_t created = 0;     ///< when the job was created (CLOCK_REALTIME, microseconds)
-    std::uint64_t createdBoot = 0; ///< when the job was created (CLOCK_BOOTTIME, microseconds)
+    uid_t uid = 0;
+    RealTime created{};     ///< when the job was created
+    BootTime createdBoot{}; ///< when the job was created
     ResourceLimits limits;
     std::vector<std::string> limitsNotEnforced; ///< names of the limits that the kernel does not enforce
     Allocation allocation;
-    std::optional<std::uint32_t> limitsForcedBy; ///< the user who lowered a limit below what the job was using
-    std::optional<std::uint64_t> suspendedSince; ///< since when the job is suspended (CLOCK_BOOTTIME, microseconds), or unset
-    std::uint64_t suspended = 0;                 ///< microseconds of earlier suspensions
-    std::uint64_t oomKills = 0;                  ///< how many kills because memory ran out pinfoldd has already looked into
-    std::optional<OomVerdict> oom;               ///< the verdict on the first kill
-    bool oomSaid = false;                        ///< the job's own output has a line about `oom`
+    std::optional<uid_t> limitsForcedBy;    ///< the user who lowered a limit below what the job was using
+    std::optional<BootTime> suspendedSince; ///< since when the job is suspended, or unset
+    Microseconds suspended{};               ///< the time of earlier suspensions
+    std::uint64_t oomKills = 0;             ///< how many kills because memory ran out pinfoldd has already looked into
+    std::optional<OomVerdict> oom;          ///< the verdict on the first kill
+    bool oomSaid = false;                   ///< the job's own output has a line about `oom`
     std::optional<ProcessIdentity> supervisor;
     /// If true, the owner made the batch script part of the job. In this case pinfoldd also accepts the owner's report on how
     /// the batch script ended. If false, pinfoldd accepts only the batch system's report on how the batch script ended.
     bool ownersBatch = false;
     std::map<std::uint32_t, TaskRecord> tasks; ///< task 0 is the batch script; a job that was opened may have no task 0
-    /// For an opened job without a batch script: the time in microseconds from the end of the last task to the end of the job.
-    /// The value kInfinity means that the job never ends by itself.
-    std::optional<std::uint64_t> linger;
-    /// The time in microseconds after the end of the leader within which the creator of the job will call EndJob. If unset,
+    /// For an opened job without a batch script: the time from the end of the last task to the end of the job.
+    /// The value kForever means that the job never ends by itself.
+    std::optional<Microseconds> linger;
+    /// The time after the end of the leader within which the creator of the job will call EndJob. If unset,
     /// ReportWait decides how long pinfoldd waits for EndJob.
-    std::optional<std::uint64_t> reportWithin;
+    std::optional<Microseconds> reportWithin;
     std::uint32_t nextTask = 1;
     bool neverRan = false; ///< creation failed after systemd had begun to start the job, so the job ends without a receipt
 
     // pinfoldd sets the following members when the end of the job begins:
     std::optional<JobResult> cause;
     ExitState exit;
-    std::optional<std::uint32_t> stoppedBy;
-    std::optional<std::uint64_t> grace; ///< the grace time that StopJob asked for, in microseconds
-    Leftovers leftovers;                ///< with the leftovers of tasks that ended earlier
-    bool leftoversListed = false;       ///< `leftovers` has the leftovers of the job's own end
-    /// When pinfoldd sent a SIGKILL that did not end all processes of the job (CLOCK_REALTIME, microseconds).
-    std::optional<std::uint64_t> unkillableSince;
+    std::optional<uid_t> stoppedBy;
+    std::optional<Microseconds> grace; ///< the grace time that StopJob asked for
+    Leftovers leftovers;               ///< with the leftovers of tasks that ended earlier
+    bool leftoversListed = false;      ///< `leftovers` has the leftovers of the job's own end
+    /// When pinfoldd sent a SIGKILL that did not end all processes of the job (CLOCK_REALTIME).
+    std::optional<RealTime> unkillableSince;
     bool unkillableInFuse = false; ///< the process that outlived SIGKILL waits for a file server that users run: nothing is wrong
                                    ///< with the node
     std::optional<FinalFigures> figures;
@@ -102,7 +103,7 @@ struct JobRecord {
 };
 
 /// Ends the suspension of a job, and adds the time of the suspension to `suspended`. Returns false if the job is not suspended.
-bool endSuspension(JobRecord& record, std::uint64_t now);
+bool endSuspension(JobRecord& record, BootTime now);
 
 /// Returns the record as one JSON document with a version. If pinfoldd decodes a record and encodes it again, the text is the
 /// same as before.

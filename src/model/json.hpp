@@ -3,6 +3,7 @@
 // may include this header.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/escape.hpp"
 #include "base/result.hpp"
 
@@ -15,6 +16,16 @@
 #include <string_view>
 #include <utility>
 #include <vector>
+
+/// Writes durations and times as numbers of microseconds.
+template <class T>
+requires pinfold::kIsTime<T>
+struct nlohmann::adl_serializer<T> {
+    template <class Json> static void to_json(Json& json, T time) { json = pinfold::toUsec(time); }
+    template <class Json> static void from_json(const Json& json, T& time) {
+        time = pinfold::fromUsec<T>(json.template get<std::uint64_t>());
+    }
+};
 
 namespace pinfold {
 

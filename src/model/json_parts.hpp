@@ -103,7 +103,7 @@ inline void takeOom(const Json& json, std::optional<OomVerdict>& oom) {
         return;
     oom.emplace();
     oom->cause = required(oomCauseFromString(*cause), "cause");
-    oom->at = json.at("oom_at").get<std::uint64_t>();
+    oom->at = json.at("oom_at").get<RealTime>();
     forEachOomDetail(*oom, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
 }
 

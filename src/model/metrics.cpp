@@ -66,7 +66,7 @@ void addNode(Exposition& out, const NodeMetrics& node) {
         out.sample({{"kind", std::string(kTroubles[trouble])}}, count);
 }
 
-std::optional<std::uint64_t> sum(const std::optional<std::uint64_t>& a, const std::optional<std::uint64_t>& b) {
+std::optional<Microseconds> sum(const std::optional<Microseconds>& a, const std::optional<Microseconds>& b) {
     return a && b ? std::optional(*a + *b) : std::nullopt;
 }
 
@@ -74,36 +74,38 @@ std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>& limit) {
     return limit == kInfinity ? std::nullopt : limit;
 }
 
-struct JobMetric {
+template <class T> struct JobMetric {
     std::string_view name;
     std::string_view help;
-    std::optional<std::uint64_t> (*value)(const JobFigures&);
+    std::optional<T> (*value)(const JobFigures&);
 };
+using JobTime = JobMetric<Microseconds>;
+using JobNumber = JobMetric<std::uint64_t>;
 
 // The metrics of jobs have the same names as in treydock's cgroup_exporter, so existing dashboards work. All metrics of jobs
 // are gauges, as in cgroup_exporter, although the values of some metrics can only grow.
 constexpr std::array kJobSeconds{
-    JobMetric{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
-    JobMetric{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
-    JobMetric{"cgroup_cpu_total_seconds", "CPU time.",
-              [](const JobFigures& job) { return sum(job.usage.cpuUser, job.usage.cpuSystem); }},
+    JobTime{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
+    JobTime{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
+    JobTime{"cgroup_cpu_total_seconds", "CPU time.",
+            [](const JobFigures& job) { return sum(job.usage.cpuUser, job.usage.cpuSystem); }},
 };
 constexpr std::array kJobNumbers{
-    JobMetric{"cgroup_cpus", "CPUs that the job is confined to.",
+    JobNumber{"cgroup_cpus", "CPUs that the job is confined to.",
               [](const JobFigures& job) {
                   return job.limits.allowedCpus ? std::optional<std::uint64_t>(job.limits.allowedCpus->count()) : std::nullopt;
               }},
-    JobMetric{"cgroup_memory_used_bytes", "Memory in use, page cache included.",
+    JobNumber{"cgroup_memory_used_bytes", "Memory in use, page cache included.",
               [](const JobFigures& job) { return job.usage.memoryCurrent; }},
-    JobMetric{"cgroup_memory_rss_bytes", "Memory in use without page cache.",
+    JobNumber{"cgroup_memory_rss_bytes", "Memory in use without page cache.",
               [](const JobFigures& job) { return job.usage.memoryAnon; }},
-    JobMetric{"cgroup_memory_cache_bytes", "Page cache.", [](const JobFigures& job) { return job.usage.memoryFile; }},
-    JobMetric{"cgroup_memory_total_bytes", "The limit of memory.",
+    JobNumber{"cgroup_memory_cache_bytes", "Page cache.", [](const JobFigures& job) { return job.usage.memoryFile; }},
+    JobNumber{"cgroup_memory_total_bytes", "The limit of memory.",
               [](const JobFigures& job) { return finite(job.limits.memoryMax); }},
-    JobMetric{"cgroup_memory_fail_count", "Times that the job reached a memory limit and memory ran out.",
+    JobNumber{"cgroup_memory_fail_count", "Times that the job reached a memory limit and memory ran out.",
               [](const JobFigures& job) { return job.usage.oomEvents; }},
-    JobMetric{"cgroup_memsw_used_bytes", "Swap in use.", [](const JobFigures& job) { return job.usage.swapCurrent; }},
-    JobMetric{"cgroup_memsw_total_bytes", "The limit of swap.",
+    JobNumber{"cgroup_memsw_used_bytes", "Swap in use.", [](const JobFigures& job) { return job.usage.swapCurrent; }},
+    JobNumber{"cgroup_memsw_total_bytes", "The limit of swap.",
               [](const JobFigures& job) { return finite(job.limits.memorySwapMax); }},
 };
 
@@ -113,7 +115,7 @@ void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
     out.metric("cgroup_info", "gauge", "The job, user and cgroup that the other metrics are about.");
     for (const auto& job : jobs)
         out.sample({{"cgroup", cgroupOf(job.key)}, {"uid", std::to_string(job.uid)}, {"jobid", job.key.text()}}, 1);
-    const auto each = [&](const JobMetric& metric, auto add) {
+    const auto each = [&](const auto& metric, auto add) {
         bool begun = false;
         for (const auto& job : jobs) {
             const auto value = metric.value(job);

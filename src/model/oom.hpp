@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +25,7 @@ std::optional<OomCause> oomCauseFromString(std::string_view text);
 /// because the kernel reclaims page cache before it kills.
 struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
-    std::uint64_t at = 0; ///< when the kill happened (CLOCK_REALTIME, microseconds)
+    RealTime at{}; ///< when the kill happened
 
     // The values of victim, victimName and victimRss are from the kernel's log. If pinfoldd cannot read the kernel's log, these
     // members are unset.

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "model/allocation.hpp"
 #include "model/oom.hpp"
 #include "model/resource_limits.hpp"
 #include "model/usage.hpp"
+
+#include <sys/types.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -50,7 +53,7 @@ struct Leftovers {
     static constexpr std::size_t kMostCommandBytes = 8192;
 
     std::uint32_t count = 0;
-    std::uint64_t cpu = 0; ///< CPU time (user and system, in microseconds) of all processes that pinfoldd could read
+    Microseconds cpu{}; ///< CPU time (user and system) of all processes that pinfoldd could read
     std::vector<std::string> commands;
 
     /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes.
@@ -71,18 +74,18 @@ template <class R, class F> void forEachEndField(R& ended, F&& f) {
     f("leftover_commands", ended.leftovers.commands);
 }
 
-/// Holds the information about a job that pinfoldd keeps after the end of the job. Times are CLOCK_REALTIME microseconds.
+/// Holds the information about a job that pinfoldd keeps after the end of the job.
 struct Receipt {
     std::string id; ///< unique for ever, so that the history counts a job only once
     std::string key;
-    std::uint32_t uid = 0;
-    std::uint64_t started = 0;
-    std::uint64_t ended = 0;
-    std::uint64_t wall = 0;      ///< microseconds, by CLOCK_BOOTTIME
-    std::uint64_t suspended = 0; ///< microseconds of `wall` in which the job was suspended
+    uid_t uid = 0;
+    RealTime started{};
+    RealTime ended{};
+    Microseconds wall{};      ///< by CLOCK_BOOTTIME
+    Microseconds suspended{}; ///< the part of `wall` in which the job was suspended
     JobResult result = JobResult::Exited;
     ExitState exit;
-    std::optional<std::uint32_t> stoppedBy;
+    std::optional<uid_t> stoppedBy;
     std::uint32_t tasks = 1;
     Leftovers leftovers;
     Usage usage;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/cpu_list.hpp"
 #include "base/device_amounts.hpp"
 #include "base/result.hpp"
@@ -49,6 +50,11 @@ struct ResourceLimits {
 
 /// Is true if the limit's member is a number.
 template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<Member>, std::optional<std::uint64_t>>;
+
+/// Returns the duration of a limit that is a time, such as runTimeMax.
+inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit) {
+    return limit ? std::optional(fromUsec<Microseconds>(*limit)) : std::nullopt;
+}
 
 /// Checks the ranges. The error LimitInvalid names the limit, its value and its range.
 Result<void> validate(const ResourceLimits& limits);

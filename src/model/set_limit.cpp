@@ -24,12 +24,17 @@ Result<std::uint64_t> parseSignalNumber(std::string_view text) {
     return signal ? Result<std::uint64_t>(static_cast<std::uint64_t>(*signal)) : Result<std::uint64_t>(signal.error());
 }
 
+Result<std::uint64_t> parseTime(std::string_view text) {
+    const auto time = parseDuration(text);
+    return time ? Result<std::uint64_t>(toUsec(*time)) : Result<std::uint64_t>(time.error());
+}
+
 Result<std::uint64_t> parseAmount(LimitForm form, std::string_view text) {
     switch (form) {
     case Size:
         return parseSize(text);
     case Duration:
-        return parseDuration(text);
+        return parseTime(text);
     case Quota:
         return parseCpuQuota(text);
     case Signal:

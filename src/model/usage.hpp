@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,9 +25,9 @@ struct DeviceIo {
 /// Holds the resource usage of a job, from the files of its slice's cgroup (cgroup-v2.rst, psi.rst). A member is unset if the
 /// kernel or the node does not count this figure.
 struct Usage {
-    std::optional<std::uint64_t> cpuUser;      ///< in microseconds
-    std::optional<std::uint64_t> cpuSystem;    ///< in microseconds
-    std::optional<std::uint64_t> cpuThrottled; ///< microseconds for which cpu_quota held the job back
+    std::optional<Microseconds> cpuUser;
+    std::optional<Microseconds> cpuSystem;
+    std::optional<Microseconds> cpuThrottled; ///< the time for which cpu_quota held the job back
 
     std::optional<std::uint64_t> memoryCurrent; ///< bytes; live jobs only
     std::optional<std::uint64_t> memoryAnon;    ///< bytes of memoryCurrent that do not belong to files; live jobs only
@@ -49,14 +51,14 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< operations on all devices
     std::vector<DeviceIo> ioDevices;
 
-    // The time in microseconds for which processes of the job had to wait, because there was not enough CPU, memory or I/O. The
+    // The time for which processes of the job had to wait, because there was not enough CPU, memory or I/O. The
     // figures with "Full" in the name count the time in which all processes waited. The other figures count the time in which
     // at least one process waited.
-    std::optional<std::uint64_t> cpuPressure;
-    std::optional<std::uint64_t> memoryPressure;
-    std::optional<std::uint64_t> memoryPressureFull;
-    std::optional<std::uint64_t> ioPressure;
-    std::optional<std::uint64_t> ioPressureFull;
+    std::optional<Microseconds> cpuPressure;
+    std::optional<Microseconds> memoryPressure;
+    std::optional<Microseconds> memoryPressureFull;
+    std::optional<Microseconds> ioPressure;
+    std::optional<Microseconds> ioPressureFull;
 
     std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
     std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job was at memory_max and the kernel reclaimed memory

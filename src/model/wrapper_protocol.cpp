@@ -88,7 +88,7 @@ WrapperRequest requestFromJson(const Json& json) {
         throw std::invalid_argument("version " + std::to_string(version) + ", this pinfoldd knows version 1");
     const auto call = json.at("call").get<std::string>();
     if (call == "list")
-        return WrapperList{json.at("uid").get<std::uint32_t>()};
+        return WrapperList{json.at("uid").get<uid_t>()};
     const auto key = json.at("key").get<std::string>();
     if (call == "create") {
         WrapperCreate create;
@@ -110,7 +110,7 @@ WrapperRequest requestFromJson(const Json& json) {
     if (call == "suspend" || call == "resume")
         return WrapperSuspend{key, call == "resume"};
     if (call == "adopt")
-        return WrapperAdopt{key, json.at("owner").get<std::uint32_t>()};
+        return WrapperAdopt{key, json.at("owner").get<uid_t>()};
     if (call != "end")
         throw std::invalid_argument("unknown call '" + call + "'");
     WrapperEnd end{key, json.at("leader").get<pid_t>(), {}};

@@ -45,7 +45,7 @@ struct WrapperCreate {
     bool output = false; ///< the packet carries the job's standard error
     AllocationRequest allocation = {};
     WrapperRole role = WrapperRole::Job;
-    std::optional<std::uint32_t> owner = {}; ///< user id of an owner other than the leader's user; only admins may set it
+    std::optional<uid_t> owner = {}; ///< user id of an owner other than the leader's user; only admins may set it
     /// The job's number of slots in the batch system. The meaning of the number of slots depends on the setting jobs.slots.
     std::optional<std::uint64_t> slots = {};
     bool shepherd = false; ///< the leader is the batch system's own process above the job's processes; admin only
@@ -76,7 +76,7 @@ struct WrapperSuspend {
 
 /// Is a request to list the jobs of one user. ListJobs on D-Bus lists the jobs of all users.
 struct WrapperList {
-    std::uint32_t uid = 0;
+    uid_t uid = 0;
 
     bool operator==(const WrapperList&) const = default;
 };
@@ -84,7 +84,7 @@ struct WrapperList {
 /// Is a request to adopt one process into a job, as Adopt on D-Bus. The packet contains the pidfd of the process.
 struct WrapperAdopt {
     std::string key;
-    std::uint32_t owner = 0; ///< user id of the job's owner, because the key may belong to another user's job by now
+    uid_t owner = 0; ///< user id of the job's owner, because the key may belong to another user's job by now
 
     bool operator==(const WrapperAdopt&) const = default;
 };

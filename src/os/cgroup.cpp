@@ -88,15 +88,19 @@ void sumIo(Usage& usage) {
     usage.ioWrites = sum.writes;
 }
 
+std::optional<Microseconds> microseconds(const std::optional<std::uint64_t>& number) {
+    return number ? std::optional(fromUsec<Microseconds>(*number)) : std::nullopt;
+}
+
 /// Reads the total in the lines "some avg10=0.00 avg60=0.00 avg300=0.00 total=123" and "full …" (psi.rst).
-std::optional<std::uint64_t> pressure(const std::optional<std::string>& text, std::string_view line) {
+std::optional<Microseconds> pressure(const std::optional<std::string>& text, std::string_view line) {
     std::optional<std::uint64_t> total;
     forEachLine(text.value_or(""), [&](std::string_view name, std::string_view words) {
         const auto at = words.rfind("total=");
         if (name == line && at != std::string_view::npos)
             total = single(std::string(words.substr(at + 6)));
     });
-    return total;
+    return microseconds(total);
 }
 
 using Directory = std::unique_ptr<DIR, decltype([](DIR* directory) { ::closedir(directory); })>;
@@ -212,9 +216,9 @@ Result<void> CgroupDir::attach(pid_t pid) const { return writeFile(directory_.ge
 Usage CgroupDir::briefUsage() const {
     Usage usage;
     const auto cpu = read("cpu.stat");
-    usage.cpuUser = valueOf(cpu, "user_usec");
-    usage.cpuSystem = valueOf(cpu, "system_usec");
-    usage.cpuThrottled = valueOf(cpu, "throttled_usec");
+    usage.cpuUser = microseconds(valueOf(cpu, "user_usec"));
+    usage.cpuSystem = microseconds(valueOf(cpu, "system_usec"));
+    usage.cpuThrottled = microseconds(valueOf(cpu, "throttled_usec"));
     usage.memoryCurrent = single(read("memory.current"));
     usage.memoryPeak = single(read("memory.peak"));
     usage.tasksCurrent = single(read("pids.current"));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "os/event_loop.hpp"
@@ -20,11 +21,11 @@ namespace pinfold {
 /// reload, systemd sends signals also for units that continue to exist.
 ///
 /// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's
-/// limit. If a file has no watch, CgroupWatch calls the file's handler every kLookAgain microseconds, even without a change,
+/// limit. If a file has no watch, CgroupWatch calls the file's handler every kLookAgain, even without a change,
 /// until a watch is free.
 class CgroupWatch {
 public:
-    static constexpr std::uint64_t kLookAgain = 1'000'000; ///< in microseconds
+    static constexpr Microseconds kLookAgain = 1s;
 
     using AddWatch = int (*)(int inotify, const char* file, std::uint32_t mask); ///< has the type of inotify_add_watch(2)
 

@@ -3,6 +3,8 @@
 // thread. A handler must never block, and must not throw.
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -25,19 +27,19 @@ public:
     /// Calls `handler` each time `fd` is readable (or hung up), until the caller destroys the EventHandle. The caller remains
     /// the owner of `fd`.
     virtual EventHandle onReadable(int fd, Handler handler) = 0;
-    /// Calls `handler` once, `delayUsec` microseconds from now.
-    virtual EventHandle after(std::uint64_t delayUsec, Handler handler) = 0;
+    /// Calls `handler` once, after `delay`.
+    virtual EventHandle after(Microseconds delay, Handler handler) = 0;
     /// Calls `handler` once, when the loop has handled all or many of the pending events. Use whenIdle() for work that is
     /// cheaper in batches.
     virtual EventHandle whenIdle(Handler handler) = 0;
 
-    /// Returns CLOCK_BOOTTIME in microseconds. All time limits use CLOCK_BOOTTIME.
-    virtual std::uint64_t bootTime() const = 0;
-    /// Returns CLOCK_REALTIME in microseconds. Times that people see are from CLOCK_REALTIME.
-    virtual std::uint64_t realTime() const = 0;
-    /// Returns the CPU time in microseconds that the calling thread has used. The time in which the thread waited for a CPU does
+    /// Returns CLOCK_BOOTTIME. All time limits use CLOCK_BOOTTIME.
+    virtual BootTime bootTime() const = 0;
+    /// Returns CLOCK_REALTIME. Times that people see are from CLOCK_REALTIME.
+    virtual RealTime realTime() const = 0;
+    /// Returns the CPU time that the calling thread has used. The time in which the thread waited for a CPU does
     /// not count.
-    virtual std::uint64_t cpuTime() const = 0;
+    virtual Microseconds cpuTime() const = 0;
 };
 
 } // namespace pinfold

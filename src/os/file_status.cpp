@@ -9,8 +9,9 @@
 namespace pinfold {
 namespace {
 
-std::uint64_t microseconds(const statx_timestamp& time) {
-    return time.tv_sec < 0 ? 0 : static_cast<std::uint64_t>(time.tv_sec) * 1'000'000 + time.tv_nsec / 1000;
+RealTime realTime(const statx_timestamp& time) {
+    return time.tv_sec < 0 ? RealTime()
+                           : RealTime(std::chrono::seconds(time.tv_sec)) + std::chrono::microseconds(time.tv_nsec / 1000);
 }
 
 } // namespace
@@ -27,9 +28,9 @@ std::optional<FileStatus> fileStatus(int directory, const char* name) {
     status.mountPoint = (from.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
     status.size = from.stx_blocks * 512;
     if ((from.stx_mask & STATX_BTIME) != 0)
-        status.born = microseconds(from.stx_btime);
-    status.modified = microseconds(from.stx_mtime);
-    status.touched = std::max(status.modified, microseconds(from.stx_ctime));
+        status.born = realTime(from.stx_btime);
+    status.modified = realTime(from.stx_mtime);
+    status.touched = std::max(status.modified, realTime(from.stx_ctime));
     return status;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <sys/types.h>
 
 #include <compare>
@@ -17,16 +19,16 @@ struct FileId {
     auto operator<=>(const FileId&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
 };
 
-/// Holds the status of a file as statx(2) gives it. Times are CLOCK_REALTIME microseconds.
+/// Holds the status of a file as statx(2) gives it.
 struct FileStatus {
     FileId id = {};
     uid_t uid = 0;
     bool directory = false;
     bool mountPoint = false;
-    std::uint64_t size = 0;                 ///< how many bytes the file takes on the file system
-    std::optional<std::uint64_t> born = {}; ///< unset if the file system does not say
-    std::uint64_t modified = 0;             ///< when the file's contents changed last
-    std::uint64_t touched = 0;              ///< when the file's contents or its inode changed last
+    std::uint64_t size = 0;            ///< how many bytes the file takes on the file system
+    std::optional<RealTime> born = {}; ///< unset if the file system does not say
+    RealTime modified{};               ///< when the file's contents changed last
+    RealTime touched{};                ///< when the file's contents or its inode changed last
 
     /// Returns true if both statuses are of the same file with the same contents. The function unchanged() ignores the size on
     /// disk, because that size changes when the kernel writes the file to the disk. The inode's time of change does not count

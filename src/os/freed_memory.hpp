@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "os/event_loop.hpp"
 
 #include <malloc.h>
@@ -13,8 +14,8 @@ namespace pinfold {
 /// memory above it is in use.
 class FreedMemory {
 public:
-    /// After this many microseconds, pinfoldd has sent a long answer and freed its memory.
-    static constexpr std::uint64_t kDelay = 1'000'000;
+    /// After this time, pinfoldd has sent a long answer and freed its memory.
+    static constexpr Microseconds kDelay = 1s;
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 

@@ -96,15 +96,19 @@ Result<std::optional<JournalEntry>> JournalReader::entry() {
     JournalEntry entry;
     sd_id128_t boot{};
     char* cursor = nullptr;
-    int status = sd_journal_get_realtime_usec(journal, &entry.realTime);
+    std::uint64_t realTime = 0;
+    std::uint64_t monotonic = 0;
+    int status = sd_journal_get_realtime_usec(journal, &realTime);
     if (status >= 0)
-        status = sd_journal_get_monotonic_usec(journal, &entry.monotonic, &boot);
+        status = sd_journal_get_monotonic_usec(journal, &monotonic, &boot);
     if (status >= 0)
         status = sd_journal_get_cursor(journal, &cursor);
     if (isUnreadableEntry(status))
         return std::optional<JournalEntry>();
     if (status < 0)
         return failed(status);
+    entry.realTime = fromUsec<RealTime>(realTime);
+    entry.monotonic = fromUsec<MonotonicTime>(monotonic);
     entry.cursor = cursor;
     std::free(cursor); // NOLINT(cppcoreguidelines-no-malloc): sd_journal_get_cursor() allocates it
     const void* data = nullptr;

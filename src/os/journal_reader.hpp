@@ -2,6 +2,7 @@
 // Reads this host's journal (sd-journal(3)).
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <cstdint>
@@ -18,8 +19,8 @@ namespace pinfold {
 
 struct JournalEntry {
     std::string cursor;
-    std::uint64_t realTime = 0;                              ///< CLOCK_REALTIME, microseconds
-    std::uint64_t monotonic = 0;                             ///< CLOCK_MONOTONIC in the boot of the entry, microseconds
+    RealTime realTime{};
+    MonotonicTime monotonic{};                               ///< CLOCK_MONOTONIC in the boot of the entry
     std::vector<std::pair<std::string, std::string>> fields; ///< a name may occur several times; values may hold any bytes
 
     /// Returns the first value of the field, or an empty text if the entry does not have the field.

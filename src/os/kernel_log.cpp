@@ -66,7 +66,7 @@ std::string unescaped(std::string_view text) {
 
 } // namespace
 
-std::optional<OomReport> OomParser::feed(std::uint64_t time, std::string_view line) {
+std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view line) {
     // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
     if (const auto at = line.find(" invoked oom-killer: "); at != std::string_view::npos) {
         *this = OomParser();
@@ -162,7 +162,7 @@ void KernelLog::take(std::string_view record) {
         return;
     const auto sequence = record.find(',');
     const auto stamp = sequence == std::string_view::npos ? sequence : record.find(',', sequence + 1);
-    const std::uint64_t time = stamp < text ? numberAt(record.substr(stamp + 1)).value_or(0) : 0;
+    const auto time = fromUsec<MonotonicTime>(stamp < text ? numberAt(record.substr(stamp + 1)).value_or(0) : 0);
     const auto end = std::min(record.find('\n', text), record.size());
     const auto line = record.substr(text + 1, end - text - 1);
     // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. In a record without statistics,

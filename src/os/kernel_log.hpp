@@ -2,6 +2,7 @@
 // Reads what the kernel's out-of-memory killer writes to the kernel's log (mm/oom_kill.c, Documentation/ABI/testing/dev-kmsg).
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "os/event_loop.hpp"
@@ -18,8 +19,8 @@ namespace pinfold {
 
 /// Describes one process that the kernel killed because memory ran out.
 struct OomReport {
-    std::uint64_t time = 0; ///< microseconds since boot on the clock of the kernel's log, which stands still while the node
-                            ///< sleeps
+    MonotonicTime time{}; ///< the time on the clock of the kernel's log, which stands still while the node
+                          ///< sleeps
     pid_t pid = 0;
     std::string name;      ///< made printable by printable()
     std::uint64_t rss = 0; ///< bytes of anonymous, file and shared memory
@@ -36,7 +37,7 @@ public:
     /// Takes a line that the kernel itself wrote. Do not pass lines from other writers to feed(), because users can write to
     /// the log, too (logger(1)). Returns a report when the report is complete. If names of cgroups or processes look like parts
     /// of a line, feed() returns no report, because it is not clear which cgroups the kernel meant.
-    std::optional<OomReport> feed(std::uint64_t time, std::string_view line);
+    std::optional<OomReport> feed(MonotonicTime time, std::string_view line);
 
 private:
     OomReport incident_;

@@ -18,7 +18,7 @@ namespace {
 
 /// Reads the second number of /proc/thread-self/schedstat: the nanoseconds in which the thread was ready to run but had no CPU
 /// (Documentation/scheduler/sched-stats.rst).
-std::uint64_t runDelayUsec(int schedstat) {
+Microseconds runDelay(int schedstat) {
     std::array<char, 128> text{};
     const auto length = ::pread(schedstat, text.data(), text.size(), 0);
     const std::string_view words(text.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
@@ -26,7 +26,7 @@ std::uint64_t runDelayUsec(int schedstat) {
     std::uint64_t nsec = 0;
     if (space != std::string_view::npos)
         (void)std::from_chars(words.data() + space + 1, words.data() + words.size(), nsec);
-    return nsec / 1000;
+    return fromUsec<Microseconds>(nsec / 1000);
 }
 
 } // namespace
@@ -35,10 +35,10 @@ LoopMeter::LoopMeter() : schedstat_(::open("/proc/thread-self/schedstat", O_RDON
 
 void LoopMeter::begin() { begun_ = now(); }
 
-std::uint64_t LoopMeter::slept() const {
+Microseconds LoopMeter::slept() const {
     const auto end = now();
     if (end.faults != begun_.faults)
-        return 0;
+        return 0s;
     const auto wall = end.wall - begun_.wall;
     const auto busy = end.ran - begun_.ran + end.delayed - begun_.delayed;
     return wall - std::min(wall, busy);
@@ -47,7 +47,7 @@ std::uint64_t LoopMeter::slept() const {
 LoopMeter::Times LoopMeter::now() const {
     rusage usage{};
     ::getrusage(RUSAGE_THREAD, &usage);
-    return {clockNow(CLOCK_MONOTONIC), clockNow(CLOCK_THREAD_CPUTIME_ID), runDelayUsec(schedstat_.get()), usage.ru_majflt};
+    return {MonotonicClock::now(), ThreadCpuClock::now(), runDelay(schedstat_.get()), usage.ru_majflt};
 }
 
 } // namespace pinfold

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/unique_fd.hpp"
 
 #include <cstdint>
@@ -11,21 +12,21 @@ namespace pinfold {
 /// A measurement costs some microseconds, so only debug builds use a LoopMeter.
 class LoopMeter {
 public:
-    /// If one turn of the loop slept longer than this many microseconds, it has made a call that may block.
-    static constexpr std::uint64_t kTooLong = 100'000;
+    /// If one turn of the loop slept longer than this, it has made a call that may block.
+    static constexpr Microseconds kTooLong = 100ms;
 
     /// Measures the thread that constructs the LoopMeter.
     LoopMeter();
     void begin();
-    /// Returns how many microseconds the thread has slept since begin(). Returns 0 if the kernel had to read a page from a disk,
+    /// Returns how long the thread has slept since begin(). Returns 0 if the kernel had to read a page from a disk,
     /// because such a wait is not a system call of pinfoldd.
-    std::uint64_t slept() const;
+    Microseconds slept() const;
 
 private:
     struct Times {
-        std::uint64_t wall = 0; ///< in microseconds
-        std::uint64_t ran = 0;
-        std::uint64_t delayed = 0;
+        MonotonicTime wall{};
+        ThreadCpuClock::time_point ran{};
+        Microseconds delayed{};
         long faults = 0;
     };
     Times now() const;

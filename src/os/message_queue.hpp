@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "os/background.hpp"
 
 #include <cstddef>
@@ -16,8 +17,8 @@ namespace pinfold {
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
-    /// The destructor waits at most this many microseconds.
-    static constexpr std::uint64_t kFlush = 1'000'000;
+    /// The destructor waits at most this long.
+    static constexpr Microseconds kFlush = 1s;
 
     explicit MessageQueue(Background& background);
     /// Waits until the thread has written all messages, but at most kFlush.

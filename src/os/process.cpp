@@ -70,7 +70,7 @@ std::vector<std::string_view> fields(std::string_view text) {
     return found;
 }
 
-std::uint64_t ticksToUsec(std::uint64_t ticks) { return ticks * 1'000'000 / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
+Microseconds ofTicks(std::uint64_t ticks) { return 1'000'000us * ticks / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
 
 bool parseStat(std::string_view stat, ProcessInfo& info) {
     // The name in parentheses may contain anything, even ')' and line breaks, so the name ends at the last ')'.
@@ -86,8 +86,8 @@ bool parseStat(std::string_view stat, ProcessInfo& info) {
     info.parent = static_cast<pid_t>(at(4));
     info.terminal = static_cast<std::uint32_t>(at(7));
     info.kernelThread = (at(9) & kKernelThreadFlag) != 0;
-    info.cpu = ticksToUsec(at(14) + at(15));
-    info.started = ticksToUsec(at(22));
+    info.cpu = ofTicks(at(14) + at(15));
+    info.started = BootTime(ofTicks(at(22)));
     info.rss = at(24) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
     const auto nameStart = stat.find('(');
     info.command = "[" + printable(stat.substr(nameStart + 1, nameEnd - nameStart - 1)) + "]";

@@ -3,6 +3,7 @@
 // process, so the code that uses a pid checks it before and after the use.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 
@@ -27,9 +28,9 @@ struct ProcessInfo {
     bool kernelThread = false;
     bool thread = false; ///< `pid` belongs to a thread other than the first one of a process; /proc shows threads by number, too
     char state = '?';
-    std::uint64_t started = 0; ///< when the process started: microseconds after boot (CLOCK_BOOTTIME), to the clock tick
-    std::uint64_t cpu = 0;     ///< microseconds of user and system time
-    std::uint64_t rss = 0;     ///< in bytes
+    BootTime started{};    ///< when the process started, to the clock tick
+    Microseconds cpu{};    ///< user and system time
+    std::uint64_t rss = 0; ///< in bytes
     pid_t parent = 0;
     std::uint32_t terminal = 0; ///< device number of the controlling terminal, as in st_rdev; 0 if there is no terminal
     /// Names the kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did

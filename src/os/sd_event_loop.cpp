@@ -20,11 +20,11 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kTimerAccuracy = 1000;
+constexpr Microseconds kTimerAccuracy = 1ms;
 // A source waits for an idle moment of the loop for at most this many turns, because the loop is never idle while somebody
 // floods a socket. The wait is long enough that many jobs that end together share the work of one idle moment.
 constexpr int kTurnsUntilIdle = 256;
-constexpr std::uint64_t kLongestDelay = UINT64_MAX / 2; // sd-event refuses a time beyond 64 bits
+constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time beyond 64 bits
 
 /// Returns the names of the class and function that contain a lambda.
 std::string readable(const std::type_info& type) {
@@ -91,13 +91,14 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
     return source;
 }
 
-EventHandle SdEventLoop::after(std::uint64_t delayUsec, Handler handler) {
+EventHandle SdEventLoop::after(Microseconds delay, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), *this);
     // The delay counts from the present time. If the delay counted from the loop's own "now" (the time when the present round
     // of events began), a time limit could end early.
     check(sd_event_add_time(
-              event_, &source->source, CLOCK_BOOTTIME, bootTime() + std::min(delayUsec, kLongestDelay), kTimerAccuracy,
-              [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); }, source.get()),
+              event_, &source->source, CLOCK_BOOTTIME, toUsec(bootTime() + std::min(delay, kLongestDelay)),
+              toUsec(kTimerAccuracy), [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); },
+              source.get()),
           "sd_event_add_time");
     return source;
 }
@@ -125,11 +126,11 @@ EventHandle SdEventLoop::onSignal(int signal, Handler handler) {
     return source;
 }
 
-std::uint64_t SdEventLoop::bootTime() const { return clockNow(CLOCK_BOOTTIME); }
+BootTime SdEventLoop::bootTime() const { return BootClock::now(); }
 
-std::uint64_t SdEventLoop::realTime() const { return clockNow(CLOCK_REALTIME); }
+RealTime SdEventLoop::realTime() const { return RealClock::now(); }
 
-std::uint64_t SdEventLoop::cpuTime() const { return clockNow(CLOCK_THREAD_CPUTIME_ID); }
+Microseconds SdEventLoop::cpuTime() const { return ThreadCpuClock::now().time_since_epoch(); }
 
 void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
 
@@ -156,7 +157,7 @@ void SdEventLoop::meteredTurn() {
     meter_->begin();
     check(sd_event_dispatch(event_), "sd_event_dispatch");
     if (const auto slept = meter_->slept(); slept > LoopMeter::kTooLong)
-        log_("the loop waited " + std::to_string(slept / 1000) + " ms in a system call, in " +
+        log_("the loop waited " + std::to_string(slept / 1ms) + " ms in a system call, in " +
              (handler_ ? readable(*handler_) : "a call from the bus"));
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "os/event_loop.hpp"
 #include "os/loop_meter.hpp"
@@ -31,11 +32,11 @@ public:
     SdEventLoop& operator=(const SdEventLoop&) = delete;
 
     EventHandle onReadable(int fd, Handler handler) override;
-    EventHandle after(std::uint64_t delayUsec, Handler handler) override;
+    EventHandle after(Microseconds delay, Handler handler) override;
     EventHandle whenIdle(Handler handler) override;
-    std::uint64_t bootTime() const override;
-    std::uint64_t realTime() const override;
-    std::uint64_t cpuTime() const override;
+    BootTime bootTime() const override;
+    RealTime realTime() const override;
+    Microseconds cpuTime() const override;
 
     /// Blocks the signal for the process, and calls `handler` each time the signal comes.
     EventHandle onSignal(int signal, Handler handler);

@@ -3,6 +3,7 @@
 // So SharedDirectory follows no link and crosses no mount point, even if an entry's owner renames or replaces files meanwhile.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "os/file_status.hpp"
@@ -26,11 +27,11 @@ struct DirectoryEntry {
 /// Describes a file, or a directory with everything in it.
 struct TreeSurvey {
     std::uint64_t size = 0;
-    std::uint64_t entries = 0; ///< with the file or directory itself
-    std::uint64_t others = 0;  ///< entries of other users, and mount points; survey() does not look into these, and no other
-                               ///< figure counts them
-    std::optional<std::uint64_t> oldest; ///< when the first of the entries was born; unset if some births are unknown
-    std::uint64_t touched = 0;           ///< when an entry changed last
+    std::uint64_t entries = 0;      ///< with the file or directory itself
+    std::uint64_t others = 0;       ///< entries of other users, and mount points; survey() does not look into these, and no other
+                                    ///< figure counts them
+    std::optional<RealTime> oldest; ///< when the first of the entries was born; unset if some births are unknown
+    RealTime touched{};             ///< when an entry changed last
     bool inUse = false;
 };
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 // A message names at most this many jobs, because a user may have a thousand jobs.
@@ -93,4 +93,4 @@ std::optional<std::string> jobOf(std::string_view cgroup, const Jobs& jobs) {
     return std::nullopt;
 }
 
-} // namespace pinfold
+} // namespace pinfold::pam

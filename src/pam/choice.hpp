@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-namespace pinfold {
+namespace pinfold::pam {
 
 using Jobs = std::vector<WrapperJob>; ///< the jobs of one user, in the order of WrapperReply
 
@@ -41,4 +41,4 @@ std::string cgroupsOf(std::string_view key);
 /// path as in /proc/PID/cgroup.
 std::optional<std::string> jobOf(std::string_view cgroup, const Jobs& jobs);
 
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -14,7 +14,7 @@
 #include <optional>
 #include <utility>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 enum class Phase { Account, Session };
@@ -141,4 +141,4 @@ Outcome openSession(const Login& login, const PamOptions& options, const std::st
     return login.admitted ? Outcome{} : refused(Phase::Session, login, key.error(), key.error().message);
 }
 
-} // namespace pinfold
+} // namespace pinfold::pam

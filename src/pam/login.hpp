@@ -2,6 +2,7 @@
 // Does the work of the PAM module's two phases, without calls of PAM.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/paths.hpp"
 #include "model/wrapper_protocol.hpp"
 #include "pam/options.hpp"
@@ -13,11 +14,11 @@
 #include <map>
 #include <string>
 
-namespace pinfold {
+namespace pinfold::pam {
 
-/// A phase may take this many microseconds. The limit is longer than a healthy pinfoldd needs. The limit is also short enough
+/// A phase may take this long. The limit is longer than a healthy pinfoldd needs. The limit is also short enough
 /// for a user who waits at a prompt.
-constexpr std::uint64_t kPhaseTime = 2'000'000;
+constexpr Microseconds kPhaseTime = 2s;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;
 
@@ -44,4 +45,4 @@ Outcome account(const Login& login, const PamOptions& options, const std::string
 /// outside of jobs. A user who has no job but may log in nevertheless also stays outside of jobs.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -7,7 +7,7 @@
 #include <optional>
 #include <string_view>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 std::optional<std::vector<std::string>> namesIn(std::string_view list) {
@@ -55,4 +55,4 @@ PamOptions parsePamOptions(std::span<const char* const> arguments) {
     return options;
 }
 
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-namespace pinfold {
+namespace pinfold::pam {
 
 /// Holds the options that follow the module's name in a file in /etc/pam.d.
 struct PamOptions {
@@ -20,4 +20,4 @@ struct PamOptions {
 
 PamOptions parsePamOptions(std::span<const char* const> arguments);
 
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -15,7 +15,7 @@
 #include <system_error>
 #include <vector>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 namespace fs = std::filesystem;
@@ -137,4 +137,4 @@ std::optional<std::string> originOf(const std::string& connection, const Jobs& j
     return std::nullopt;
 }
 
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-namespace pinfold {
+namespace pinfold::pam {
 
 /// Returns the number (inode) of the socket at the client's end, if the client is on this node. `connection` has the form of
 /// SSH_CONNECTION (ssh(1)): the client's address and port, and the server's address and port. `tcp` is the text of /proc/net/tcp
@@ -24,4 +24,4 @@ std::optional<std::uint64_t> clientSocket(std::string_view connection, std::stri
 std::optional<std::string> originOf(const std::string& connection, const Jobs& jobs, const Deadline& deadline,
                                     const std::filesystem::path& root = "/");
 
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -20,6 +20,7 @@
 namespace {
 
 using namespace pinfold;
+using namespace pinfold::pam;
 
 static_assert(kPamSuccess == PAM_SUCCESS && kPamSystemErr == PAM_SYSTEM_ERR && kPamPermDenied == PAM_PERM_DENIED &&
               kPamAuthinfoUnavail == PAM_AUTHINFO_UNAVAIL && kPamSessionErr == PAM_SESSION_ERR);

@@ -27,17 +27,17 @@ namespace {
 
 // After this many new connections in a row, pinfoldd handles its other events before it accepts more connections.
 constexpr int kAcceptedAtOnce = 16;
-constexpr std::uint64_t kPauseWithoutDescriptors = 100'000;
+constexpr Microseconds kPauseWithoutDescriptors = 100ms;
 /// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request at once. If a
 /// wrapper is too slow on a busy node, it connects again.
-constexpr std::uint64_t kSilence = 1'000'000;
-constexpr std::uint64_t kShortageToldAgain = 60'000'000;
+constexpr Microseconds kSilence = 1s;
+constexpr Microseconds kShortageToldAgain = 60s;
 // A list of at most kMostJobsListed jobs fits into one packet, even with the longest keys.
 constexpr std::size_t kMostJobsListed = 128;
 constexpr std::size_t kUsersAtLeast = 4; // one user gets at most a quarter of all connections
 
 /// Returns the user id as text ("root" for 0). The function userNumber() does not ask the name service (see NameOfUser).
-std::string userNumber(std::uint32_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
+std::string userNumber(uid_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
 
 /// Returns the present name of the node. The name may change after the start of pinfoldd.
 std::string hostName() {

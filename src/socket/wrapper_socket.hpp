@@ -3,6 +3,7 @@
 // (model/wrapper_protocol.hpp).
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/unique_fd.hpp"
 #include "config/config.hpp"
 #include "core/access/caller_limits.hpp"
@@ -71,7 +72,7 @@ private:
     std::list<ConnectionPtr> silent_; ///< connections that have not asked for anything yet
     EventHandle readable_;
     EventHandle pause_;
-    std::optional<std::uint64_t> shortageTold_; ///< when pinfoldd last reported a shortage (CLOCK_BOOTTIME, microseconds)
+    std::optional<BootTime> shortageTold_; ///< when pinfoldd last reported a shortage
 };
 
 } // namespace pinfold

@@ -21,16 +21,16 @@ namespace pinfold {
 namespace {
 
 // A restart of pinfoldd, of the bus or of systemd takes less time than kCreatePatience.
-constexpr std::uint64_t kCreatePatience = 90'000'000;
-constexpr std::uint64_t kSuspendPatience = 2'000'000;
-constexpr std::uint64_t kRetryInterval = 100'000;
+constexpr Microseconds kCreatePatience = 90s;
+constexpr Microseconds kSuspendPatience = 2s;
+constexpr Microseconds kRetryInterval = 100ms;
 // If pinfoldd cannot run, each attempt starts a pinfoldd that ends again, so attempts must be rare. A restarted pinfoldd waits
 // only ten seconds for a supervisor's report about a job's end. So the time between two attempts must be shorter than ten
 // seconds.
-constexpr std::uint64_t kLongestInterval = 64 * kRetryInterval;
+constexpr Microseconds kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
 // If no program listens on the socket, pinfold-run waits only as long as a restart takes.
-constexpr std::uint64_t kPatienceIfNotThere = 5'000'000;
+constexpr Microseconds kPatienceIfNotThere = 5s;
 
 Error unreachable(const char* why) {
     return {ErrorCode::Unreachable,
@@ -102,22 +102,22 @@ void DaemonLink::create(WrapperCreate request, Descriptors descriptors) {
 
 void DaemonLink::end(WrapperEnd request) {
     request.toldOfRefusal = true;
-    begin(request, {}, UINT64_MAX);
+    begin(request, {}, kForever);
 }
 
 void DaemonLink::suspend(const WrapperSuspend& request) { begin(request, {}, kSuspendPatience); }
 
-void DaemonLink::list(const WrapperList& request, std::uint64_t patience) { begin(request, {}, patience); }
+void DaemonLink::list(const WrapperList& request, Microseconds patience) { begin(request, {}, patience); }
 
-void DaemonLink::adopt(const WrapperAdopt& request, int process, std::uint64_t patience) {
+void DaemonLink::adopt(const WrapperAdopt& request, int process, Microseconds patience) {
     begin(request, {.leader = process}, patience);
 }
 
-void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, std::uint64_t patience) {
+void DaemonLink::begin(const WrapperRequest& request, Descriptors descriptors, Microseconds patience) {
     packet_ = encode(request);
     descriptors_ = {descriptors.leader, descriptors.supervisor, descriptors.output};
     patience_ = patience;
-    begun_ = monotonicNow();
+    begun_ = MonotonicClock::now();
     interval_ = kRetryInterval;
     trouble_.clear();
     outcome_.reset();
@@ -154,13 +154,13 @@ void DaemonLink::receive() {
 void DaemonLink::lost(Error error, bool notThere) {
     socket_.reset();
     trouble_ = error.message;
-    const auto patience = notThere && patience_ != UINT64_MAX ? std::min(patience_, kPatienceIfNotThere) : patience_;
-    if (monotonicNow() - begun_ >= patience)
+    const auto patience = notThere && patience_ != kForever ? std::min<Microseconds>(patience_, kPatienceIfNotThere) : patience_;
+    if (MonotonicClock::now() - begun_ >= patience)
         outcome_ = std::move(error);
-    else if (notThere && patience_ == UINT64_MAX)
+    else if (notThere && patience_ == kForever)
         backOff();
     else
-        nextAttempt_ = monotonicNow() + kRetryInterval;
+        nextAttempt_ = MonotonicClock::now() + kRetryInterval;
 }
 
 void DaemonLink::askAgain() {
@@ -172,18 +172,18 @@ void DaemonLink::askAgain() {
 
 void DaemonLink::backOff() {
     // All wrappers of the node try at the same moments, so that one start of pinfoldd answers all wrappers.
-    nextAttempt_ = (monotonicNow() / interval_ + 1) * interval_;
-    interval_ = std::min(interval_ * 2, kLongestInterval);
+    nextAttempt_ = MonotonicTime((MonotonicClock::now().time_since_epoch() / interval_ + 1) * interval_);
+    interval_ = std::min<Microseconds>(interval_ * 2, kLongestInterval);
 }
 
 std::optional<Result<WrapperReply>> DaemonLink::advance() {
     if (outcome_)
         return outcome_;
-    if (!socket_ && monotonicNow() >= nextAttempt_)
+    if (!socket_ && MonotonicClock::now() >= nextAttempt_)
         attempt();
     if (socket_)
         receive();
-    if (socket_ && patience_ != UINT64_MAX && monotonicNow() - begun_ >= patience_)
+    if (socket_ && patience_ != kForever && MonotonicClock::now() - begun_ >= patience_)
         lost(unreachable("it does not answer"), false);
     return outcome_;
 }
@@ -212,11 +212,10 @@ bool DaemonLink::away() const {
 int DaemonLink::timeoutMs() const {
     if (outcome_)
         return 0;
-    if (socket_ && patience_ == UINT64_MAX)
+    if (socket_ && patience_ == kForever)
         return -1;
     const auto until = socket_ ? begun_ + patience_ : nextAttempt_;
-    const auto current = monotonicNow();
-    return until <= current ? 0 : static_cast<int>(std::min<std::uint64_t>((until - current + 999) / 1000, INT32_MAX));
+    return pollTimeout(timeBetween(MonotonicClock::now(), until));
 }
 
 } // namespace pinfold

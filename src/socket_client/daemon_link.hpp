@@ -2,6 +2,7 @@
 // Sends pinfoldd one request at a time. While DaemonLink waits for an answer, the caller may watch other descriptors.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/paths.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
@@ -16,10 +17,10 @@
 
 namespace pinfold {
 
-/// Holds the time limits of a wait, in microseconds, for a caller that must not hang.
+/// Holds the time limits of a wait for a caller that must not hang.
 struct Patience {
-    std::uint64_t untilRead = UINT64_MAX;     ///< limits the time in which no pinfoldd reads the request
-    std::uint64_t untilAnswered = UINT64_MAX; ///< limits the whole wait
+    Microseconds untilRead = kForever;     ///< limits the time in which no pinfoldd reads the request
+    Microseconds untilAnswered = kForever; ///< limits the whole wait
 };
 
 /// Sends requests to pinfoldd. If pinfoldd ends and an answer is lost, DaemonLink sends the request again, and pinfoldd
@@ -43,10 +44,9 @@ public:
     void end(WrapperEnd request);
     /// Asks for at most two seconds, because the caller handles a signal only after the answer.
     void suspend(const WrapperSuspend& request);
-    /// `patience` is in microseconds.
-    void list(const WrapperList& request, std::uint64_t patience);
+    void list(const WrapperList& request, Microseconds patience);
     /// `process` is a pidfd.
-    void adopt(const WrapperAdopt& request, int process, std::uint64_t patience);
+    void adopt(const WrapperAdopt& request, int process, Microseconds patience);
 
     /// Does everything that is possible without waiting. Returns the outcome if there is one: pinfoldd's answer, Unreachable,
     /// or why pinfoldd refuses.
@@ -72,7 +72,7 @@ public:
     const std::string& trouble() const { return trouble_; }
 
 private:
-    void begin(const WrapperRequest& request, Descriptors descriptors, std::uint64_t patience);
+    void begin(const WrapperRequest& request, Descriptors descriptors, Microseconds patience);
     void attempt();
     void receive();
     void lost(Error error, bool notThere);
@@ -84,10 +84,10 @@ private:
     UniqueFd socket_;
     std::optional<Result<WrapperReply>> outcome_;
     std::string trouble_;
-    std::uint64_t begun_ = 0;
-    std::uint64_t interval_ = 0;    ///< microseconds until the next attempt
-    std::uint64_t patience_ = 0;    ///< microseconds; UINT64_MAX means for ever
-    std::uint64_t nextAttempt_ = 0; ///< CLOCK_MONOTONIC, microseconds; used while there is no connection
+    MonotonicTime begun_{};
+    Microseconds interval_{}; ///< the time until the next attempt
+    Microseconds patience_{};
+    MonotonicTime nextAttempt_{}; ///< used while there is no connection
 };
 
 } // namespace pinfold

@@ -8,29 +8,23 @@
 
 namespace pinfold {
 
+/// Returns a duration as a timeout of poll(2). The timeout is rounded up, so that the time is over when poll(2) returns.
+inline int pollTimeout(Microseconds time) { return static_cast<int>(std::min<std::uint64_t>((time + 999us) / 1ms, INT32_MAX)); }
+
 class Deadline {
 public:
-    /// `fromNowUsec` is in microseconds; UINT64_MAX means never.
-    explicit Deadline(std::uint64_t fromNowUsec) {
-        const auto now = monotonicNow();
-        at_ = now + std::min(fromNowUsec, UINT64_MAX - now);
-    }
+    /// A deadline that is kForever from now never passes.
+    explicit Deadline(Microseconds fromNow) : at_(after(MonotonicClock::now(), fromNow)) {}
 
-    bool passed() const { return monotonicNow() >= at_; }
-    /// Returns the number of microseconds until the deadline.
-    std::uint64_t remaining() const {
-        const auto now = monotonicNow();
-        return now >= at_ ? 0 : at_ - now;
-    }
+    bool passed() const { return MonotonicClock::now() >= at_; }
+    /// Returns the time until the deadline.
+    Microseconds remaining() const { return timeBetween(MonotonicClock::now(), at_); }
     /// Returns the number of milliseconds until the deadline, for poll(2). The result is rounded up, so that the deadline has
     /// passed when poll(2) returns.
-    int remainingMs() const {
-        const auto now = monotonicNow();
-        return now >= at_ ? 0 : static_cast<int>(std::min<std::uint64_t>((at_ - now + 999) / 1000, INT32_MAX));
-    }
+    int remainingMs() const { return pollTimeout(remaining()); }
 
 private:
-    std::uint64_t at_;
+    MonotonicTime at_;
 };
 
 } // namespace pinfold

@@ -117,7 +117,7 @@ void AsyncHistory::write(HistoryChanges changes, Reply<std::vector<Receipt>> rep
                                  std::move(reply));
 }
 
-void AsyncHistory::vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply) {
+void AsyncHistory::vacuum(const Retention& retention, RealTime now, std::size_t maxRows, Reply<Vacuumed> reply) {
     inTurn<Vacuumed>([=](History& history) { return history.vacuum(retention, now, maxRows); }, std::move(reply));
 }
 

@@ -3,6 +3,7 @@
 // the event loop gets the answers.
 #pragma once
 
+#include "base/clock.hpp"
 #include "os/background.hpp"
 #include "store/history_file.hpp"
 
@@ -29,7 +30,7 @@ public:
     /// is the error Internal, write() has written nothing.
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
     /// Calls History::vacuum() when all earlier calls of write() are done. Errors: Internal; Busy.
-    void vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows, Reply<Vacuumed> reply);
+    void vacuum(const Retention& retention, RealTime now, std::size_t maxRows, Reply<Vacuumed> reply);
     /// Calls History::live() when all earlier calls of write() are done. Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
     /// Calls History::list(), and does not wait for earlier calls of write() and vacuum(). Errors: Internal; Busy if too many

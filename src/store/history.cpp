@@ -70,10 +70,10 @@ void bindKind(const Statement& statement, const Receipt& receipt) {
 
 /// Returns a time: receipts of jobs that ended at this time or earlier are too old to keep. Returns nullopt if no receipt is
 /// too old.
-std::optional<std::uint64_t> tooOldUntil(const Retention& retention, std::uint64_t now) {
-    if (!retention.maxAge || now <= *retention.maxAge)
+std::optional<RealTime> tooOldUntil(const Retention& retention, RealTime now) {
+    if (!retention.maxAge || now.time_since_epoch() <= *retention.maxAge)
         return std::nullopt;
-    return now - *retention.maxAge - 1;
+    return now - *retention.maxAge - 1us;
 }
 
 /// Reads a row of `live`. The row's JSON text may be unreadable, for instance after a return to an older pinfold. The other
@@ -86,14 +86,14 @@ LiveRow liveRowOf(const Statement& row) {
     }
     job.receipt.id = row.text(2);
     job.receipt.key = row.text(3);
-    job.receipt.uid = static_cast<std::uint32_t>(row.number(4));
-    job.receipt.started = row.number(5);
+    job.receipt.uid = static_cast<uid_t>(row.number(4));
+    job.receipt.started = row.time<RealTime>(5);
     return job;
 }
 
 /// Says by how much the history exceeds its limits.
 struct Excess {
-    std::optional<std::uint64_t> tooOldUntil = {}; ///< receipts of jobs that ended up to this time have to go
+    std::optional<RealTime> tooOldUntil = {}; ///< receipts of jobs that ended up to this time have to go
     bool tooMany = false;
 };
 
@@ -120,12 +120,12 @@ struct History::Impl {
     Result<std::optional<Receipt>> find(const std::string& id) const;
     /// remove(), removeTooOld() and removeTooMany() return how many receipts they removed.
     Result<std::uint64_t> remove(const Statement& statement, std::uint64_t limit) const;
-    Result<std::uint64_t> removeTooOld(std::uint64_t until, std::uint64_t limit) const;
+    Result<std::uint64_t> removeTooOld(RealTime until, std::uint64_t limit) const;
     /// Removes the oldest receipts of the user who has the most receipts. So a user who fills the history does not cause the
     /// removal of other users' receipts.
     Result<std::uint64_t> removeTooMany(std::uint64_t limit) const;
-    Result<Excess> excess(const Retention& retention, std::uint64_t now) const;
-    Result<void> shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const;
+    Result<Excess> excess(const Retention& retention, RealTime now) const;
+    Result<void> shrink(const Retention& retention, RealTime now, std::uint64_t maxRows, Vacuumed& done) const;
 };
 
 Result<void> History::Impl::prepare() {
@@ -228,7 +228,7 @@ Result<std::uint64_t> History::Impl::remove(const Statement& statement, std::uin
     return static_cast<std::uint64_t>(sqlite3_changes(db()));
 }
 
-Result<std::uint64_t> History::Impl::removeTooOld(std::uint64_t until, std::uint64_t limit) const {
+Result<std::uint64_t> History::Impl::removeTooOld(RealTime until, std::uint64_t limit) const {
     removeOld.bind(":until", until);
     return remove(removeOld, limit);
 }
@@ -241,12 +241,12 @@ Result<std::uint64_t> History::Impl::removeTooMany(std::uint64_t limit) const {
     return remove(removeOfUser, limit);
 }
 
-Result<Excess> History::Impl::excess(const Retention& retention, std::uint64_t now) const {
+Result<Excess> History::Impl::excess(const Retention& retention, RealTime now) const {
     if (const auto until = tooOldUntil(retention, now)) {
         const auto oldest = sqlite::queryNumber(db(), "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
         if (!oldest)
             return oldest.error();
-        if (*oldest <= *until)
+        if (fromUsec<RealTime>(*oldest) <= *until)
             return Excess{.tooOldUntil = until};
     }
     if (!retention.maxBytes)
@@ -257,7 +257,7 @@ Result<Excess> History::Impl::excess(const Retention& retention, std::uint64_t n
     return Excess{.tooMany = *bytes > *retention.maxBytes};
 }
 
-Result<void> History::Impl::shrink(const Retention& retention, std::uint64_t now, std::uint64_t maxRows, Vacuumed& done) const {
+Result<void> History::Impl::shrink(const Retention& retention, RealTime now, std::uint64_t maxRows, Vacuumed& done) const {
     while (true) {
         const auto found = excess(retention, now);
         if (!found)
@@ -326,11 +326,11 @@ Result<LiveTable> History::live() const {
                                [&](const Statement& row) { live.rows.push_back(liveRowOf(row)); });
     if (read)
         read = impl_->eachRow("SELECT boot_id, real FROM clock", [&](const Statement& row) {
-            live.lastVacuum = {.bootId = std::string(row.text(0)), .time = row.number(1)};
+            live.lastVacuum = {.bootId = std::string(row.text(0)), .time = row.time<RealTime>(1)};
         });
     if (read)
         read = impl_->eachRow("SELECT ended FROM receipts ORDER BY ended DESC LIMIT 1",
-                              [&](const Statement& row) { live.newestEnd = row.number(0); });
+                              [&](const Statement& row) { live.newestEnd = row.time<RealTime>(0); });
     if (!read)
         return read.error();
     return live;
@@ -357,19 +357,19 @@ Result<HistoryInfo> History::info() const {
         return row.error();
     HistoryInfo info{.rows = statement->number(2), .bytes = *bytes};
     if (!statement->isNull(0)) {
-        info.oldest = statement->number(0);
-        info.newest = statement->number(1);
+        info.oldest = statement->time<RealTime>(0);
+        info.newest = statement->time<RealTime>(1);
     }
     return info;
 }
 
-Result<Vacuumed> History::vacuum(const Retention& asked, std::uint64_t now, std::size_t maxRows) {
+Result<Vacuumed> History::vacuum(const Retention& asked, RealTime now, std::size_t maxRows) {
     auto transaction = Transaction::begin(impl_->db());
     if (!transaction)
         return transaction.error();
     Vacuumed done;
     auto retention = asked;
-    if (retention.clock && retention.maxAge && *retention.maxAge != kInfinity) {
+    if (retention.clock && retention.maxAge && *retention.maxAge != kForever) {
         const auto believed = clockIsBelieved(impl_->db(), *retention.clock, now, *retention.maxAge);
         if (!believed)
             return believed.error();

@@ -2,8 +2,11 @@
 // Keeps the receipts of ended jobs in a database of sqlite3 (/var/lib/pinfold/history.db).
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "model/receipt.hpp"
+
+#include <sys/types.h>
 
 #include <cstdint>
 #include <filesystem>
@@ -17,9 +20,9 @@ namespace pinfold {
 
 struct ReceiptFilter {
     std::optional<std::string> key = {};
-    std::optional<std::uint32_t> uid = {};
-    std::optional<std::uint64_t> since = {}; ///< only jobs that ended at this time or later, CLOCK_REALTIME microseconds
-    std::optional<std::uint64_t> until = {}; ///< only jobs that ended before this time, CLOCK_REALTIME microseconds
+    std::optional<uid_t> uid = {};
+    std::optional<RealTime> since = {}; ///< only jobs that ended at this time or later
+    std::optional<RealTime> until = {}; ///< only jobs that ended before this time
     /// Contains the id of a receipt. If `before` is set, list() returns only receipts that are older than the receipt with this
     /// id. If that receipt no longer exists, list() returns no receipt.
     std::optional<std::string> before = {};
@@ -37,12 +40,12 @@ struct ReceiptFilter {
 /// Holds the times that the clocks show. With a ClockReading, vacuum() can check CLOCK_REALTIME.
 struct ClockReading {
     std::string bootId;
-    std::uint64_t boot = 0; ///< in microseconds of CLOCK_BOOTTIME
+    BootTime boot{};
 };
 
 /// Limits the receipts that the history may keep. An unset member means that there is no such limit.
 struct Retention {
-    std::optional<std::uint64_t> maxAge = {};   ///< how long after the job's end a receipt may stay, in microseconds
+    std::optional<Microseconds> maxAge = {};    ///< how long after the job's end a receipt may stay
     std::optional<std::uint64_t> maxBytes = {}; ///< how many bytes the file's pages in use may have, see HistoryInfo::bytes
     /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
     std::optional<ClockReading> clock = {};
@@ -58,9 +61,9 @@ struct Vacuumed {
 struct HistoryInfo {
     std::uint64_t rows = 0;
     std::uint64_t bytes = 0; ///< bytes of the file's pages in use: receipts and indexes, but not the log and free pages
-    std::optional<std::uint64_t> oldest = {}; ///< when the first job of a receipt ended (CLOCK_REALTIME, microseconds); unset if
-                                              ///< there are no receipts
-    std::optional<std::uint64_t> newest = {}; ///< when the last job of a receipt ended (CLOCK_REALTIME, microseconds)
+    std::optional<RealTime> oldest = {}; ///< when the first job of a receipt ended; unset if
+                                         ///< there are no receipts
+    std::optional<RealTime> newest = {}; ///< when the last job of a receipt ended
 };
 
 /// Holds the row of a running job in the table `live`.
@@ -71,15 +74,15 @@ struct LiveRow {
     bool operator==(const LiveRow&) const = default;
 };
 
-/// Lists the jobs that have no receipt yet, and times at which the node certainly ran. Times are CLOCK_REALTIME microseconds.
+/// Lists the jobs that have no receipt yet, and times at which the node certainly ran.
 struct LiveTable {
     struct Sign {
         std::string bootId;
-        std::uint64_t time = 0;
+        RealTime time{};
     };
-    std::vector<LiveRow> rows = {};              ///< the jobs of this boot and of earlier boots, in the order of their ids
-    std::optional<Sign> lastVacuum = {};         ///< the last vacuum() that got a clock
-    std::optional<std::uint64_t> newestEnd = {}; ///< the latest end of a job in all receipts
+    std::vector<LiveRow> rows = {};         ///< the jobs of this boot and of earlier boots, in the order of their ids
+    std::optional<Sign> lastVacuum = {};    ///< the last vacuum() that got a clock
+    std::optional<RealTime> newestEnd = {}; ///< the latest end of a job in all receipts
 };
 
 /// Reports how a leader ended. The report came after the job's receipt had been written.
@@ -133,9 +136,9 @@ public:
     /// system, but at most `maxRows` pages. First, vacuum() removes receipts that are too old. Then, while the file is too
     /// large, vacuum() removes the oldest receipts of the user who has the most receipts. The function vacuum() may remove up
     /// to `maxRows` receipts more than necessary. The removal of 100 from 1,000,000 receipts takes some 10 ms if the receipts
-    /// are too old, and 250 ms if the file is too large. `now` is CLOCK_REALTIME in microseconds. After an error vacuum() has
+    /// are too old, and 250 ms if the file is too large. After an error vacuum() has
     /// removed nothing.
-    Result<Vacuumed> vacuum(const Retention& retention, std::uint64_t now, std::size_t maxRows);
+    Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
 
 private:
     struct Impl;

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "store/history.hpp"
 #include "store/sqlite.hpp"
 
 namespace pinfold {
 
-/// Says whether old receipts may be removed at the time `now` (CLOCK_REALTIME, microseconds). A jump of the clock must not
+/// Says whether old receipts may be removed at the time `now`. A jump of the clock must not
 /// cause the removal of all receipts. The function compares how far the clock has advanced since the last call with how long
 /// the node has been up since then. The clock is doubtful if it has advanced too far by more than a tenth of `maxAge`, and by
 /// more than an hour. The doubt lasts until the clock and CLOCK_BOOTTIME have agreed for a day. If the node was switched off
 /// for long, the clock is also doubtful, but the node loses nothing by the doubt. The database stores the clock reading. Call
 /// clockIsBelieved() in a transaction. Errors: the errors of History.
-Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, std::uint64_t now, std::uint64_t maxAge);
+Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, RealTime now, Microseconds maxAge);
 
 } // namespace pinfold

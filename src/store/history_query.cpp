@@ -23,7 +23,7 @@ std::string numbersOf(const std::vector<JobOutcome>& outcomes) {
 
 /// Describes the place of a receipt in a list that begins with the newest receipt.
 struct Place {
-    std::uint64_t ended = 0;
+    RealTime ended{};
     std::uint64_t number = 0;
 };
 
@@ -91,7 +91,7 @@ Result<std::optional<Place>> placeOf(sqlite3* db, const std::string& id) {
     const auto row = statement->step();
     if (!row)
         return row.error();
-    return *row ? std::optional(Place{statement->number(0), statement->number(1)}) : std::nullopt;
+    return *row ? std::optional(Place{statement->time<RealTime>(0), statement->number(1)}) : std::nullopt;
 }
 
 Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& conditions) {
@@ -123,14 +123,14 @@ Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& 
 /// Reads the matching receipts from an index. The index has the newest receipt first.
 struct Stream {
     Statement statement;
-    std::uint64_t ended = 0;
+    RealTime ended{};
     std::uint64_t number = 0;
 
     /// Returns false when there is no further receipt.
     Result<bool> next() {
         auto row = statement.step();
         if (row && *row) {
-            ended = statement.number(0);
+            ended = statement.time<RealTime>(0);
             number = statement.number(1);
         }
         return row;

@@ -3,6 +3,7 @@
 // not a database or is incomplete, and Internal otherwise.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <sqlite3.h>
@@ -58,6 +59,11 @@ public:
                            static_cast<sqlite3_int64>(std::min<std::uint64_t>(number, INT64_MAX)));
     }
 
+    /// Binds a duration or a time as a number of microseconds.
+    template <class T>
+    requires kIsTime<T>
+    void bind(const char* name, T time) const { bind(name, toUsec(time)); }
+
     /// Runs the statement to its next row. Returns false if the result has no further row.
     Result<bool> step() const {
         const int code = sqlite3_step(handle_.get());
@@ -76,6 +82,8 @@ public:
     void reset() const { sqlite3_reset(handle_.get()); }
 
     std::uint64_t number(int column) const { return static_cast<std::uint64_t>(sqlite3_column_int64(handle_.get(), column)); }
+    /// Returns a column's duration or time (T).
+    template <class T> T time(int column) const { return fromUsec<T>(number(column)); }
     bool isNull(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
     /// Returns a column's text, which is valid until the next call of step().
     std::string_view text(int column) const {

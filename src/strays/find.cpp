@@ -69,7 +69,7 @@ void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
 } // namespace
 
 std::vector<Stray> findStrays(std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins,
-                              const StrayPolicy& policy, std::uint64_t now, const std::function<void(ProcessInfo&)>& describe) {
+                              const StrayPolicy& policy, BootTime now, const std::function<void(ProcessInfo&)>& describe) {
     std::vector<Stray> strays;
     for (auto& process : processes) {
         const auto place = placeOf(process.cgroup);
@@ -79,7 +79,7 @@ std::vector<Stray> findStrays(std::vector<SeenProcess> processes, const JobKnowl
         Stray stray;
         stray.kind = kindOf(place, logins);
         stray.unit = unitForPeople(process.cgroup);
-        stray.age = now - std::min(now, process.info.started);
+        stray.age = timeBetween(process.info.started, now);
         if (jobs.jobsKnown)
             stray.hasJob = jobs.users.contains(process.info.realUid);
         stray.process = std::move(process);

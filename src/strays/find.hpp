@@ -2,6 +2,7 @@
 // Finds out which processes are strays, and on which strays `pinfold strays` acts. The functions are pure.
 #pragma once
 
+#include "base/clock.hpp"
 #include "os/logins.hpp"
 #include "strays/job_knowledge.hpp"
 #include "strays/policy.hpp"
@@ -17,19 +18,19 @@ namespace pinfold {
 struct Stray {
     SeenProcess process;
     StrayKind kind = StrayKind::Other;
-    std::string unit;                  ///< the innermost unit, or the cgroup if there is no unit
-    std::uint64_t age = 0;             ///< in microseconds
+    std::string unit; ///< the innermost unit, or the cgroup if there is no unit
+    Microseconds age{};
     std::optional<bool> hasJob;        ///< the stray's user has a live job; unset if that is not known
     std::optional<std::string> spared; ///< why `pinfold strays` does not act on the stray; unset if it acts
 
     bool actedOn() const { return !spared; }
 };
 
-/// Returns the strays among `processes`, sorted by user and pid. `now` is CLOCK_BOOTTIME in microseconds. `describe` adds the
+/// Returns the strays among `processes`, sorted by user and pid. `describe` adds the
 /// command line of a process, or leaves "[name]" if the command line cannot be read. The function findStrays() calls `describe`
 /// only for processes that meet all other conditions of a stray.
 std::vector<Stray> findStrays(
-    std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins, const StrayPolicy& policy,
-    std::uint64_t now, const std::function<void(ProcessInfo&)>& describe = [](ProcessInfo&) {});
+    std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins, const StrayPolicy& policy, BootTime now,
+    const std::function<void(ProcessInfo&)>& describe = [](ProcessInfo&) {});
 
 } // namespace pinfold

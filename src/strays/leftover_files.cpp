@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000; // in microseconds
+RealTime ofSeconds(std::uint64_t since1970) { return RealTime(std::chrono::seconds(since1970)); }
 constexpr std::string_view kSharedMemory = "/dev/shm";
 
 constexpr auto kKinds = enumNames<LeftoverKind>({
@@ -81,10 +81,10 @@ UserFile userFile(const IpcObject& object) {
                                                      : LeftoverKind::SysvMsg;
     file.ipc = object;
     file.uid = object.uid;
-    file.born = object.changed * kSecond;
-    file.bornWithin = kSecond - 1;
+    file.born = ofSeconds(object.changed);
+    file.bornWithin = 1s - 1us;
     file.tree = {
-        .size = object.size, .entries = 1, .oldest = file.born, .touched = std::max(object.changed, object.used) * kSecond};
+        .size = object.size, .entries = 1, .oldest = file.born, .touched = ofSeconds(std::max(object.changed, object.used))};
     return file;
 }
 

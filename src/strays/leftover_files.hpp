@@ -3,6 +3,7 @@
 // remove any file or object.
 #pragma once
 
+#include "base/clock.hpp"
 #include "os/shared_directory.hpp"
 #include "os/sysv_ipc.hpp"
 
@@ -21,15 +22,15 @@ namespace pinfold {
 enum class LeftoverKind { ShmFile, ShmDirectory, TmpFile, TmpDirectory, SysvShm, SysvSem, SysvMsg };
 std::string_view toString(LeftoverKind kind);
 
-/// Describes a file or an IPC object that belongs to a user. Times are CLOCK_REALTIME microseconds.
+/// Describes a file or an IPC object that belongs to a user.
 struct UserFile {
     LeftoverKind kind = LeftoverKind::TmpFile;
     std::string path;                  ///< made printable by printable(); empty for an IPC object
     std::optional<IpcObject> ipc = {}; ///< unset for a file
     uid_t uid = 0;
-    std::optional<std::uint64_t> born = {}; ///< unset if the file system does not say
-    std::uint64_t bornWithin =
-        0; ///< the birth was at most this many microseconds after `born`, because the times of IPC objects are whole seconds
+    std::optional<RealTime> born = {}; ///< unset if the file system does not say
+    Microseconds
+        bornWithin{}; ///< the birth was at most this long after `born`, because the times of IPC objects are whole seconds
     TreeSurvey tree = {};
 };
 
@@ -40,8 +41,8 @@ UserFile userFile(const IpcObject& object);
 std::string nameOf(const UserFile& file);
 
 struct EndedJob {
-    std::uint64_t started = 0; ///< when the job started (CLOCK_REALTIME, microseconds)
-    std::uint64_t ended = 0;
+    RealTime started{}; ///< when the job started
+    RealTime ended{};
     std::string key;
 
     auto operator<=>(const EndedJob&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
@@ -52,8 +53,8 @@ struct EndedJob {
 struct JobsOfFile {
     static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was made
 
-    std::uint64_t started = 0; ///< when the first of these jobs started
-    std::uint64_t ended = 0;   ///< when the last of these jobs ended
+    RealTime started{}; ///< when the first of these jobs started
+    RealTime ended{};   ///< when the last of these jobs ended
     std::uint64_t count = 0;
     std::vector<std::string> keys = {}; ///< the keys of the jobs that started first
 
@@ -71,8 +72,8 @@ public:
     JobsOfFile of(const UserFile& file) const;
 
 private:
-    std::vector<EndedJob> jobs_;       ///< sorted by start
-    std::vector<std::uint64_t> ended_; ///< entry i is the latest end of jobs_[0] to jobs_[i]
+    std::vector<EndedJob> jobs_;  ///< sorted by start
+    std::vector<RealTime> ended_; ///< entry i is the latest end of jobs_[0] to jobs_[i]
 };
 
 /// Lists the reasons to keep a file. The function whyKept() returns the first reason in this list that applies.
@@ -98,13 +99,13 @@ struct LeftoverContext {
     bool seen = true;       ///< pinfold could look at the whole file or tree
     bool complete = true;   ///< pinfold knows all jobs and all processes
     bool root = true;
-    std::uint64_t now = 0;    ///< in microseconds of CLOCK_REALTIME
-    std::uint64_t minAge = 0; ///< microseconds since the job's end
+    RealTime now{};
+    Microseconds minAge{}; ///< time since the job's end
 };
 
-/// A change of a file within this many microseconds after the job's end does not count as a later change. A change so soon
+/// A change of a file within kMoment after the job's end does not count as a later change. A change so soon
 /// after the end may come from the batch system, or from a coarse clock.
-constexpr std::uint64_t kMoment = 2'000'000;
+constexpr Microseconds kMoment = 2s;
 
 /// Returns the reason to keep the file, or nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and
 /// must not be empty.

@@ -135,7 +135,7 @@ private:
     /// Removes from `candidates` all files that no job of the user left behind, and sorts the other candidates by kind and
     /// name.
     void keepLeftovers(uid_t uid, std::vector<Candidate>& candidates) {
-        auto oldest = UINT64_MAX;
+        auto oldest = RealTime::max();
         for (const auto& candidate : candidates)
             oldest = std::min(oldest, candidate.leftover.file.born.value_or(candidate.leftover.file.tree.touched));
         const EndedJobs jobs(orGap(sources_.endedJobs(uid, oldest), uid));
@@ -177,7 +177,7 @@ private:
                                  .seen = static_cast<bool>(seen),
                                  .complete = allIsKnownFor(uid),
                                  .root = rules_.root,
-                                 .now = realTimeNow(),
+                                 .now = RealClock::now(),
                                  .minAge = rules_.minAge});
     }
 

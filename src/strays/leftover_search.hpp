@@ -3,6 +3,7 @@
 // those files and objects that may be removed.
 #pragma once
 
+#include "base/clock.hpp"
 #include "model/subordinate_ids.hpp"
 #include "os/journal.hpp"
 #include "strays/leftover_files.hpp"
@@ -22,7 +23,7 @@ namespace pinfold {
 struct LeftoverRules {
     std::function<bool(uid_t)> ordinary; ///< returns true for users whose files searchLeftovers() shall look at
     std::vector<std::filesystem::path> directories;
-    std::uint64_t minAge = 0;         ///< microseconds since the job's end
+    Microseconds minAge{};            ///< time since the job's end
     bool root = true;                 ///< this process is root
     SubordinateIds subordinates = {}; ///< by these, a subordinate id counts as its owner when looks into processes hang
     std::vector<std::string> doubts;  ///< doubts about these rules, one line for each; they count as gaps
@@ -32,8 +33,8 @@ struct LeftoverRules {
 /// error of usersWithLiveJobs() is a gap for the whole node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
-    /// Returns the user's jobs that ended at `since` (CLOCK_REALTIME, microseconds) or later.
-    std::function<Result<std::vector<EndedJob>>(uid_t uid, std::uint64_t since)> endedJobs;
+    /// Returns the user's jobs that ended at `since` or later.
+    std::function<Result<std::vector<EndedJob>>(uid_t uid, RealTime since)> endedJobs;
 };
 
 struct LeftoverFile {

@@ -56,8 +56,8 @@ JournalEvent strayEvent(const Stray& stray, const StrayAction& action) {
                     {"PINFOLD_STRAY_CGROUP", stray.process.cgroup},
                     {"PINFOLD_STRAY_PARENT", std::to_string(info.parent)},
                     {"PINFOLD_STRAY_TTY", terminalName(info.terminal)},
-                    {"PINFOLD_STRAY_AGE_USEC", std::to_string(stray.age)},
-                    {"PINFOLD_STRAY_CPU_USEC", std::to_string(info.cpu)},
+                    {"PINFOLD_STRAY_AGE_USEC", std::to_string(toUsec(stray.age))},
+                    {"PINFOLD_STRAY_CPU_USEC", std::to_string(toUsec(info.cpu))},
                     {"PINFOLD_STRAY_RSS_BYTES", std::to_string(info.rss)},
                     {"PINFOLD_STRAY_COMMAND", info.command},
                     {"PINFOLD_STRAY_ACTION", wording.action}};

@@ -83,7 +83,7 @@ Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe&
     const auto jobs = learnJobs(jobs_, records_, cgroups_);
     Findings findings;
     findings.jobsKnown = jobs.jobsKnown;
-    findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, bootTimeNow(), describe);
+    findings.strays = findStrays(std::move(processes), jobs, readLogins(), policy_, BootClock::now(), describe);
     // An orphan may have ended together with its job while StrayScanner asked for the list of jobs.
     std::erase_if(findings.strays, [this](const Stray& stray) {
         if (stray.kind != StrayKind::Orphan)

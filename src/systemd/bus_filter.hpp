@@ -7,7 +7,7 @@
 #include <memory>
 #include <system_error>
 
-namespace pinfold::bus {
+namespace pinfold::dbus {
 
 struct FilterRemover {
     void operator()(sd_bus_slot* slot) const { sd_bus_slot_unref(slot); }
@@ -25,4 +25,4 @@ inline Filter addFilter(sdbus::IConnection& connection, sd_bus_message_handler_t
     return Filter(slot);
 }
 
-} // namespace pinfold::bus
+} // namespace pinfold::dbus

@@ -25,12 +25,12 @@ void CallQueue::send(const sdbus::MethodCall& message, Handler handler) {
         next();
     };
     try {
-        bus::callAsync(proxy_, message, answered, timeout_);
+        dbus::callAsync(proxy_, message, answered, timeout_);
     } catch (const sdbus::Error& notSent) {
         // The bus is gone, and pinfoldd is about to start again. So the code reports that the answer to the call was lost, and
         // not that the call was refused.
         sdbus::MethodReply none;
-        const auto lost = bus::makeError("org.freedesktop.DBus.Error.Disconnected", notSent.getMessage());
+        const auto lost = dbus::makeError("org.freedesktop.DBus.Error.Disconnected", notSent.getMessage());
         answered(none, &lost);
     }
 }
@@ -42,7 +42,7 @@ void CallQueue::next() {
         if (loop_.bootTime() - first.since < timeout_)
             return send(first.message, std::move(first.handler));
         sdbus::MethodReply none;
-        const auto tooLate = bus::makeError("org.freedesktop.DBus.Error.NoReply", "systemd was too busy to be called in time");
+        const auto tooLate = dbus::makeError("org.freedesktop.DBus.Error.NoReply", "systemd was too busy to be called in time");
         first.handler(none, &tooLate);
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "os/event_loop.hpp"
 #include "systemd/sdbus_compat.hpp"
 
@@ -17,8 +18,8 @@ class CallQueue {
 public:
     using Handler = std::function<void(sdbus::MethodReply&, const sdbus::Error*)>;
 
-    CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, std::uint64_t timeoutUsec)
-        : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeoutUsec) {}
+    CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, Microseconds timeout)
+        : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeout) {}
 
     /// Makes the call, and calls `handler` once with the reply. `handler` may throw sdbus::Error for a reply that it cannot
     /// read. If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call fails
@@ -29,7 +30,7 @@ private:
     struct Waiting {
         sdbus::MethodCall message;
         Handler handler;
-        std::uint64_t since;
+        BootTime since;
     };
     void send(const sdbus::MethodCall& message, Handler handler);
     void next();
@@ -37,7 +38,7 @@ private:
     sdbus::IProxy& proxy_;
     const EventLoop& loop_;
     std::size_t maxInFlight_;
-    std::uint64_t timeout_;
+    Microseconds timeout_;
     std::size_t inFlight_ = 0;
     std::deque<Waiting> waiting_;
 };

@@ -2,6 +2,7 @@
 // Hides all differences between sdbus-c++ 1.2 (Debian 12) and 2.x (Debian 13).
 #pragma once
 
+#include "base/clock.hpp"
 #include "build_config.hpp"
 
 #include <sdbus-c++/sdbus-c++.h>
@@ -15,7 +16,7 @@
 #include <string>
 #include <utility>
 
-namespace pinfold::bus {
+namespace pinfold::dbus {
 
 using Dict = std::map<std::string, sdbus::Variant>;
 
@@ -29,10 +30,9 @@ using ReplyError = std::optional<sdbus::Error>;
 inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {sdbus::Error::Name{name}, message}; }
 inline std::string errorName(const sdbus::Error& error) { return error.getName(); }
 inline bool pump(sdbus::IConnection& connection) { return connection.processPendingEvent(); }
-/// Returns the time at which poll(2) should end, in CLOCK_MONOTONIC microseconds. UINT64_MAX means that poll(2) should wait
-/// without a limit.
-inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) {
-    return data.timeout == std::chrono::microseconds::max() ? UINT64_MAX : static_cast<std::uint64_t>(data.timeout.count());
+/// Returns the time at which poll(2) should end. MonotonicTime::max() means that poll(2) should wait without a limit.
+inline MonotonicTime pollUntil(const sdbus::IConnection::PollData& data) {
+    return data.timeout == std::chrono::microseconds::max() ? MonotonicTime::max() : MonotonicTime(data.timeout);
 }
 inline std::unique_ptr<sdbus::IConnection> systemBus() { return sdbus::createSystemBusConnection(); }
 inline std::unique_ptr<sdbus::IProxy> makeProxy(sdbus::IConnection& connection, const std::string& service,
@@ -49,11 +49,11 @@ inline sdbus::MethodCall makeCall(sdbus::IProxy& proxy, const std::string& inter
     return proxy.createMethodCall(sdbus::InterfaceName{interface}, sdbus::MethodName{method});
 }
 /// Makes the call, and calls handler(sdbus::MethodReply&, const sdbus::Error* or null) when the reply has come.
-template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, std::uint64_t timeoutUsec) {
+template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, Microseconds timeout) {
     proxy.callMethodAsync(
         call,
         [handler = std::move(handler)](sdbus::MethodReply reply, ReplyError error) { handler(reply, error ? &*error : nullptr); },
-        timeoutUsec);
+        toUsec(timeout));
 }
 
 #else
@@ -66,7 +66,7 @@ using ReplyError = const sdbus::Error*;
 inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {name, message}; }
 inline std::string errorName(const sdbus::Error& error) { return error.getName(); }
 inline bool pump(sdbus::IConnection& connection) { return connection.processPendingRequest(); }
-inline std::uint64_t pollTimeout(const sdbus::IConnection::PollData& data) { return data.timeout_usec; }
+inline MonotonicTime pollUntil(const sdbus::IConnection::PollData& data) { return fromUsec<MonotonicTime>(data.timeout_usec); }
 inline std::unique_ptr<sdbus::IConnection> systemBus() { return sdbus::createSystemBusConnection(); }
 inline std::unique_ptr<sdbus::IProxy> makeProxy(sdbus::IConnection& connection, const std::string& service,
                                                 const std::string& path) {
@@ -79,12 +79,12 @@ template <class F> auto addMatch(sdbus::IConnection& connection, const std::stri
 inline sdbus::MethodCall makeCall(sdbus::IProxy& proxy, const std::string& interface, const std::string& method) {
     return proxy.createMethodCall(interface, method);
 }
-template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, std::uint64_t timeoutUsec) {
+template <class F> void callAsync(sdbus::IProxy& proxy, const sdbus::MethodCall& call, F handler, Microseconds timeout) {
     proxy.callMethod(
         call, sdbus::async_reply_handler([handler = std::move(handler)](sdbus::MethodReply& reply, const sdbus::Error* error) {
             handler(reply, error);
         }),
-        timeoutUsec);
+        toUsec(timeout));
 }
 
 #endif
@@ -112,4 +112,4 @@ inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_des
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));
 
-} // namespace pinfold::bus
+} // namespace pinfold::dbus

@@ -32,7 +32,7 @@ struct SdbusEventSource::Impl {
 
     void drain() {
         try {
-            for (int messages = 0; messages < kMessagesPerTurn && bus::pump(connection); ++messages) {
+            for (int messages = 0; messages < kMessagesPerTurn && dbus::pump(connection); ++messages) {
             }
         } catch (const std::exception& error) {
             sd_event_source_set_enabled(io, SD_EVENT_OFF);
@@ -49,11 +49,11 @@ struct SdbusEventSource::Impl {
             return;
         const auto data = connection.getEventLoopPollData();
         sd_event_source_set_io_events(io, static_cast<std::uint32_t>(data.events));
-        const auto timeout = bus::pollTimeout(data);
-        if (timeout == UINT64_MAX) {
+        const auto until = dbus::pollUntil(data);
+        if (until == MonotonicTime::max()) {
             sd_event_source_set_enabled(timer, SD_EVENT_OFF);
         } else {
-            sd_event_source_set_time(timer, timeout);
+            sd_event_source_set_time(timer, toUsec(until));
             sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
         }
     }

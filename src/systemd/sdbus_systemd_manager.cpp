@@ -28,8 +28,8 @@ constexpr std::size_t kMaxInFlight = 64;
 // The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. So freezes
 // have their own queue, and no other call waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
-constexpr std::uint64_t kReplyTimeout = 30'000'000;
-constexpr std::uint64_t kJobTimeout = 60'000'000; // starts take up to 10 s while PID 1 reloads
+constexpr Microseconds kReplyTimeout = 30s;
+constexpr Microseconds kJobTimeout = 60s; // starts take up to 10 s while PID 1 reloads
 constexpr std::size_t kMaxEarly = 16;
 
 /// Returns the number in a version such as "252.39-1~deb12u1" or "v256", or 0 if there is none.
@@ -66,33 +66,33 @@ SystemdFault faultOf(const std::string& name, const std::string& message) {
 }
 
 SystemdError toError(const sdbus::Error& error) {
-    return {faultOf(bus::errorName(error), error.getMessage()), printable(error.getMessage(), 500)};
+    return {faultOf(dbus::errorName(error), error.getMessage()), printable(error.getMessage(), 500)};
 }
 
 } // namespace
 
 struct SdbusSystemdManager::Impl {
     Impl(SdbusSystemdManager& ownerArg, sdbus::IConnection& connectionArg, EventLoop& loopArg)
-        : owner(ownerArg), connection(connectionArg), loop(loopArg), proxy(bus::makeProxy(connection, kService, kPath)),
+        : owner(ownerArg), connection(connectionArg), loop(loopArg), proxy(dbus::makeProxy(connection, kService, kPath)),
           calls(*proxy, loop, kMaxInFlight, kReplyTimeout), freezes(*proxy, loop, kMaxFreezes, kReplyTimeout) {
         const auto signal = [](const std::string& member) {
             return std::string("type='signal',sender='") + kService + "',path='" + kPath + "',interface='" + kInterface +
                    "',member='" + member + "'";
         };
-        matches.push_back(bus::addMatch(connection, signal("JobRemoved"), guarded(&Impl::jobRemoved)));
-        matches.push_back(bus::addMatch(connection, signal("UnitRemoved"), guarded(&Impl::unitRemoved)));
-        matches.push_back(bus::addMatch(connection, signal("Reloading"), guarded(&Impl::reloadingChanged)));
+        matches.push_back(dbus::addMatch(connection, signal("JobRemoved"), guarded(&Impl::jobRemoved)));
+        matches.push_back(dbus::addMatch(connection, signal("UnitRemoved"), guarded(&Impl::unitRemoved)));
+        matches.push_back(dbus::addMatch(connection, signal("Reloading"), guarded(&Impl::reloadingChanged)));
         matches.push_back(
-            bus::addMatch(connection,
-                          std::string("type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
-                                      "member='NameOwnerChanged',arg0='") +
-                              kService + "'",
-                          guarded(&Impl::ownerChanged)));
-        matches.push_back(bus::addMatch(connection,
-                                        "type='signal',sender='org.freedesktop.oom1',path='/org/freedesktop/oom1',"
-                                        "interface='org.freedesktop.oom1.Manager',member='Killed'",
-                                        guarded(&Impl::killedByOomd)));
-        proxy->callMethod(bus::makeCall(*proxy, kInterface, "Subscribe"));
+            dbus::addMatch(connection,
+                           std::string("type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
+                                       "member='NameOwnerChanged',arg0='") +
+                               kService + "'",
+                           guarded(&Impl::ownerChanged)));
+        matches.push_back(dbus::addMatch(connection,
+                                         "type='signal',sender='org.freedesktop.oom1',path='/org/freedesktop/oom1',"
+                                         "interface='org.freedesktop.oom1.Manager',member='Killed'",
+                                         guarded(&Impl::killedByOomd)));
+        proxy->callMethod(dbus::makeCall(*proxy, kInterface, "Subscribe"));
         shutdown.emplace(ShutdownWatch::Parts{connection, *proxy, calls, loop}, [this] {
             if (owner.onShutdown)
                 owner.onShutdown();
@@ -105,7 +105,7 @@ struct SdbusSystemdManager::Impl {
         return [this, handler](sdbus::Message& message) {
             // systemd and the bus send their signals to everyone. So a signal that was sent to pinfoldd alone comes from
             // another program.
-            if (!bus::isBroadcast(bus::rawMessage(message)))
+            if (!dbus::isBroadcast(dbus::rawMessage(message)))
                 return;
             try {
                 (this->*handler)(message);
@@ -129,7 +129,7 @@ struct SdbusSystemdManager::Impl {
         std::string unit;
         sdbus::MethodCall call;
         SystemdDone done;
-        std::uint64_t since;
+        BootTime since;
     };
 
     void runJob(const std::string& unit, sdbus::MethodCall call, SystemdDone done) {
@@ -230,7 +230,7 @@ struct SdbusSystemdManager::Impl {
         if (newOwner.empty())
             return;
         reloading = false;
-        calls.call(bus::makeCall(*proxy, kInterface, "Subscribe"), [this](sdbus::MethodReply&, const sdbus::Error*) {
+        calls.call(dbus::makeCall(*proxy, kInterface, "Subscribe"), [this](sdbus::MethodReply&, const sdbus::Error*) {
             if (owner.onReloaded)
                 owner.onReloaded();
         });
@@ -250,7 +250,7 @@ struct SdbusSystemdManager::Impl {
     std::unique_ptr<sdbus::IProxy> proxy;
     CallQueue calls;
     CallQueue freezes;
-    std::vector<bus::Match> matches;
+    std::vector<dbus::Match> matches;
     std::optional<ShutdownWatch> shutdown;
     std::map<std::uint64_t, PendingJob> pending;
     std::deque<QueuedJob> queued;
@@ -265,7 +265,7 @@ SdbusSystemdManager::SdbusSystemdManager(sdbus::IConnection& connection, EventLo
 SdbusSystemdManager::~SdbusSystemdManager() = default;
 
 void SdbusSystemdManager::start(StartRequest request, SystemdDone done) {
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
     const bool onlySlice = request.scope.empty();
     const auto& unit = onlySlice ? request.slice : request.scope;
     call << unit << "fail";
@@ -275,7 +275,7 @@ void SdbusSystemdManager::start(StartRequest request, SystemdDone done) {
 }
 
 void SdbusSystemdManager::startService(ServiceRequest request, SystemdDone done) {
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
     call << request.unit << "fail";
     appendService(call, request);
     appendAuxiliary(call, {}, {});
@@ -283,7 +283,7 @@ void SdbusSystemdManager::startService(ServiceRequest request, SystemdDone done)
 }
 
 void SdbusSystemdManager::stop(const std::string& unit, SystemdDone done) {
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "StopUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "StopUnit");
     call << unit << "fail";
     impl_->runJob(unit, std::move(call), [done = std::move(done)](SystemdOutcome outcome) {
         done(outcome && outcome->fault == SystemdFault::NoSuchUnit ? std::nullopt : std::move(outcome));
@@ -291,26 +291,26 @@ void SdbusSystemdManager::stop(const std::string& unit, SystemdDone done) {
 }
 
 void SdbusSystemdManager::kill(const std::string& unit, int signal, SystemdDone done) {
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "KillUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "KillUnit");
     call << unit << "all" << signal;
     impl_->simpleCall(std::move(call), std::move(done));
 }
 
 void SdbusSystemdManager::setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) {
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "SetUnitProperties");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "SetUnitProperties");
     call << unit << true;
     appendProperties(call, properties);
     impl_->simpleCall(std::move(call), std::move(done));
 }
 
 void SdbusSystemdManager::freeze(const std::string& unit, SystemdDone done) {
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "FreezeUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "FreezeUnit");
     call << unit;
     Impl::callBy(impl_->freezes, std::move(call), std::move(done));
 }
 
 void SdbusSystemdManager::thaw(const std::string& unit, SystemdDone done) {
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "ThawUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "ThawUnit");
     call << unit;
     impl_->simpleCall(std::move(call), std::move(done));
 }
@@ -320,7 +320,7 @@ void SdbusSystemdManager::askShutdown(std::function<void()> done) { impl_->shutd
 unsigned SdbusSystemdManager::version() const { return impl_->version; }
 
 void SdbusSystemdManager::resetFailed(const std::string& unit, SystemdDone done) {
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "ResetFailedUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "ResetFailedUnit");
     call << unit;
     impl_->simpleCall(std::move(call), std::move(done));
 }
@@ -329,7 +329,7 @@ void SdbusSystemdManager::listUnits(std::vector<std::string> patterns,
                                     std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) {
     using Row = sdbus::Struct<std::string, std::string, std::string, std::string, std::string, std::string, sdbus::ObjectPath,
                               std::uint32_t, std::string, sdbus::ObjectPath>;
-    auto call = bus::makeCall(*impl_->proxy, kInterface, "ListUnitsByPatterns");
+    auto call = dbus::makeCall(*impl_->proxy, kInterface, "ListUnitsByPatterns");
     call << std::vector<std::string>{} << patterns;
     impl_->calls.call(std::move(call), [done = std::move(done)](sdbus::MethodReply& reply, const sdbus::Error* error) {
         if (error)

@@ -8,7 +8,7 @@ namespace pinfold {
 namespace {
 
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
-constexpr std::uint64_t kPatience = 10'000'000; // PID 1 has much to do when a shutdown begins
+constexpr Microseconds kPatience = 10s; // PID 1 has much to do when a shutdown begins
 
 // At the beginning of a shutdown, PID 1 creates a systemd job for shutdown.target. PID 1 announces the job for shutdown.target
 // before it runs any job of the shutdown.
@@ -18,8 +18,8 @@ constexpr const char* kRule = "type='signal',sender='org.freedesktop.systemd1',p
 } // namespace
 
 ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(parts), begun_(std::move(begun)) {
-    const auto daemon = bus::makeProxy(parts_.connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
-    auto call = bus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
+    const auto daemon = dbus::makeProxy(parts_.connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
+    auto call = dbus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
     // The match rule must test the third argument of the signal. But libsystemd cannot test an argument after an argument that
@@ -29,12 +29,12 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;
     };
-    filter_ = bus::addFilter(parts_.connection, filter, this);
+    filter_ = dbus::addFilter(parts_.connection, filter, this);
     ask([] {}); // the shutdown may have begun before the match rule was there
 }
 
 void ShutdownWatch::look(sd_bus_message* message) {
-    if (sd_bus_message_is_signal(message, kInterface, "JobNew") <= 0 || !bus::isBroadcast(message) || asking_)
+    if (sd_bus_message_is_signal(message, kInterface, "JobNew") <= 0 || !dbus::isBroadcast(message) || asking_)
         return;
     try {
         asking_ = true;
@@ -47,7 +47,7 @@ void ShutdownWatch::look(sd_bus_message* message) {
 void ShutdownWatch::ask(std::function<void()> done) {
     const auto number = next_++;
     questions_[number] = {std::move(done), parts_.loop.after(kPatience, [this, number] { answered(number); })};
-    auto call = bus::makeCall(parts_.proxy, "org.freedesktop.DBus.Properties", "Get");
+    auto call = dbus::makeCall(parts_.proxy, "org.freedesktop.DBus.Properties", "Get");
     call << std::string(kInterface) << std::string("SystemState");
     parts_.calls.call(std::move(call), [this, number](sdbus::MethodReply& reply, const sdbus::Error* error) {
         sdbus::Variant state;

@@ -43,7 +43,7 @@ private:
     std::map<std::uint64_t, Question> questions_;
     std::uint64_t next_ = 0;
     bool asking_ = false; ///< a signal has led to a question that PID 1 has not answered yet
-    bus::Filter filter_;
+    dbus::Filter filter_;
 };
 
 } // namespace pinfold

@@ -12,7 +12,7 @@ namespace {
 
 using Advice = std::optional<std::string>;
 
-constexpr std::uint64_t kShort = 60'000'000;        // microseconds; a run time below this proves nothing
+constexpr Microseconds kShort = 60s;                // a run time below this proves nothing
 constexpr std::uint64_t kLittleMemory = 1ULL << 30; // bytes; nobody is harmed if a job asks for this much and does not need it
 constexpr double kMuch = 0.1;                       // this part of the run time is much
 
@@ -20,16 +20,18 @@ bool isShort(const Receipt& receipt) { return runTime(receipt) < kShort; }
 
 double share(std::uint64_t part, std::uint64_t whole) { return static_cast<double>(part) / static_cast<double>(whole); }
 
-bool muchOfTheTime(const Receipt& receipt, std::optional<std::uint64_t> time) {
+double share(Microseconds part, Microseconds whole) { return share(part.count(), whole.count()); }
+
+bool muchOfTheTime(const Receipt& receipt, std::optional<Microseconds> time) {
     return time && !isShort(receipt) && share(*time, runTime(receipt)) >= kMuch;
 }
 
-std::string percentOfTheTime(const Receipt& receipt, std::uint64_t time) {
+std::string percentOfTheTime(const Receipt& receipt, Microseconds time) {
     return std::to_string(std::llround(share(time, runTime(receipt)) * 100)) + "% of its time";
 }
 
 Advice onTime(const Receipt& receipt) {
-    const auto limit = finite(receipt.limits.runTimeMax);
+    const auto limit = finite(timeLimit(receipt.limits.runTimeMax));
     if (receipt.result == JobResult::Timeout)
         return "The job reached its run time limit: ask for more time, or let the job save its state and continue in another "
                "job.";

@@ -13,8 +13,10 @@ std::string Amounts::number(std::optional<std::uint64_t> value) {
 
 std::string Amounts::size(std::optional<std::uint64_t> bytes) const { return raw || !bytes ? number(bytes) : formatSize(*bytes); }
 
-std::string Amounts::duration(std::optional<std::uint64_t> usec) const {
-    return raw || !usec ? number(usec) : formatDuration(*usec);
+std::string Amounts::duration(std::optional<Microseconds> time) const {
+    if (raw || !time)
+        return number(time ? std::optional(toUsec(*time)) : std::nullopt);
+    return formatDuration(*time);
 }
 
 std::string Amounts::quota(std::optional<std::uint64_t> usecPerSecond) const {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,7 +14,7 @@ struct Amounts {
     bool raw = false;
 
     std::string size(std::optional<std::uint64_t> bytes) const;
-    std::string duration(std::optional<std::uint64_t> usec) const;
+    std::string duration(std::optional<Microseconds> time) const;
     std::string quota(std::optional<std::uint64_t> usecPerSecond) const;
     static std::string number(std::optional<std::uint64_t> value);
 };

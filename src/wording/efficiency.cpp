@@ -7,9 +7,9 @@
 
 namespace pinfold {
 
-std::uint64_t runTime(const Receipt& receipt) { return receipt.wall - std::min(receipt.suspended, receipt.wall); }
+Microseconds runTime(const Receipt& receipt) { return receipt.wall - std::min(receipt.suspended, receipt.wall); }
 
-std::optional<std::uint64_t> cpuTime(const Usage& usage) {
+std::optional<Microseconds> cpuTime(const Usage& usage) {
     return usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
 }
 
@@ -27,11 +27,13 @@ std::optional<double> cpusAllowed(const ResourceLimits& limits) {
 std::optional<double> cpuEfficiency(const Receipt& receipt) {
     const auto cpu = cpuTime(receipt.usage);
     const auto cpus = cpusAllowed(receipt.limits);
-    if (!cpu || !cpus || *cpus <= 0 || runTime(receipt) == 0)
+    if (!cpu || !cpus || *cpus <= 0 || runTime(receipt) == 0s)
         return std::nullopt;
-    return static_cast<double>(*cpu) / (static_cast<double>(runTime(receipt)) * *cpus);
+    return static_cast<double>(cpu->count()) / (static_cast<double>(runTime(receipt).count()) * *cpus);
 }
 
 std::optional<std::uint64_t> finite(std::optional<std::uint64_t> limit) { return limit == kInfinity ? std::nullopt : limit; }
+
+std::optional<Microseconds> finite(std::optional<Microseconds> limit) { return limit == kForever ? std::nullopt : limit; }
 
 } // namespace pinfold

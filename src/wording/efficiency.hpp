@@ -2,6 +2,7 @@
 // Compares the resources that a job used with the resources that it could have used. An unknown result is unset.
 #pragma once
 
+#include "base/clock.hpp"
 #include "model/receipt.hpp"
 
 #include <cstdint>
@@ -9,11 +10,11 @@
 
 namespace pinfold {
 
-/// Returns the run time in microseconds without the time in which the job was suspended.
-std::uint64_t runTime(const Receipt& receipt);
+/// Returns the run time without the time in which the job was suspended.
+Microseconds runTime(const Receipt& receipt);
 
-/// Returns the microseconds of CPU time, user and system.
-std::optional<std::uint64_t> cpuTime(const Usage& usage);
+/// Returns the CPU time, user and system.
+std::optional<Microseconds> cpuTime(const Usage& usage);
 
 /// Returns how many CPUs the job could keep busy under its quota and its CPU list. Returns nullopt if the job has no quota and
 /// no CPU list.
@@ -25,5 +26,6 @@ std::optional<double> cpuEfficiency(const Receipt& receipt);
 
 /// Returns the limit's value, or nullopt if there is no limit.
 std::optional<std::uint64_t> finite(std::optional<std::uint64_t> limit);
+std::optional<Microseconds> finite(std::optional<Microseconds> limit);
 
 } // namespace pinfold

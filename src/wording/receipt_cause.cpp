@@ -28,7 +28,7 @@ std::string onRequest(const Receipt& receipt, NameOfUser nameOf) {
 }
 
 std::string runTimeLimit(const Receipt& receipt) {
-    const auto limit = receipt.limits.runTimeMax;
+    const auto limit = timeLimit(receipt.limits.runTimeMax);
     return "its run time limit" + (limit ? " of " + formatDuration(*limit) : std::string());
 }
 

@@ -50,12 +50,12 @@ std::string cpus(double number) { return count(number) + (number == 1.0 ? " CPU"
 
 std::string timeLines(const Receipt& receipt, const Amounts& amounts) {
     auto after = ", after " + amounts.duration(receipt.wall);
-    if (receipt.suspended > 0)
+    if (receipt.suspended > 0s)
         after += ", of which suspended " + amounts.duration(receipt.suspended);
     auto text = line("started", formatUtc(receipt.started)) + line("ended", formatUtc(receipt.ended) + after);
-    if (const auto limit = finite(receipt.limits.runTimeMax))
-        text += line("run time",
-                     amounts.duration(runTime(receipt)) + " of " + amounts.duration(limit) + percentOf(runTime(receipt), *limit));
+    if (const auto limit = finite(timeLimit(receipt.limits.runTimeMax)))
+        text += line("run time", amounts.duration(runTime(receipt)) + " of " + amounts.duration(limit) +
+                                     percentOf(toUsec(runTime(receipt)), toUsec(*limit)));
     return text;
 }
 
@@ -68,7 +68,7 @@ std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
     if (const auto efficiency = cpuEfficiency(receipt))
         text += ", " + percent(*efficiency) + " of the time of " + cpus(*cpusAllowed(receipt.limits)) + "";
     text = line("CPU", text);
-    if (receipt.usage.cpuThrottled.value_or(0) > 0)
+    if (receipt.usage.cpuThrottled.value_or(0s) > 0s)
         text += further("slowed down by its quota for " + amounts.duration(receipt.usage.cpuThrottled) + " (sum over all CPUs)");
     return text;
 }

@@ -6,6 +6,8 @@
 #include "model/receipt.hpp"
 #include "wording/amounts.hpp"
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -14,7 +16,7 @@ namespace pinfold {
 
 /// Returns the name of a user. The functions of this file do not look up user names themselves. A name service may be slow, and
 /// pinfoldd must not wait for a name service.
-using NameOfUser = std::string (*)(std::uint32_t uid);
+using NameOfUser = std::string (*)(uid_t uid);
 
 /// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);

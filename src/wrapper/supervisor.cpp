@@ -23,11 +23,11 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kSayWaitingAfter = 30'000'000;
-constexpr std::uint64_t kLastWordsMost = 5'000'000; // in microseconds
-// A signal may ask the supervisor to end. The supervisor then waits for kLastWait microseconds more, because pinfoldd's answer
+constexpr Microseconds kSayWaitingAfter = 30s;
+constexpr Microseconds kLastWordsMost = 5s;
+// A signal may ask the supervisor to end. The supervisor then waits for kLastWait more, because pinfoldd's answer
 // may be on its way.
-constexpr std::uint64_t kLastWait = 500'000;
+constexpr Microseconds kLastWait = 500ms;
 // After a signal that asks the supervisor to end, it checks every kLookAgainMs milliseconds whether processes of the job are
 // left.
 constexpr int kLookAgainMs = 100;

@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kStart = 1'700'000'000'000'000; // CLOCK_REALTIME microseconds
-constexpr std::uint64_t kBetween = 30'000'000;          // microseconds from one job's end to the next's
+constexpr RealTime kStart(1'700'000'000s);
+constexpr Microseconds kBetween = 30s; // from one job's end to the next's
 constexpr double kAllowedMs = 50;
 
 template <class T> T demand(Result<T> result) {
@@ -52,11 +52,11 @@ Receipt receipt(std::uint64_t n, std::uint64_t total) {
     made.key = (n % 10 == 0 ? "pbs." : n % 10 == 1 ? "slurm." : "sge.") + std::to_string(n) + ".server-1.example.org";
     made.uid = n % 2 ? 1000 : static_cast<std::uint32_t>(1001 + n % 200);
     made.ended = kStart + n * kBetween;
-    made.started = made.ended - 3'600'000'000;
-    made.wall = 3'600'000'000;
+    made.started = made.ended - 1h;
+    made.wall = 1h;
     made.exit.status = n % 100 == 99 ? 1 : 0;
-    made.usage.cpuUser = n * 17;
-    made.usage.cpuSystem = n * 3;
+    made.usage.cpuUser = n * 17us;
+    made.usage.cpuSystem = n * 3us;
     made.usage.memoryPeak = 4ULL << 30;
     made.usage.tasksPeak = 42;
     made.usage.ioRead = n * 4096;
@@ -65,7 +65,7 @@ Receipt receipt(std::uint64_t n, std::uint64_t total) {
     made.limits.memoryMax = 8ULL << 30;
     made.limits.allowedCpus = list;
     if (n % 1000 == 500)
-        made.leftovers = {2, 17, {"/usr/bin/ssh -N tunnel.example.org", "sleep 86400"}};
+        made.leftovers = {2, 17us, {"/usr/bin/ssh -N tunnel.example.org", "sleep 86400"}};
     if (rare) {
         made.uid = 7;
         made.key = "rare." + std::to_string(n);
@@ -126,7 +126,7 @@ std::vector<Query> queries(std::uint64_t total) {
         {"user with half of all", with([](auto& f) { f.uid = 1000; })},
         {"user with 3 jobs", with([](auto& f) { f.uid = 7; })},
         {"user without jobs", with([](auto& f) { f.uid = 8; })},
-        {"hour in the middle", with([&](auto& f) { f.since = middle, f.until = middle + 3'600'000'000; })},
+        {"hour in the middle", with([&](auto& f) { f.since = middle, f.until = middle + 1h; })},
         {"older than the middle", with([&](auto& f) { f.until = middle; })},
         {"common result", with([](auto& f) { f.result = "exited"; })},
         {"rare result", with([](auto& f) { f.result = "timeout"; })},
@@ -145,7 +145,7 @@ std::vector<Query> queries(std::uint64_t total) {
         {"scheduler sge, failed, middle",
          with([&](auto& f) { f.scheduler = "sge", f.outcomes = {JobOutcome::Failed}, f.until = middle; })},
         {"rare result, hour in the middle",
-         with([&](auto& f) { f.result = "timeout", f.since = middle, f.until = middle + 3'600'000'000; })},
+         with([&](auto& f) { f.result = "timeout", f.since = middle, f.until = middle + 1h; })},
     };
 }
 
@@ -168,7 +168,7 @@ void measureWrites(History& history, std::uint64_t total) {
     measure("vacuum 1000 by size", 11,
             [&] { return std::to_string(demand(history.vacuum({.maxBytes = 0}, kStart, 1000)).removed) + " removed"; });
     measure("vacuum 100 by age", 11, [&] {
-        return std::to_string(demand(history.vacuum({.maxAge = 0}, kStart + total * kBetween, 100)).removed) + " removed";
+        return std::to_string(demand(history.vacuum({.maxAge = 0s}, kStart + total * kBetween, 100)).removed) + " removed";
     });
     measure("vacuum without work", 11,
             [&] { return std::to_string(demand(history.vacuum({.maxBytes = UINT64_MAX}, kStart, 1000)).removed) + " removed"; });

@@ -26,8 +26,8 @@ ResourceLimits allLimits() {
 JobRecord record() {
     JobRecord value("0123456789abcdef0123456789abcdef", "boot", kKey);
     value.limits = allLimits();
-    value.supervisor = ProcessIdentity{4711, 123456789};
-    value.tasks[0].leader = ProcessIdentity{4712, 123456790};
+    value.supervisor = ProcessIdentity{4711, fromUsec<BootTime>(123456789)};
+    value.tasks[0].leader = ProcessIdentity{4712, fromUsec<BootTime>(123456790)};
     return value;
 }
 

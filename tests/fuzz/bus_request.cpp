@@ -40,12 +40,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     auto message = fuzz::dictionaryMessage(fuzz::text(data, size));
     if (!message)
         return 0;
-    const auto checked = checkRequest(bus::rawMessage(*message));
+    const auto checked = checkRequest(dbus::rawMessage(*message));
     if (!checked) {
         fuzz::requireOneLine(checked.error());
         return 0;
     }
-    fuzz::require(sd_bus_message_rewind(bus::rawMessage(*message), 1) >= 0, "the message can be read again");
+    fuzz::require(sd_bus_message_rewind(dbus::rawMessage(*message), 1) >= 0, "the message can be read again");
     Dict options;
     *message >> options;
     decodeAll(options);

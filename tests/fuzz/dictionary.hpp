@@ -125,7 +125,7 @@ template struct MessageOfVariant<&sdbus::Variant::msg_>;
 /// A message with the dictionary, ready to be read. nullopt: the text is not a dictionary.
 inline std::optional<sdbus::PlainMessage> dictionaryMessage(std::string_view text) {
     auto message = messageOf(sdbus::Variant());
-    if (!DictionaryWriter(bus::rawMessage(message)).write(text))
+    if (!DictionaryWriter(dbus::rawMessage(message)).write(text))
         return std::nullopt;
     message.seal();
     return message;

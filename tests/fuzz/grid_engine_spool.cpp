@@ -19,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto& usage = sections["usage"];
     (void)exitFromUsage(usage);
     Receipt receipt;
-    receipt.usage.cpuUser = 1'500'000;
+    receipt.usage.cpuUser = 1500ms;
     receipt.usage.memoryPeak = 8 << 20;
     fuzz::require(usageWithReceipt(usage, receipt).size() <= usage.size() + 64, "the file usage keeps its lines");
     return 0;

@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kMost = 5'000'000; // in microseconds
+constexpr Microseconds kMost = 5s;
 
 [[noreturn]] void writeAsOwner(const JobOwner& owner, const GridEngineOutput& output, std::string_view text) {
     if (::initgroups(owner.name.c_str(), owner.gid) != 0 || ::setgid(owner.gid) != 0 || ::setuid(owner.uid) != 0)

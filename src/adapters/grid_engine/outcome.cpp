@@ -28,10 +28,12 @@ std::optional<double> number(std::string_view text) {
     return value;
 }
 
-std::string seconds(std::uint64_t usec) {
+using Seconds = std::chrono::duration<double>;
+
+std::string seconds(Microseconds time) {
     char text[40]; // NOLINT(cppcoreguidelines-avoid-c-arrays): snprintf's
-    std::snprintf(text, sizeof text, "%llu.%06llu", static_cast<unsigned long long>(usec / 1'000'000),
-                  static_cast<unsigned long long>(usec % 1'000'000));
+    std::snprintf(text, sizeof text, "%llu.%06llu", static_cast<unsigned long long>(time / 1s),
+                  static_cast<unsigned long long>(time % 1s / 1us));
     return text;
 }
 
@@ -41,9 +43,9 @@ std::optional<std::string> larger(std::string_view name, std::string_view value,
     const auto theirs = number(value);
     if (!theirs)
         return std::nullopt;
-    if (name == "ru_utime" && usage.cpuUser && static_cast<double>(*usage.cpuUser) / 1e6 > *theirs)
+    if (name == "ru_utime" && usage.cpuUser && Seconds(*usage.cpuUser).count() > *theirs)
         return seconds(*usage.cpuUser);
-    if (name == "ru_stime" && usage.cpuSystem && static_cast<double>(*usage.cpuSystem) / 1e6 > *theirs)
+    if (name == "ru_stime" && usage.cpuSystem && Seconds(*usage.cpuSystem).count() > *theirs)
         return seconds(*usage.cpuSystem);
     const auto kibi = usage.memoryPeak.value_or(0) / 1024;
     if (name == "ru_maxrss" && static_cast<double>(kibi) > *theirs)

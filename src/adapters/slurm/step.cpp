@@ -17,10 +17,10 @@ namespace {
 
 // The plugin waits only a short time for the start of a job, because srun gives up a launch soon after BatchStartTimeout (10 s
 // by default).
-constexpr Patience kForStart{10'000'000, 10'000'000};
+constexpr Patience kForStart{10s, 10s};
 // kForEnd is longer than a site's kill_grace. A process that takes longer to end than kForEnd hangs in the kernel. If a process
 // hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
-constexpr Patience kForEnd{10'000'000, 120'000'000};
+constexpr Patience kForEnd{10s, 120s};
 
 /// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a move to a cgroup with
 /// cpuset undoes the binding to CPUs.

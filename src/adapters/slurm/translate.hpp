@@ -6,6 +6,8 @@
 #include "model/receipt.hpp"
 #include "model/wrapper_protocol.hpp"
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,7 +18,7 @@ namespace pinfold {
 struct SlurmTask {
     std::uint32_t jobId = 0;  ///< S_JOB_ID: each element of an array has its own id
     std::uint32_t stepId = 0; ///< S_JOB_STEPID
-    std::uint32_t owner = 0;  ///< S_JOB_UID
+    uid_t owner = 0;          ///< S_JOB_UID
     std::uint64_t memory = 0; ///< S_JOB_ALLOC_MEM, the job's MiB on this node; 0 if Slurm does not count memory
     std::string_view cores{}; ///< S_JOB_ALLOC_CORES, such as "0-3,8", in Slurm's own numbers; empty if not known
 };

@@ -26,7 +26,7 @@ namespace {
 constexpr off_t kMaxJobFile = 4 << 20;
 // pbs_mom writes the job's file only after the start of the batch script. On an idle node, pbs_mom writes the job's file within
 // some milliseconds.
-constexpr std::uint64_t kFilePatience = 10'000'000;
+constexpr Microseconds kFilePatience = 10s;
 
 Error denied(const std::string& why) {
     return {ErrorCode::Denied, why + "; with $job_starter_run_privileged false, this check does not apply"};

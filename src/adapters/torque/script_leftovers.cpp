@@ -22,9 +22,9 @@
 namespace pinfold::torque {
 namespace {
 
-constexpr int kRounds = 20;             // a process may fork while it is looked for
-constexpr int kDeathWait = 1000;        // milliseconds for what SIGKILL has hit
-constexpr std::uint64_t kTick = 10'000; // microseconds: the start of a process is rounded down to this
+constexpr int kRounds = 20;          // a process may fork while it is looked for
+constexpr int kDeathWait = 1000;     // milliseconds for what SIGKILL has hit
+constexpr Microseconds kTick = 10ms; // the start of a process is rounded down to this
 constexpr std::size_t kMostNamed = 20;
 
 struct Found {
@@ -37,7 +37,7 @@ struct Search {
     ProcessTable table;
     std::string cgroup; ///< the cgroup of pbs_mom
     uid_t user = 0;
-    std::optional<std::uint64_t> othersSince; ///< when the oldest of the user's other live jobs began (CLOCK_BOOTTIME)
+    std::optional<BootTime> othersSince; ///< when the oldest of the user's other live jobs began (CLOCK_BOOTTIME)
 
     bool mayBeOfAnotherJob(const ProcessInfo& info) const { return othersSince && *othersSince <= info.started + kTick; }
 };

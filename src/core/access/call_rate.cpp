@@ -8,16 +8,18 @@ namespace {
 
 constexpr std::size_t kMaxBuckets = 4096;
 
+using Seconds = std::chrono::duration<double>;
+using Milliseconds = std::chrono::duration<double, std::milli>;
+
 } // namespace
 
-bool CallRate::take(uid_t uid, std::uint64_t now) {
+bool CallRate::take(uid_t uid, BootTime now) {
     // After some time a bucket is full again. A full bucket is the same as a new bucket, so CallRate removes it.
     if (buckets_.size() > kMaxBuckets)
-        std::erase_if(buckets_, [now](const auto& entry) {
-            return static_cast<double>(now - entry.second.filled) / 1e6 * kPerSecond >= kBurst;
-        });
+        std::erase_if(buckets_,
+                      [now](const auto& entry) { return Seconds(now - entry.second.filled).count() * kPerSecond >= kBurst; });
     auto& bucket = buckets_.try_emplace(uid, Bucket{kBurst, now}).first->second;
-    bucket.tokens = std::min(kBurst, bucket.tokens + static_cast<double>(now - bucket.filled) / 1e6 * kPerSecond);
+    bucket.tokens = std::min(kBurst, bucket.tokens + Seconds(now - bucket.filled).count() * kPerSecond);
     bucket.filled = now;
     if (bucket.tokens < 1)
         return false;
@@ -25,12 +27,11 @@ bool CallRate::take(uid_t uid, std::uint64_t now) {
     return true;
 }
 
-void CallRate::charge(uid_t uid, std::uint64_t spent) {
+void CallRate::charge(uid_t uid, Microseconds spent) {
     // A user's bucket can be in debt, but only up to the size of one burst. So after one expensive request, CallRate refuses
     // the user's calls for a few seconds at most.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
-        bucket->second.tokens =
-            std::max(-kBurst, bucket->second.tokens - static_cast<double>(spent) / 1e3 * kPerMillisecondSpent);
+        bucket->second.tokens = std::max(-kBurst, bucket->second.tokens - Milliseconds(spent).count() * kPerMillisecondSpent);
 }
 
 } // namespace pinfold

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
+
 #include <sys/types.h>
 
 #include <cstdint>
@@ -17,18 +19,18 @@ public:
     static constexpr double kPerMillisecondSpent = 1; ///< tokens per millisecond of CPU time; so a user gets at most a tenth of a
                                                       ///< CPU
 
-    /// Takes a token. Returns false if the user's bucket is empty. The argument `now` is the time in microseconds on a clock
+    /// Takes a token. Returns false if the user's bucket is empty. The argument `now` is the time on a clock
     /// that never goes back.
-    bool take(uid_t uid, std::uint64_t now);
+    bool take(uid_t uid, BootTime now);
     /// Takes tokens from the user's bucket for the CPU time of a call that take() has allowed. The argument `spent` is the CPU
-    /// time of the call in microseconds. The time during which a call only waited is not charged, because a busy node is not
+    /// time of the call. The time during which a call only waited is not charged, because a busy node is not
     /// the caller's fault.
-    void charge(uid_t uid, std::uint64_t spent);
+    void charge(uid_t uid, Microseconds spent);
 
 private:
     struct Bucket {
         double tokens = kBurst;
-        std::uint64_t filled = 0;
+        BootTime filled{};
     };
     std::map<uid_t, Bucket> buckets_;
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "model/subordinate_ids.hpp"
 #include "os/background.hpp"
@@ -28,9 +29,9 @@ namespace pinfold {
 /// incomplete until the name service has answered.
 class SubordinateUsers {
 public:
-    /// The shortest time, in microseconds, between two checks whether /etc/subuid has changed. A question about a user triggers
+    /// The shortest time between two checks whether /etc/subuid has changed. A question about a user triggers
     /// the check.
-    static constexpr std::uint64_t kLookAgain = 10'000'000;
+    static constexpr Microseconds kLookAgain = 10s;
     static constexpr std::size_t kMostBytes = 4 << 20; ///< SubordinateUsers reads at most this much of the file: some 200,000
                                                        ///< users
 
@@ -83,7 +84,7 @@ private:
     std::map<uid_t, Range> ranges_; ///< by the first id of the range
     std::map<uid_t, Known> known_;  ///< by user id
     Stamp stamp_{INT64_MIN};
-    std::optional<std::uint64_t> lookedAt_; ///< when SubordinateUsers last looked at the file (EventLoop::bootTime())
+    std::optional<BootTime> lookedAt_; ///< when SubordinateUsers last looked at the file (EventLoop::bootTime())
     bool looking_ = false;
     bool asking_ = false; ///< a question to the name service is under way; there is only one at a time, because others need the
                           ///< lane, too

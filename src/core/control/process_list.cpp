@@ -31,17 +31,18 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
     }
     const bool hung = job.record.unkillableSince.has_value();
     const auto owner = job.record.uid;
-    const Describer::Done answer = [reply = std::move(reply), tasks = std::move(tasks),
-                                    bootedAt = context.loop.realTime() -
-                                               context.loop.bootTime()](const std::vector<ProcessInfo>& described) {
-        std::vector<JobProcess> list;
-        for (std::size_t i = 0; i < described.size(); ++i) {
-            const auto& info = described[i];
-            list.push_back({static_cast<std::uint32_t>(info.pid), tasks[i], info.realUid, bootedAt + info.started, info.cpu,
-                            info.rss, std::string(1, info.state), info.waitPoint, info.command});
-        }
-        reply(std::move(list));
-    };
+    const Describer::Done answer =
+        [reply = std::move(reply), tasks = std::move(tasks),
+         booted = bootedAt(context.loop.realTime(), context.loop.bootTime())](const std::vector<ProcessInfo>& described) {
+            std::vector<JobProcess> list;
+            for (std::size_t i = 0; i < described.size(); ++i) {
+                const auto& info = described[i];
+                list.push_back({static_cast<std::uint32_t>(info.pid), tasks[i], info.realUid,
+                                booted + info.started.time_since_epoch(), info.cpu, info.rss, std::string(1, info.state),
+                                info.waitPoint, info.command});
+            }
+            reply(std::move(list));
+        };
     if (!hung || !core.describer.describeStuck(owner, seen, answer))
         core.describer.describe(owner, std::move(seen), answer);
 }

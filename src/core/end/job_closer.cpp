@@ -10,10 +10,10 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kSliceRetry = 500'000;
+constexpr Microseconds kSliceRetry = 500ms;
 constexpr int kSliceTries = 20;
 // PID 1 usually needs less than a millisecond to remove an empty scope.
-constexpr std::uint64_t kScopeWait = 20'000;
+constexpr Microseconds kScopeWait = 20ms;
 
 /// Returns true if the out-of-memory kill ended the job's leader, possibly together with other processes of the job.
 bool endedForMemory(const JobRecord& record, JobResult result) {

@@ -15,12 +15,12 @@ namespace pinfold {
 namespace {
 
 // The kernel freezes a cgroup within milliseconds, but a process that hangs in the kernel never freezes.
-constexpr std::uint64_t kFreezeWait = 1'000'000;
+constexpr Microseconds kFreezeWait = 1s;
 
 // When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). A moment later, the pidfd
 // of the process reports the end (exit_notify()). Between the two steps the process may have to wait for a CPU. If a leader has
 // left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
-constexpr std::uint64_t kDyingWait = 1'000'000;
+constexpr Microseconds kDyingWait = 1s;
 
 /// Returns true if the job has ended by itself, so that all processes that still run in the job are leftovers. After a request
 /// to stop the job, leftBehind() returns false, because the processes have not had time to end.
@@ -70,11 +70,11 @@ void JobEnder::watch(const JobPtr& job) {
 
 void JobEnder::limitRunTime(const JobPtr& job) {
     job->runTimer.reset();
-    const auto limit = job->record.limits.runTimeMax.value_or(kInfinity);
-    if (job->record.state != JobState::Running || job->record.suspendedSince || limit == kInfinity)
+    const auto limit = timeLimit(job->record.limits.runTimeMax).value_or(kForever);
+    if (job->record.state != JobState::Running || job->record.suspendedSince || limit == kForever)
         return;
     const auto run = core_.context.loop.bootTime() - job->record.createdBoot - job->record.suspended;
-    job->runTimer = core_.context.loop.after(limit > run ? limit - run : 0, [this, weak = WeakJob(job)] {
+    job->runTimer = core_.context.loop.after(limit > run ? limit - run : 0s, [this, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             begin(live, {.cause = JobResult::Timeout, .by = {}, .grace = {}});
     });
@@ -119,7 +119,7 @@ void JobEnder::linger(const JobPtr& job) {
         return begin(job, {.cause = JobResult::Lost, .by = {}, .grace = {}});
     if (job->isStartingTasks() || populated(*job))
         return job->lingerTimer.reset();
-    if (job->lingerTimer || *job->record.linger == kInfinity)
+    if (job->lingerTimer || *job->record.linger == kForever)
         return;
     job->lingerTimer = core_.context.loop.after(*job->record.linger, [this, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
@@ -196,7 +196,7 @@ void JobEnder::begin(const JobPtr& job, Request request) {
 
 /// Returns true if the new request would end the job earlier than the requests before. JobEnder ignores a request that would
 /// end the job later. If later ends were accepted, a user could delay the job's end with one stop request after another.
-bool JobEnder::isSooner(const Job& job, std::uint64_t asked) const {
+bool JobEnder::isSooner(const Job& job, Microseconds asked) const {
     return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
 
@@ -211,7 +211,7 @@ void JobEnder::stop(const JobPtr& job) {
         return emptied(job);
     if (leftBehind(*job))
         listLeftovers(job);
-    if (job->describing == 0 || grace(*job) == 0)
+    if (job->describing == 0 || grace(*job) == 0s)
         return terminate(job);
     job->terminationDue = true;
     const auto due = [this, weak = WeakJob(job)] {
@@ -245,7 +245,7 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
     (void)lookAtUsage(*job); // this is the last chance to see of what the memory peak consisted
     if (job->leftToPid1)     // PID 1 sends SIGTERM then, and some programs take a second SIGTERM as impatience
         return;
-    if (delay == 0)
+    if (delay == 0s)
         return kill(job);
     // In a job that never ran, the only process is the leader, which still waits for the answer. The leader gets the answer
     // that the job was not created, and then ends by itself.
@@ -261,7 +261,7 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
     }
     const auto now = core_.context.loop.bootTime();
     job->killAt = std::min(job->killAt.value_or(now + delay), now + delay);
-    job->graceTimer = core_.context.loop.after(*job->killAt - std::min(now, *job->killAt), onJob(job, &JobEnder::kill));
+    job->graceTimer = core_.context.loop.after(timeBetween(now, *job->killAt), onJob(job, &JobEnder::kill));
 }
 
 void JobEnder::kill(const JobPtr& job) {
@@ -375,21 +375,21 @@ void JobEnder::account(const JobPtr& job) {
     job->onDescribed.push_back(onJob(job, &JobEnder::account)); // the receipt has to name the leftovers
 }
 
-std::uint64_t JobEnder::grace(const Job& job) const {
+Microseconds JobEnder::grace(const Job& job) const {
     const auto& record = job.record;
     if (record.grace)
         return *record.grace;
     if (record.cause == JobResult::Timeout && record.limits.runTimeGrace)
-        return *record.limits.runTimeGrace;
+        return *timeLimit(record.limits.runTimeGrace);
     return usualGrace(job);
 }
 
-std::optional<std::uint64_t> JobEnder::graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const {
+std::optional<Microseconds> JobEnder::graceOfOwner(const Job& job, std::optional<Microseconds> asked) const {
     return asked ? std::optional(std::min(*asked, usualGrace(job))) : std::nullopt;
 }
 
-std::uint64_t JobEnder::usualGrace(const Job& job) const {
-    return job.record.limits.killGrace.value_or(core_.context.config.jobs.killGrace);
+Microseconds JobEnder::usualGrace(const Job& job) const {
+    return timeLimit(job.record.limits.killGrace).value_or(core_.context.config.jobs.killGrace);
 }
 
 } // namespace pinfold

@@ -3,6 +3,7 @@
 // cgroup.kill. When no process is left, JobCloser does the last step of the job.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/core.hpp"
 #include "core/end/job_closer.hpp"
 #include "core/end/report_wait.hpp"
@@ -68,16 +69,16 @@ public:
     struct Request {
         JobResult cause = JobResult::Exited;
         std::optional<uid_t> by;
-        std::optional<std::uint64_t> grace; ///< microseconds; if unset, the job's own grace time holds, or else the site's
+        std::optional<Microseconds> grace; ///< if unset, the job's own grace time holds, or else the site's
     };
     /// Begins the end of the job. If the job is ending already, a new request has an effect only if it shortens the grace time
     /// of the job.
     void begin(const JobPtr& job, Request request);
 
-    /// Returns the grace time in microseconds for a request of the owner. The result is the grace time that the owner asked
+    /// Returns the grace time for a request of the owner. The result is the grace time that the owner asked
     /// for, but at most the job's kill_grace. If the job has no kill_grace, jobs.kill_grace of the configuration is the
     /// maximum. With a longer grace time, the owner could use the node for longer than the job's limits allow.
-    std::optional<std::uint64_t> graceOfOwner(const Job& job, std::optional<std::uint64_t> asked) const;
+    std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
 
     /// Handles the report of EndJob on how the leader ended. A report by the owner ends the job too. pinfoldd accepts an exit
     /// state from the owner only if the owner made the leader part of the job.
@@ -94,7 +95,7 @@ private:
     void leaderGone(const JobPtr& job);
     void supervisorGone(const JobPtr& job);
     void listLeftovers(const JobPtr& job);
-    bool isSooner(const Job& job, std::uint64_t asked) const;
+    bool isSooner(const Job& job, Microseconds asked) const;
     void terminate(const JobPtr& job);
     void terminateInTurn(const JobPtr& job);
     void kill(const JobPtr& job);
@@ -105,8 +106,8 @@ private:
     std::function<void()> onJob(const JobPtr& job, void (JobEnder::*handler)(const JobPtr&));
     void emptied(const JobPtr& job);
     void account(const JobPtr& job);
-    std::uint64_t grace(const Job& job) const;
-    std::uint64_t usualGrace(const Job& job) const;
+    Microseconds grace(const Job& job) const;
+    Microseconds usualGrace(const Job& job) const;
 
     Core& core_;
     OomJudge& judge_;

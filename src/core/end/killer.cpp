@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kMoment = 100'000; // in microseconds
+constexpr Microseconds kMoment = 100ms;
 
 } // namespace
 

@@ -8,22 +8,22 @@ namespace {
 
 // A report usually comes within milliseconds. The report may never come if somebody has stopped the supervisor at a terminal
 // (Ctrl-Z), or if the batch system does not run.
-constexpr std::uint64_t kUsual = 10'000'000;
+constexpr Microseconds kUsual = 10s;
 
 } // namespace
 
-/// Returns how many microseconds pinfoldd waits for a report on how the leader ended.
-std::uint64_t ReportWait::patience(const Job& job) const {
+/// Returns how long pinfoldd waits for a report on how the leader ended.
+Microseconds ReportWait::patience(const Job& job) const {
     const auto& record = job.record;
     if (record.neverRan || job.lacksBatchScript())
-        return 0;
+        return 0s;
     if (record.supervisor)
-        return job.supervisor && !hasEnded(job.supervisor.get()) ? kUsual : 0;
+        return job.supervisor && !hasEnded(job.supervisor.get()) ? kUsual : Microseconds(0);
     // pinfoldd does not wait for the report here. If the report comes after the end of the job, pinfoldd adds the exit state to
     // the receipt.
     if (record.cause != JobResult::Exited || core_.shutdownSince)
-        return 0;
-    const auto asked = record.reportWithin.value_or(record.linger ? kUsual : 0);
+        return 0s;
+    const auto asked = record.reportWithin.value_or(record.linger ? kUsual : Microseconds(0));
     return job.endMissed ? std::min(asked, kUsual) : asked;
 }
 
@@ -31,8 +31,8 @@ bool ReportWait::isAwaited(const JobPtr& job) {
     if (job->reportOver || job->record.exit.known())
         return false;
     const auto wait = patience(*job);
-    if (wait == 0 || job->reportTimer)
-        return wait > 0;
+    if (wait == 0s || job->reportTimer)
+        return wait > 0s;
     job->reportTimer = core_.context.loop.after(wait, [this, weak = WeakJob(job)] {
         const auto live = weak.lock();
         if (!live)

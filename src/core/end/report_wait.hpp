@@ -3,6 +3,7 @@
 // has noticed the end of the leader. ReportWait waits for the report.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/core.hpp"
 
 #include <cstdint>
@@ -28,7 +29,7 @@ public:
     static void over(Job& job);
 
 private:
-    std::uint64_t patience(const Job& job) const;
+    Microseconds patience(const Job& job) const;
 
     Core& core_;
     std::function<void(const JobPtr&)> overdue_;

@@ -38,9 +38,9 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
             nodesFuseServersAnswer(root));
 }
 
-// The time in microseconds between the second SIGKILL and the report. The kernel needs only milliseconds to kill a process.
-constexpr std::uint64_t kSecondKill = 1'000'000;
-constexpr std::uint64_t kLookAgain = 1'000'000;
+// The time between the second SIGKILL and the report. The kernel needs only milliseconds to kill a process.
+constexpr Microseconds kSecondKill = 1s;
+constexpr Microseconds kLookAgain = 1s;
 
 /// Returns true if the process has ended. If the process has ended, pinfoldd may have been too late to read where in the kernel
 /// the process hung.
@@ -52,7 +52,7 @@ bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
 } // namespace
 
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
-    UnkillableJobs jobs{.words = {}, .count = 0, .since = UINT64_MAX};
+    UnkillableJobs jobs{.words = {}, .count = 0, .since = RealTime::max()};
     for (const auto& [key, job] : registry.all()) {
         const auto& since = job->record.unkillableSince;
         if (!since || job->record.unkillableInFuse)
@@ -69,7 +69,7 @@ std::optional<UnkillableJobs> unkillableJobs(const Registry& registry) {
 
 void UnkillablePolicy::watch(const JobPtr& job) {
     const auto after = core_.context.config.unkillable.after;
-    const auto last = std::min(kSecondKill, after / 2);
+    const auto last = std::min<Microseconds>(kSecondKill, after / 2);
     const auto killedAt = core_.context.loop.realTime();
     job->unkillableTimer = core_.context.loop.after(after - last, [this, last, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
@@ -77,7 +77,7 @@ void UnkillablePolicy::watch(const JobPtr& job) {
     });
 }
 
-void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt) {
+void UnkillablePolicy::killAgain(const JobPtr& job, Microseconds last, RealTime killedAt) {
     if (!job->slice->populated())
         return onEmpty(job);
     const auto done = std::make_shared<bool>(false);
@@ -89,8 +89,8 @@ void UnkillablePolicy::killAgain(const JobPtr& job, std::uint64_t last, std::uin
     });
 }
 
-void UnkillablePolicy::reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait,
-                                   std::uint64_t killedAt) {
+void UnkillablePolicy::reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait,
+                                   RealTime killedAt) {
     job->unkillableTimer = core_.context.loop.after(wait, [this, done, killedAt, weak = WeakJob(job)] {
         const auto live = weak.lock();
         if (live && *done)
@@ -100,14 +100,14 @@ void UnkillablePolicy::reportAfter(const JobPtr& job, const std::shared_ptr<cons
     });
 }
 
-void UnkillablePolicy::reportLater(const JobPtr& job, std::uint64_t killedAt) {
+void UnkillablePolicy::reportLater(const JobPtr& job, RealTime killedAt) {
     job->unkillableTimer = core_.context.loop.after(kLookAgain, [this, killedAt, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             report(live, killedAt);
     });
 }
 
-void UnkillablePolicy::report(const JobPtr& job, std::uint64_t killedAt) {
+void UnkillablePolicy::report(const JobPtr& job, RealTime killedAt) {
     if (!job->slice->populated())
         return onEmpty(job);
     const auto pids = job->slice->processes();

@@ -4,6 +4,7 @@
 // only wait until the job's cgroup is empty.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/core.hpp"
 #include "core/drain_state.hpp"
 
@@ -37,14 +38,14 @@ public:
     std::function<void(const JobPtr&)> onEmpty;
 
 private:
-    void killAgain(const JobPtr& job, std::uint64_t last, std::uint64_t killedAt);
+    void killAgain(const JobPtr& job, Microseconds last, RealTime killedAt);
     /// Reports the job when the second SIGKILL has been sent. If a user has many tasks that SIGKILL does not end, the second
-    /// SIGKILL may be a minute late. The report comes after at least `wait` microseconds.
-    void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, std::uint64_t wait, std::uint64_t killedAt);
-    void report(const JobPtr& job, std::uint64_t killedAt);
+    /// SIGKILL may be a minute late. The report comes after at least `wait`.
+    void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
+    void report(const JobPtr& job, RealTime killedAt);
     /// Tries the report again later. As long as the state of the processes cannot be read, pinfoldd takes no action against the
     /// job.
-    void reportLater(const JobPtr& job, std::uint64_t killedAt);
+    void reportLater(const JobPtr& job, RealTime killedAt);
     /// Does what unkillable.action says. If the remaining processes wait for a file server that users run themselves, judge()
     /// takes no action. The argument `first` is true if no pinfoldd has taken an action for the job before. An earlier pinfoldd
     /// may have done so before a restart.
@@ -59,7 +60,7 @@ private:
 struct UnkillableJobs {
     std::string words; ///< for example "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;
-    std::uint64_t since = 0; ///< since when the first of the jobs cannot be killed (CLOCK_REALTIME, microseconds)
+    RealTime since{}; ///< since when the first of the jobs cannot be killed
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 

@@ -10,16 +10,16 @@ namespace {
 
 // The first check waits until the node has set its clock and has started its first jobs after the boot. With a wrong clock,
 // HistoryKeeper would misjudge the age of receipts.
-constexpr std::uint64_t kFirstLook = 600'000'000;
-constexpr std::uint64_t kBetweenLooks = 3'600'000'000;
-constexpr std::uint64_t kBetweenSteps = 20'000;
+constexpr Microseconds kFirstLook = 10min;
+constexpr Microseconds kBetweenLooks = 1h;
+constexpr Microseconds kBetweenSteps = 20ms;
 constexpr std::size_t kReceiptsAtOnce = 100;
 
 } // namespace
 
 void HistoryKeeper::start() { lookAfter(kFirstLook); }
 
-void HistoryKeeper::lookAfter(std::uint64_t delay) {
+void HistoryKeeper::lookAfter(Microseconds delay) {
     look_ = context_.loop.after(delay, [this] {
         lookAfter(kBetweenLooks);
         if (run_)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/access/authorizer.hpp"
 #include "core/context.hpp"
 #include "core/requests.hpp"
@@ -32,7 +33,7 @@ private:
     Retention configured() const {
         return {.maxAge = context_.config.history.maxAge, .maxBytes = context_.config.history.maxSize};
     }
-    void lookAfter(std::uint64_t delay);
+    void lookAfter(Microseconds delay);
     void begin(Run run);
     void step();
     void stepped(const Result<Vacuumed>& done);

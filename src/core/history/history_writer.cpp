@@ -15,9 +15,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kOpening = 10'000'000;
-constexpr std::uint64_t kFirstRetry = 1'000'000;
-constexpr std::uint64_t kLastRetry = 30'000'000;
+constexpr Microseconds kOpening = 10s;
+constexpr Microseconds kFirstRetry = 1s;
+constexpr Microseconds kLastRetry = 30s;
 constexpr std::size_t kReceiptsAtOnce = 500;
 constexpr std::size_t kMostRecent = 256;
 constexpr std::size_t kMostKept = 10'000;
@@ -82,7 +82,7 @@ void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> d
 }
 
 void HistoryWriter::commit() {
-    if (!busy_ && retry_ == 0 && !queue_.empty())
+    if (!busy_ && retry_ == 0s && !queue_.empty())
         flush();
 }
 
@@ -126,7 +126,7 @@ void HistoryWriter::flush() {
 }
 
 void HistoryWriter::written(const std::vector<Receipt>& known) {
-    retry_ = 0;
+    retry_ = 0s;
     rows_.written();
     for (const auto& entry : std::exchange(inFlight_, {})) {
         if (entry.size > 0) {
@@ -165,7 +165,7 @@ void HistoryWriter::remember(const Receipt& receipt) {
 }
 
 void HistoryWriter::failed(const Error& why) {
-    retry_ = std::clamp(retry_ * 2, kFirstRetry, kLastRetry);
+    retry_ = std::clamp<Microseconds>(retry_ * 2, kFirstRetry, kLastRetry);
     queue_.insert(queue_.begin(), std::make_move_iterator(inFlight_.begin()), std::make_move_iterator(inFlight_.end()));
     inFlight_.clear();
     answerReports();
@@ -177,7 +177,7 @@ void HistoryWriter::failed(const Error& why) {
 
 /// Returns the time until which a job waits for its receipt. If receipts could not be written for the whole of
 /// history.patience, jobs that end later do not wait, because waiting would not help.
-std::uint64_t HistoryWriter::patienceEnds(const Entry& entry) const {
+BootTime HistoryWriter::patienceEnds(const Entry& entry) const {
     const auto patience = context_.config.history.patience;
     const auto own = entry.asked + patience;
     return trouble_ ? std::min(own, std::max(entry.asked, troubleBegan_ + patience)) : own;
@@ -195,9 +195,7 @@ void HistoryWriter::watchPatience() {
     const auto* first = patience_ ? nullptr : firstWaiting();
     if (!first)
         return;
-    const auto ends = patienceEnds(*first);
-    const auto now = context_.loop.bootTime();
-    patience_ = context_.loop.after(ends > now ? ends - now : 0, [this] {
+    patience_ = context_.loop.after(timeBetween(context_.loop.bootTime(), patienceEnds(*first)), [this] {
         patience_.reset();
         losePatience();
         watchPatience();

@@ -2,6 +2,7 @@
 // Writes the receipts and the rows of live jobs into the history.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/context.hpp"
 #include "core/history/live_rows.hpp"
 #include "model/metrics.hpp"
@@ -21,7 +22,7 @@ namespace pinfold {
 /// Says why receipts cannot be written, and since when.
 struct HistoryTrouble {
     std::string why;
-    std::uint64_t since = 0; ///< in microseconds of CLOCK_REALTIME
+    RealTime since{};
 
     bool operator==(const HistoryTrouble&) const = default;
 };
@@ -75,8 +76,8 @@ private:
     struct Entry {
         Receipt receipt;
         std::function<void(const Receipt&)> done;
-        std::uint64_t asked = 0; ///< when the writing was asked for (CLOCK_BOOTTIME, microseconds)
-        std::size_t size = 0;    ///< bytes of the receipt in /run; 0 if the receipt was not set aside
+        BootTime asked{};     ///< when the writing was asked for
+        std::size_t size = 0; ///< bytes of the receipt in /run; 0 if the receipt was not set aside
     };
 
     struct Report {
@@ -93,7 +94,7 @@ private:
     void failed(const Error& why);
     void remember(const Receipt& receipt);
 
-    std::uint64_t patienceEnds(const Entry& entry) const;
+    BootTime patienceEnds(const Entry& entry) const;
     const Entry* firstWaiting() const;
     void watchPatience();
     void losePatience();
@@ -118,13 +119,13 @@ private:
     bool busy_ = false;               ///< a transaction is under way
     EventHandle flushSource_;
     EventHandle patience_;
-    std::uint64_t retry_ = 0; ///< microseconds until the next try after a failure; 0 if nothing has failed
+    Microseconds retry_{}; ///< the time until the next try after a failure; 0 if nothing has failed
     std::size_t keptCount_ = 0;
     std::size_t keptBytes_ = 0;
     std::uint64_t dropped_ = 0;
     std::uint64_t damaged_ = 0;
     std::optional<HistoryTrouble> trouble_;
-    std::uint64_t troubleBegan_ = 0; ///< in microseconds of CLOCK_BOOTTIME
+    BootTime troubleBegan_{};
     std::uint64_t lateReceipts_ = 0; ///< how many receipts, since the trouble began, had been set aside and are written now
 };
 

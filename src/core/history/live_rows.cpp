@@ -4,8 +4,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kDue = 500'000;
-constexpr std::uint64_t kPatience = 250'000; // a row that is due waits at most this long for other rows, to be written with them
+constexpr Microseconds kDue = 500ms;
+constexpr Microseconds kPatience = 250ms; // a row that is due waits at most this long for other rows, to be written with them
 
 LiveRow rowOf(const Job& job) {
     const auto& record = job.record;
@@ -36,8 +36,7 @@ void LiveRows::awake() {
     if (timer_ || fresh_.empty())
         return;
     const auto at = fresh_.front().since + kDue + kPatience;
-    const auto now = loop_.bootTime();
-    timer_ = loop_.after(at > now ? at - now : 0, [this] {
+    timer_ = loop_.after(timeBetween(loop_.bootTime(), at), [this] {
         timer_.reset();
         onDue();
     });

@@ -3,6 +3,7 @@
 // jobs from the rows in the history.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/core.hpp"
 
 #include <cstdint>
@@ -33,7 +34,7 @@ public:
 private:
     struct Fresh {
         WeakJob job;
-        std::uint64_t since; ///< since when the job runs (CLOCK_BOOTTIME, microseconds)
+        BootTime since; ///< since when the job runs
     };
     void awake();
 

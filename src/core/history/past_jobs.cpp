@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kLateReport = 3'600'000'000; // microseconds after a job's end
+constexpr Microseconds kLateReport = 1h; // after a job's end
 
 } // namespace
 

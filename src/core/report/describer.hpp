@@ -3,6 +3,7 @@
 // read the facts for which the kernel needs the lock, so that pinfoldd's loop never hangs.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/context.hpp"
 #include "os/process.hpp"
 
@@ -21,9 +22,9 @@ namespace pinfold {
 
 class Describer {
 public:
-    /// The longest time in microseconds for the description of processes. A fact that cannot be read within kPatience is
+    /// The longest time for the description of processes. A fact that cannot be read within kPatience is
     /// missing in the description. The usual reason is a process that hangs in the kernel and holds the lock of its memory.
-    static constexpr std::uint64_t kPatience = 1'000'000;
+    static constexpr Microseconds kPatience = 1s;
 
     /// The greatest number of threads that read processes of one user at the same time. If one of the two threads hangs while
     /// it reads a process, the second thread still reads all other processes of the user.

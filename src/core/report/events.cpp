@@ -117,11 +117,10 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));
         if (sayCommand)
             leftover.fields.emplace_back("PINFOLD_LEFTOVER_COMMAND", process.command);
-        leftover.fields.emplace_back("PINFOLD_LEFTOVER_CPU_USEC", std::to_string(process.cpu));
+        leftover.fields.emplace_back("PINFOLD_LEFTOVER_CPU_USEC", std::to_string(toUsec(process.cpu)));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_RSS_BYTES", std::to_string(process.rss));
-        const auto now = context.loop.bootTime();
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_AGE_USEC",
-                                     std::to_string(now > process.started ? now - process.started : 0));
+                                     std::to_string(toUsec(timeBetween(process.started, context.loop.bootTime()))));
         context.journal.event(leftover);
     }
     if (count > named.size()) {

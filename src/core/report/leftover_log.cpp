@@ -52,7 +52,7 @@ void LeftoverLog::leaveOut(uid_t user, Share& share, std::uint64_t processes) {
     if (share.end)
         return;
     const auto end = share.began + kStretch;
-    share.end = context_.loop.after(end - std::min(end, context_.loop.bootTime()), [this, user] {
+    share.end = context_.loop.after(timeBetween(context_.loop.bootTime(), end), [this, user] {
         const auto over = shares_.extract(user);
         logLeftoversUnsaid(context_, user, over.mapped().unsaid);
     });

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/context.hpp"
 #include "core/job.hpp"
 #include "os/process.hpp"
@@ -19,8 +20,8 @@ namespace pinfold {
 /// about the leftovers of each user. The limit does not apply to root's jobs.
 class LeftoverLog {
 public:
-    static constexpr std::uint64_t kStretch = 30'000'000; ///< in microseconds
-    static constexpr std::size_t kMostBytes = 1 << 20;    ///< bytes that one user may write in kStretch
+    static constexpr Microseconds kStretch = 30s;
+    static constexpr std::size_t kMostBytes = 1 << 20; ///< bytes that one user may write in kStretch
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
@@ -30,7 +31,7 @@ public:
 
 private:
     struct Share {
-        std::uint64_t began = 0; ///< when the user's stretch began (CLOCK_BOOTTIME, microseconds)
+        BootTime began{}; ///< when the user's stretch began
         std::size_t bytes = 0;
         std::uint64_t unsaid = 0; ///< processes that the journal does not name
         EventHandle end;          ///< set only if there is something to log at the end of kStretch

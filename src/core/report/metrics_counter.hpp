@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "model/metrics.hpp"
 
 #include <functional>
@@ -17,10 +18,10 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// Counts a scope that has started. The argument `usec` is the time of the start in microseconds. The time of a start
+    /// Counts a scope that has started. The argument `time` is how long the start took. The time of a start
     /// begins with the first call to systemd, and ends when the kernel shows every process in its scope.
-    void scopeStarted(std::uint64_t usec) {
-        counts_.scopeStart.observe(usec);
+    void scopeStarted(Microseconds time) {
+        counts_.scopeStart.observe(time);
         changed();
     }
     void troubled(Trouble trouble) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "config/config.hpp"
 #include "core/job_manager.hpp"
 #include "core/report/metrics_counter.hpp"
@@ -20,16 +21,16 @@ namespace pinfold {
 /// hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
 class MetricsFile {
 public:
-    /// The time in microseconds after which a change is in the file, and also the shortest time between two writes. Reading the
+    /// The time after which a change is in the file, and also the shortest time between two writes. Reading the
     /// figures of one live job takes about 70 us, during which pinfoldd does nothing else.
-    static constexpr std::uint64_t kSettle = 2'000'000;
-    static constexpr std::uint64_t kSettlePerJob = 10'000'000;
-    /// The time in microseconds between two writes of the file if no event happens. The regular writes show a monitoring system
+    static constexpr Microseconds kSettle = 2s;
+    static constexpr Microseconds kSettlePerJob = 10s;
+    /// The time between two writes of the file if no event happens. The regular writes show a monitoring system
     /// that pinfoldd is alive. The figures of jobs also change when no event happens, so the file needs regular updates.
-    static constexpr std::uint64_t kRefresh = 300'000'000;
-    static constexpr std::uint64_t kRefreshPerJob = 30'000'000;
-    /// The longest time in microseconds for which the destructor waits for a disk that hangs.
-    static constexpr std::uint64_t kRemoval = 1'000'000;
+    static constexpr Microseconds kRefresh = 5min;
+    static constexpr Microseconds kRefreshPerJob = 30s;
+    /// The longest time for which the destructor waits for a disk that hangs.
+    static constexpr Microseconds kRemoval = 1s;
 
     struct Parts {
         EventLoop& loop;

@@ -14,15 +14,16 @@ namespace {
 
 // The kernel first counts an out-of-memory kill in memory.events. A moment later the kernel writes the log line that names the
 // killed process.
-constexpr std::uint64_t kLineWait = 100'000;
+constexpr Microseconds kLineWait = 100ms;
 // The time stamps of the kernel's log come from another clock than the time of a job's creation, and may differ a little.
-constexpr std::uint64_t kClockSlack = 1'000'000;
+constexpr Microseconds kClockSlack = 1s;
 
 /// Converts a time stamp of the kernel's log into CLOCK_BOOTTIME. The clock of the log does not advance while the node is
 /// suspended.
-std::uint64_t bootTimeOf(std::uint64_t logTime) {
-    const auto boot = bootTimeNow();
-    return logTime + (boot - std::min(boot, monotonicNow()));
+BootTime bootTimeOf(MonotonicTime logTime) {
+    const auto sinceBoot = BootClock::now().time_since_epoch();
+    const auto suspended = sinceBoot - std::min(sinceBoot, MonotonicClock::now().time_since_epoch());
+    return BootTime(logTime.time_since_epoch() + suspended);
 }
 
 bool isJobsOwn(const Job& job, const std::string& cgroup) {

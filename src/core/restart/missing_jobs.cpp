@@ -9,9 +9,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kRetry = 60'000'000;
+constexpr Microseconds kRetry = 60s;
 
-Receipt ending(Receipt receipt, JobResult result, std::uint64_t end) {
+Receipt ending(Receipt receipt, JobResult result, RealTime end) {
     receipt.result = result;
     receipt.ended = std::max(end, receipt.started); // somebody may have set the clock back
     receipt.wall = receipt.ended - receipt.started;
@@ -19,8 +19,8 @@ Receipt ending(Receipt receipt, JobResult result, std::uint64_t end) {
 }
 
 /// Returns, for each boot of the node, the latest time at which the node was certainly running.
-std::map<std::string, std::uint64_t> lastSigns(const LiveTable& live, std::uint64_t booted) {
-    std::map<std::string, std::uint64_t> signs;
+std::map<std::string, RealTime> lastSigns(const LiveTable& live, RealTime booted) {
+    std::map<std::string, RealTime> signs;
     for (const auto& job : live.rows) {
         auto& sign = signs[job.bootId];
         sign = std::max(sign, job.receipt.started);
@@ -67,7 +67,7 @@ void MissingJobs::settle(const LiveTable& live, bool complete) {
         return !complete || !key || core_.registry.find(receipt.key) || context.cgroups.exists(slicePath(*key));
     };
     const auto now = context.loop.realTime();
-    for (auto& receipt : lostReceipts(live, {context.bootId, now, now - context.loop.bootTime(), mayLive}))
+    for (auto& receipt : lostReceipts(live, {context.bootId, now, bootedAt(now, context.loop.bootTime()), mayLive}))
         history_.write(std::move(receipt), [this](const Receipt& stored) {
             if (const auto key = JobKey::parse(stored.key))
                 logJobLost(core_.context, *key, stored);

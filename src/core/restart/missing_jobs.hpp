@@ -3,6 +3,7 @@
 // power cut, a reset or a crash of the node while the job ran.
 #pragma once
 
+#include "base/clock.hpp"
 #include "core/core.hpp"
 #include "core/history/history_writer.hpp"
 
@@ -13,11 +14,11 @@
 
 namespace pinfold {
 
-/// Holds facts that are known at the start of pinfoldd. Times are CLOCK_REALTIME microseconds.
+/// Holds facts that are known at the start of pinfoldd.
 struct AtStart {
     std::string bootId;
-    std::uint64_t now = 0;
-    std::uint64_t booted = 0;
+    RealTime now{};
+    RealTime booted{};
     std::function<bool(const Receipt&)> mayLive; ///< says for the row of a job of this boot whether the job may live
 };
 

@@ -13,10 +13,10 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kPatience = 30'000'000;
+constexpr Microseconds kPatience = 30s;
 // At a shutdown, PID 1 first sends signals to the processes of jobs. PID 1 announces the shutdown on the bus later, so pinfoldd
 // may learn of the shutdown late.
-constexpr std::uint64_t kLateWord = 10'000'000;
+constexpr Microseconds kLateWord = 10s;
 
 /// Returns true if no request has caused the end of the job.
 bool isUnexplained(JobResult result) {
@@ -41,7 +41,7 @@ void NodeShutdown::finish(std::function<void()> done) {
     const auto jobs = core_.registry.all();
     for (const auto& [key, job] : jobs)
         if (job->leftToPid1) // by now PID 1 has given up on the job
-            ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0});
+            ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0s});
     timer_ = core_.context.loop.after(kPatience, [this] {
         logNodeWarning(
             core_.context,

@@ -37,7 +37,7 @@ ResourceLimits withAllocation(ResourceLimits limits, const Allocator::Grant& gra
 ResourceLimits ceilingOf(const Config& config) {
     auto ceiling = config.defaults;
     if (!ceiling.killGrace)
-        ceiling.killGrace = config.jobs.killGrace;
+        ceiling.killGrace = toUsec(config.jobs.killGrace);
     if (!ceiling.runTimeGrace)
         ceiling.runTimeGrace = ceiling.killGrace;
     return ceiling;

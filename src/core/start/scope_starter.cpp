@@ -17,9 +17,9 @@ namespace {
 
 // PID 1 may lose calls while it re-executes itself (`systemctl daemon-reexec`). One re-execution takes about 0.4 s, and several
 // re-executions may follow each other.
-constexpr ScopeStarter::Patience kAnswerLost{300'000, 45'000'000, true};
+constexpr ScopeStarter::Patience kAnswerLost{300ms, 45s, true};
 // When a unit has ended, its name stays in use until PID 1 is idle for a moment.
-constexpr ScopeStarter::Patience kNameTaken{50'000, 1'000'000, false};
+constexpr ScopeStarter::Patience kNameTaken{50ms, 1s, false};
 
 Error systemdFailed(const std::string& unit, const std::string& words) {
     return {ErrorCode::SystemdFailed, fmt::format("systemd did not start {}: {}", unit, words)};
@@ -43,14 +43,14 @@ struct ScopeStarter::Moves {
 };
 
 struct ScopeStarter::Attempt {
-    Attempt(JobPtr jobArg, Request requestArg, Callbacks callbacksArg, std::uint64_t now)
+    Attempt(JobPtr jobArg, Request requestArg, Callbacks callbacksArg, BootTime now)
         : job(std::move(jobArg)), request(std::move(requestArg)), callbacks(std::move(callbacksArg)),
           processes(std::make_shared<std::vector<Newcomer>>(std::move(request.processes))), since(now) {}
     JobPtr job;
     Request request;
     Callbacks callbacks;
     std::shared_ptr<const std::vector<Newcomer>> processes; ///< shared, because threads hold the list too
-    std::uint64_t since;                                    ///< when the attempt began (CLOCK_BOOTTIME, microseconds)
+    BootTime since;                                         ///< when the attempt began
     bool begun = false;                                     ///< means the same as Outcome::begun
     bool lost = false;                                      ///< an answer was lost, and its call may still wait in PID 1's queue
     std::vector<pid_t> placeholders; ///< with those of earlier tries, because a call in PID 1's queue has their numbers
@@ -341,7 +341,7 @@ void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
           [this, otherwise = std::move(otherwise)](const AttemptPtr& waiting) { askSystemd(waiting, otherwise); });
 }
 
-void ScopeStarter::after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act) {
+void ScopeStarter::after(const AttemptPtr& attempt, Microseconds delay, std::function<void(const AttemptPtr&)> act) {
     // The timer has only a weak pointer to the attempt. If the timer and the attempt owned each other, neither would be freed
     // together with the ScopeStarter.
     waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {

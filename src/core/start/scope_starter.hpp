@@ -9,6 +9,7 @@
 // moves the job's processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "core/context.hpp"
 #include "core/job.hpp"
@@ -21,8 +22,8 @@
 
 namespace pinfold {
 
-/// The time in microseconds after which pinfoldd asks systemd again, if pinfoldd does not know the outcome of a start.
-inline constexpr std::uint64_t kAskSystemdAgain = 1'000'000;
+/// The time after which pinfoldd asks systemd again, if pinfoldd does not know the outcome of a start.
+inline constexpr Microseconds kAskSystemdAgain = 1s;
 
 class ScopeStarter {
 public:
@@ -51,11 +52,10 @@ public:
     };
     void start(const JobPtr& job, Request request, Callbacks callbacks);
 
-    /// Says how long ScopeStarter waits between two tries, and how long all tries together may take. Both times are in
-    /// microseconds.
+    /// Says how long ScopeStarter waits between two tries, and how long all tries together may take.
     struct Patience {
-        std::uint64_t interval;
-        std::uint64_t total;
+        Microseconds interval;
+        Microseconds total;
         bool mayComeYet; ///< when that time is over, PID 1 may still do the start
     };
 
@@ -65,7 +65,7 @@ private:
     void tryOnce(AttemptPtr attempt);
     void decide(AttemptPtr attempt, const SystemdOutcome& outcome);
     void freeName(const AttemptPtr& attempt, const Error& taken);
-    void after(const AttemptPtr& attempt, std::uint64_t delay, std::function<void(const AttemptPtr&)> act);
+    void after(const AttemptPtr& attempt, Microseconds delay, std::function<void(const AttemptPtr&)> act);
     void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);

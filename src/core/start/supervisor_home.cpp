@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kMoment = 200'000;
+constexpr Microseconds kMoment = 200ms;
 
 // The package of pinfold installs pinfold.slice. The cgroup of a slice stays even when the cgroup has no processes.
 constexpr std::string_view kHome = "/pinfold.slice";

@@ -17,7 +17,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kReplyTimeout = 25'000'000; // the time-out of sd-bus
+constexpr Microseconds kReplyTimeout = 25s; // the time-out of sd-bus
 
 // Rewrites the file in place, because an inotify watch belongs to the file and not to its name.
 void write(const std::filesystem::path& file, const std::string& text) {

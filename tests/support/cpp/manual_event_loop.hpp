@@ -14,17 +14,17 @@ namespace pinfold::test {
 
 class ManualEventLoop : public EventLoop {
 public:
-    EventHandle onReadable(int fd, Handler handler) override { return add({Kind::Fd, fd, 0, std::move(handler)}); }
-    EventHandle after(std::uint64_t delayUsec, Handler handler) override {
-        return add({Kind::Timer, -1, now_ + delayUsec, std::move(handler)});
+    EventHandle onReadable(int fd, Handler handler) override { return add({Kind::Fd, fd, {}, std::move(handler)}); }
+    EventHandle after(Microseconds delay, Handler handler) override {
+        return add({Kind::Timer, -1, pinfold::after(now_, delay), std::move(handler)});
     }
-    EventHandle whenIdle(Handler handler) override { return add({Kind::Idle, -1, 0, std::move(handler)}); }
-    std::uint64_t bootTime() const override { return now_ - booted_; }
-    std::uint64_t cpuTime() const override { return now_; }
-    std::uint64_t realTime() const override { return 1'700'000'000'000'000 + now_ + clockAhead_; }
+    EventHandle whenIdle(Handler handler) override { return add({Kind::Idle, -1, {}, std::move(handler)}); }
+    BootTime bootTime() const override { return BootTime(now_ - booted_); }
+    Microseconds cpuTime() const override { return now_.time_since_epoch(); }
+    RealTime realTime() const override { return RealTime(1'700'000'000s) + now_.time_since_epoch() + clockAhead_; }
 
-    /// Sets the clock of the day ahead by `usec`, counted from its first value.
-    void setClockAhead(std::uint64_t usec) { clockAhead_ = usec; }
+    /// Sets the clock of the day ahead by `time`, counted from its first value.
+    void setClockAhead(Microseconds time) { clockAhead_ = time; }
 
     /// Handles everything that is pending: first descriptors, then idle work, until nothing is left.
     void settle() {
@@ -38,8 +38,8 @@ public:
         return any;
     }
     /// Moves the clock, and calls the handlers of the timers that are due, in their order.
-    void advance(std::uint64_t usec) {
-        const auto target = now_ + usec;
+    void advance(Microseconds time) {
+        const auto target = now_ + time;
         settle();
         while (auto next = earliest(target)) {
             now_ = next->due;
@@ -49,7 +49,7 @@ public:
         now_ = target;
     }
     /// Makes it look as if the node booted one second ago.
-    void reboot() { booted_ = now_ - 1'000'000; }
+    void reboot() { booted_ = now_ - 1s; }
     std::size_t timers() const {
         std::size_t count = 0;
         for (const auto& source : sources_)
@@ -62,7 +62,7 @@ private:
     struct Source {
         Kind kind;
         int fd;
-        std::uint64_t due;
+        MonotonicTime due;
         Handler handler;
         bool live = true;
     };
@@ -107,7 +107,7 @@ private:
             }
         return false;
     }
-    SourcePtr earliest(std::uint64_t until) const {
+    SourcePtr earliest(MonotonicTime until) const {
         SourcePtr found;
         for (const auto& source : sources_)
             if (source->kind == Kind::Timer && source->live && source->due <= until && (!found || source->due < found->due))
@@ -118,9 +118,9 @@ private:
         sources_.remove_if([](const SourcePtr& source) { return !source->live; });
     }
 
-    std::uint64_t now_ = 1'000'000'000;
-    std::uint64_t clockAhead_ = 0;
-    std::uint64_t booted_ = 0;
+    MonotonicTime now_{1'000s};
+    Microseconds clockAhead_{};
+    MonotonicTime booted_{};
     std::list<SourcePtr> sources_;
 };
 

@@ -110,13 +110,13 @@ TEST(Codec, readsHowALeaderEnded) {
 
 TEST(Codec, readsTheGrace) {
     EXPECT_EQ(*decodeStopOptions({}), std::nullopt);
-    EXPECT_EQ(*decodeStopOptions({{"grace", Variant(std::uint64_t{0})}}), 0U) << "at once is not the default";
-    EXPECT_EQ(*decodeStopOptions({{"grace", Variant(std::uint64_t{3'600'000'000})}}), 3'600'000'000U);
+    EXPECT_EQ(*decodeStopOptions({{"grace", Variant(std::uint64_t{0})}}), 0s) << "at once is not the default";
+    EXPECT_EQ(*decodeStopOptions({{"grace", Variant(std::uint64_t{3'600'000'000})}}), 1h);
     EXPECT_TRUE(has(refusal(decodeStopOptions({{"grace", Variant(std::uint64_t{3'600'000'001})}})), "'grace' is 3600000001"));
 }
 
 TEST(Codec, describesAJob) {
-    JobSummary job{*JobKey::parse("sge.4711"), JobState::Running, 1000, 815, 7, false, {}, {}, {0, 2}};
+    JobSummary job{*JobKey::parse("sge.4711"), JobState::Running, 1000, 815, fromUsec<RealTime>(7), false, {}, {}, {0, 2}};
     const auto dict = toDict(infoOf(job));
     EXPECT_EQ(dict.at("state").get<std::string>(), "running");
     EXPECT_EQ(dict.at("job").get<sdbus::ObjectPath>(), "/org/pinfold1/job/sge_2e4711");
@@ -129,7 +129,7 @@ TEST(Codec, describesAJob) {
 TEST(Codec, givesEveryErrorItsName) {
     for (const auto& row : errorTable()) {
         const auto error = toBusError({row.code, "what was wrong"});
-        EXPECT_EQ(bus::errorName(error), "org.pinfold1.Error." + std::string(row.dbusName));
+        EXPECT_EQ(dbus::errorName(error), "org.pinfold1.Error." + std::string(row.dbusName));
         EXPECT_EQ(error.getMessage(), "what was wrong");
     }
 }

@@ -14,9 +14,9 @@ TEST(JobDict, aJobComesBack) {
                        .slice = "batch-sge.4711.slice",
                        .unit = "job-sge.4711.scope",
                        .leader = 815,
-                       .created = 7,
+                       .created = fromUsec<RealTime>(7),
                        .tasks = 2,
-                       .unkillableSince = 8,
+                       .unkillableSince = fromUsec<RealTime>(8),
                        .unkillableInFuse = true};
     JobInfo opened;
     opened.object = "/org/pinfold1/job/sge_2e1";
@@ -30,8 +30,8 @@ TEST(JobDict, aProcessComesBack) {
     const JobProcess full{.pid = 815,
                           .task = 2,
                           .uid = 1000,
-                          .started = 3,
-                          .cpu = 4,
+                          .started = fromUsec<RealTime>(3),
+                          .cpu = 4us,
                           .rss = 5,
                           .state = "D",
                           .waitPoint = "fuse_dentry_revalidate",
@@ -47,7 +47,8 @@ TEST(JobDict, whatWasReconciledComesBack) {
 }
 
 TEST(JobDict, aDrainComesBack) {
-    for (const auto& drain : {Drain{.reason = "", .since = {}, .by = {}}, Drain{.reason = "disk", .since = 1, .by = 0}}) {
+    for (const auto& drain :
+         {Drain{.reason = "", .since = {}, .by = {}}, Drain{.reason = "disk", .since = fromUsec<RealTime>(1), .by = 0}}) {
         Dict properties;
         put(properties, "Draining", true);
         put(properties, "DrainReason", drain.reason);

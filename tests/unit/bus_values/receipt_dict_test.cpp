@@ -18,6 +18,9 @@ void fill(JobResult& value, std::uint64_t) { value = JobResult::NodeLost; }
 template <class T>
 requires std::is_integral_v<T>
 void fill(T& value, std::uint64_t number) { value = static_cast<T>(100 + number); }
+template <class T>
+requires kIsTime<T>
+void fill(T& value, std::uint64_t number) { value = fromUsec<T>(100 + number); }
 template <class T> void fill(std::optional<T>& value, std::uint64_t number) { fill(value.emplace(), number); }
 
 Usage fullUsage() {
@@ -31,7 +34,7 @@ Usage fullUsage() {
 OomVerdict fullVerdict() {
     OomVerdict verdict;
     verdict.cause = OomCause::OwnLimit;
-    verdict.at = 5;
+    verdict.at = fromUsec<RealTime>(5);
     std::uint64_t number = 0;
     forEachOomDetail(verdict, [&number](const char*, auto& value) { fill(value, ++number); });
     return verdict;
@@ -86,7 +89,7 @@ TEST(ReceiptDict, onlyWhatIsKnownHasAnEntry) {
     EXPECT_EQ(limits.at("allowed_cpus").get<std::string>(), "0,8191");
 
     Usage usage;
-    usage.cpuUser = 0;
+    usage.cpuUser = 0s;
     EXPECT_EQ(toDict(usage).size(), 1U) << "zero is known";
 
     const auto receipt = toDict(Receipt{});

@@ -66,8 +66,8 @@ TEST(RequestDict, anExitComesBack) {
 TEST(RequestDict, aFilterComesBack) {
     const ReceiptFilter filter{.key = "sge.1",
                                .uid = 0,
-                               .since = 1,
-                               .until = 2,
+                               .since = fromUsec<RealTime>(1),
+                               .until = fromUsec<RealTime>(2),
                                .before = "id-3",
                                .limit = 10'000,
                                .result = "lost",
@@ -87,7 +87,7 @@ TEST(RequestDict, textIsBounded) {
 }
 
 TEST(RequestDict, aRetentionComesBack) {
-    for (const auto& sent : {Retention{.maxAge = 0, .maxBytes = 7, .clock = {}}, Retention{}}) {
+    for (const auto& sent : {Retention{.maxAge = 0s, .maxBytes = 7, .clock = {}}, Retention{}}) {
         const auto read = readRetention(toDict(sent));
         ASSERT_TRUE(read);
         EXPECT_EQ(read->maxAge, sent.maxAge);
@@ -104,8 +104,8 @@ TEST(RequestDict, readsTheFilterOfReceipts) {
     ASSERT_TRUE(filter);
     EXPECT_EQ(filter->key, "sge.1");
     EXPECT_EQ(filter->uid, 0U);
-    EXPECT_EQ(filter->since, 1U);
-    EXPECT_EQ(filter->until, 2U);
+    EXPECT_EQ(filter->since, fromUsec<RealTime>(1));
+    EXPECT_EQ(filter->until, fromUsec<RealTime>(2));
     EXPECT_EQ(filter->limit, 10'000U);
     EXPECT_EQ(readReceiptFilter({})->limit, 100U);
     EXPECT_TRUE(has(refusal(readReceiptFilter({{"limit", Variant(std::uint32_t{0})}})), "1 to 10000"));
@@ -141,7 +141,7 @@ TEST(RequestDict, readsWhichKindsOfReceipts) {
 TEST(RequestDict, readsWhatMayBeKept) {
     const auto retention = readRetention({{"max_age", Variant(std::uint64_t{0})}, {"max_size", Variant(std::uint32_t{7})}});
     ASSERT_TRUE(retention);
-    EXPECT_EQ(retention->maxAge, 0U);
+    EXPECT_EQ(retention->maxAge, 0s);
     EXPECT_EQ(retention->maxBytes, 7U);
     EXPECT_FALSE(readRetention({})->maxAge || readRetention({})->maxBytes);
     EXPECT_TRUE(has(refusal(readRetention({{"max_age", Variant(std::string("1d"))}})), "'max_age' has type s"));

@@ -27,8 +27,8 @@ namespace {
 Receipt sample() {
     Receipt receipt;
     receipt.key = "sge.4711";
-    receipt.started = 1'700'000'000'000'000;
-    receipt.ended = receipt.started + 10'000'000;
+    receipt.started = RealTime(1'700'000'000s);
+    receipt.ended = receipt.started + 10s;
     receipt.exit.status = 3;
     return receipt;
 }
@@ -67,9 +67,9 @@ TEST(Table, onATerminalItFits) {
 }
 
 TEST(Table, aShortTimeIsForTerminals) {
-    constexpr std::uint64_t now = 1'700'000'000'000'000;
+    constexpr RealTime now(1'700'000'000s);
     EXPECT_EQ(tableTime(now, {.width = 80, .now = now}), "11-14 22:13");
-    EXPECT_EQ(tableTime(now - 200ULL * 86'400'000'000, {.width = 80, .now = now}), "2023-04-28");
+    EXPECT_EQ(tableTime(now - 200 * 24h, {.width = 80, .now = now}), "2023-04-28");
     EXPECT_EQ(tableTime(now, {.now = now}), "2023-11-14T22:13:20Z");
 }
 
@@ -139,7 +139,7 @@ TEST(Json, aDrain) {
     EXPECT_FALSE(none["draining"]);
     EXPECT_TRUE(none["drain"].is_null());
     const auto drained =
-        nlohmann::json::parse(jsonNode("1.2.3", {}, Drain{.reason = "new disk", .since = 1'700'000'010'000'000, .by = 0}));
+        nlohmann::json::parse(jsonNode("1.2.3", {}, Drain{.reason = "new disk", .since = RealTime(1'700'000'010s), .by = 0}));
     EXPECT_TRUE(drained["draining"]);
     EXPECT_EQ(drained["drain"], nlohmann::json({{"reason", "new disk"},
                                                 {"since", 1'700'000'010'000'000},
@@ -156,11 +156,11 @@ TEST(Suggestion, onlyWhatIsNear) {
 }
 
 TEST(Format, pointsInTime) {
-    constexpr std::uint64_t now = 1'700'000'000'000'000; // 2023-11-14T22:13:20Z
+    constexpr RealTime now(1'700'000'000s); // 2023-11-14T22:13:20Z
     EXPECT_EQ(*parseWhen("now", now), now);
-    EXPECT_EQ(*parseWhen("-1h", now), now - 3'600'000'000);
-    EXPECT_EQ(*parseWhen("today", now), 1'699'920'000'000'000U);
-    EXPECT_EQ(*parseWhen("2023-11-14 22:13", now), 1'699'999'980'000'000U);
+    EXPECT_EQ(*parseWhen("-1h", now), now - 1h);
+    EXPECT_EQ(*parseWhen("today", now), RealTime(1'699'920'000s));
+    EXPECT_EQ(*parseWhen("2023-11-14 22:13", now), RealTime(1'699'999'980s));
     EXPECT_FALSE(parseWhen("tomorrow-ish", now));
 }
 
@@ -183,9 +183,9 @@ TEST(Json, aReceiptHasTheLineThatTheJobReads) {
 }
 
 TEST(TimeOut, saysWhatIsLeft) {
-    EXPECT_EQ(stillThere("sge.1", ShownState::Ending, 1, 300'000), "job sge.1 is still ending after 300ms: 1 process is left");
-    EXPECT_EQ(stillThere("sge.1", ShownState::Ending, 2, 1'000'000), "job sge.1 is still ending after 1s: 2 processes are left");
-    EXPECT_EQ(stillThere("sge.1", ShownState::Running, {}, 1'000'000), "job sge.1 is still running after 1s");
+    EXPECT_EQ(stillThere("sge.1", ShownState::Ending, 1, 300ms), "job sge.1 is still ending after 300ms: 1 process is left");
+    EXPECT_EQ(stillThere("sge.1", ShownState::Ending, 2, 1s), "job sge.1 is still ending after 1s: 2 processes are left");
+    EXPECT_EQ(stillThere("sge.1", ShownState::Running, {}, 1s), "job sge.1 is still running after 1s");
 }
 
 TEST(Limits, aChangeIsSaidInALineForEach) {
@@ -213,8 +213,8 @@ TEST(Json, aLiveJobHasTheEnvironmentForItsPrograms) {
 
 TEST(EventLine, isForPeopleAndForPrograms) {
     const Event event{.name = "leftovers-found", .job = "sge.1", .task = 0, .count = 3};
-    EXPECT_EQ(eventLine(event, 1'700'000'010'000'000), "2023-11-14T22:13:30Z leftovers-found sge.1 task=0 count=3\n");
-    const auto text = jsonEvent(event, 1'700'000'010'000'000);
+    EXPECT_EQ(eventLine(event, RealTime(1'700'000'010s)), "2023-11-14T22:13:30Z leftovers-found sge.1 task=0 count=3\n");
+    const auto text = jsonEvent(event, RealTime(1'700'000'010s));
     EXPECT_EQ(text.find('\n'), text.size() - 1) << text;
     EXPECT_EQ(nlohmann::json::parse(text), nlohmann::json({{"schema", 1},
                                                            {"time", 1'700'000'010'000'000},
@@ -226,7 +226,7 @@ TEST(EventLine, isForPeopleAndForPrograms) {
                                                            {"result", nullptr},
                                                            {"oom_cause", nullptr},
                                                            {"reason", nullptr}}));
-    EXPECT_EQ(eventLine({.name = "drained", .reason = "new disk"}, 0), "1970-01-01T00:00:00Z drained reason=new disk\n");
+    EXPECT_EQ(eventLine({.name = "drained", .reason = "new disk"}, RealTime()), "1970-01-01T00:00:00Z drained reason=new disk\n");
 }
 
 } // namespace

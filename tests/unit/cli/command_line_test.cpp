@@ -34,7 +34,7 @@ TEST(CommandLine, optionsOfEachKindReachTheVerb) {
     struct Options {
         Words jobs;
         bool flag = false;
-        std::optional<std::uint64_t> time;
+        std::optional<Microseconds> time;
         std::uint32_t number = 7;
         Words columns;
         Words repeated;
@@ -78,7 +78,7 @@ TEST(CommandLine, optionsOfEachKindReachTheVerb) {
         "pinfold json");
     EXPECT_EQ(seen.jobs, (Words{"a", "b"}));
     EXPECT_TRUE(seen.flag && seen.optional);
-    EXPECT_EQ(seen.time, 2'000'000U);
+    EXPECT_EQ(seen.time, 2s);
     EXPECT_EQ(seen.number, 9U);
     EXPECT_EQ(seen.columns, (Words{"u", "v"}));
     EXPECT_EQ(seen.repeated, (Words{"x", "y"}));

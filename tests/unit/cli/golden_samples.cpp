@@ -6,7 +6,7 @@
 namespace pinfold::golden {
 namespace {
 
-JobInfo job(const std::string& key, ShownState state, uid_t uid, std::uint64_t age) {
+JobInfo job(const std::string& key, ShownState state, uid_t uid, Microseconds age) {
     const auto parsed = *JobKey::parse(key);
     JobInfo info;
     info.key = key;
@@ -20,7 +20,7 @@ JobInfo job(const std::string& key, ShownState state, uid_t uid, std::uint64_t a
     return info;
 }
 
-Receipt receipt(const std::string& key, uid_t uid, JobResult result, std::uint64_t wall) {
+Receipt receipt(const std::string& key, uid_t uid, JobResult result, Microseconds wall) {
     Receipt receipt;
     receipt.id = "3f0e";
     receipt.key = key;
@@ -38,8 +38,8 @@ StrayRow stray(pid_t pid, uid_t uid, StrayKind kind, const std::string& unit, co
     row.uid = uid;
     row.kind = kind;
     row.hasJob = false;
-    row.age = 3700 * kSecond;
-    row.cpu = 95 * kSecond;
+    row.age = 3700s;
+    row.cpu = 95s;
     row.rss = 300 * kMiB;
     row.parent = 1;
     row.unit = unit;
@@ -51,19 +51,18 @@ StrayRow stray(pid_t pid, uid_t uid, StrayKind kind, const std::string& unit, co
 } // namespace
 
 std::vector<JobInfo> jobs() {
-    auto array = job("slurm.123456_789", ShownState::Suspended, kUser, 90'061 * kSecond);
+    auto array = job("slurm.123456_789", ShownState::Suspended, kUser, 90'061s);
     array.tasks = 16;
-    auto opened = job("pbs.1234567[89].server-of-the-site.example.org", ShownState::Ending, 0, 61 * kSecond);
+    auto opened = job("pbs.1234567[89].server-of-the-site.example.org", ShownState::Ending, 0, 61s);
     opened.leader.reset();
-    opened.unkillableSince = kNow - 30 * kSecond;
-    return {job("sge.4711", ShownState::Running, 0, 5 * kSecond), array, opened};
+    opened.unkillableSince = kNow - 30s;
+    return {job("sge.4711", ShownState::Running, 0, 5s), array, opened};
 }
 
 std::vector<JobProcess> processes() {
-    return {
-        {4711, 0, 0, kNow - 3600 * kSecond, 61 * kSecond, 20 * kMiB, "S", {}, "/bin/bash /var/spool/sge/node7/job_scripts/4711"},
-        {4712, 0, kUser, kNow - 200ULL * 86'400 * kSecond, 123 * kSecond + 456'000, 1536 * kMiB, "D", "fuse_dentry_revalidate",
-         "./simulate --steps 1000000 --input /home/alice/a/long/path/to/the/input.h5"}};
+    return {{4711, 0, 0, kNow - 1h, 61s, 20 * kMiB, "S", {}, "/bin/bash /var/spool/sge/node7/job_scripts/4711"},
+            {4712, 0, kUser, kNow - 200 * 24h, 123456ms, 1536 * kMiB, "D", "fuse_dentry_revalidate",
+             "./simulate --steps 1000000 --input /home/alice/a/long/path/to/the/input.h5"}};
 }
 
 ResourceLimits limits() {
@@ -74,7 +73,7 @@ ResourceLimits limits() {
     limits.tasksMax = 50;
     limits.ioReadBandwidthMax =
         *DeviceAmounts::parse("/dev/sda 10M,/dev/disk/by-id/nvme-a-long-name-of-a-disk-S4EVNX0R500123 100M");
-    limits.runTimeMax = 7200 * kSecond;
+    limits.runTimeMax = toUsec(2h);
     limits.killSignal = 10;
     return limits;
 }
@@ -87,8 +86,8 @@ JobDetail detail() {
     detail.allocation.cpus = *CpuList::parse("0-3,8");
     detail.allocation.environment = {{"OMP_NUM_THREADS", "5"}};
     detail.usage.emplace();
-    detail.usage->cpuUser = 60 * kSecond;
-    detail.usage->cpuSystem = 1 * kSecond;
+    detail.usage->cpuUser = 60s;
+    detail.usage->cpuSystem = 1s;
     detail.usage->memoryCurrent = 500 * kMiB;
     detail.usage->memoryPeak = 900 * kMiB;
     detail.usage->tasksCurrent = 3;
@@ -98,22 +97,21 @@ JobDetail detail() {
 }
 
 std::vector<Receipt> receipts() {
-    auto whole = receipt("sge.4711", 0, JobResult::Exited, 3600 * kSecond);
+    auto whole = receipt("sge.4711", 0, JobResult::Exited, 1h);
     whole.exit.status = 3;
     whole.tasks = 2;
     whole.usage = *detail().usage;
     whole.usage.tasksPeak = 12;
     whole.limits = limits();
     whole.limitsNotEnforced = {"tasks_max", "io_read_bandwidth_max"};
-    whole.leftovers = {2, 7 * kSecond, {"sleep 1000", "/usr/bin/python3 -m http.server"}};
-    auto killed = receipt("slurm.123456_789", kUser, JobResult::OutOfMemory, 90'061 * kSecond);
+    whole.leftovers = {2, 7s, {"sleep 1000", "/usr/bin/python3 -m http.server"}};
+    auto killed = receipt("slurm.123456_789", kUser, JobResult::OutOfMemory, 90'061s);
     killed.exit.signal = 9;
-    killed.usage.cpuUser = 86'400 * kSecond;
-    killed.usage.cpuSystem = 3661 * kSecond;
+    killed.usage.cpuUser = 24h;
+    killed.usage.cpuSystem = 3661s;
     killed.usage.memoryPeak = 48 * kMiB;
     killed.oom = OomVerdict{OomCause::OwnLimit, killed.ended, 4712, "simulate", 40 * kMiB, 48 * kMiB, 40 * kMiB, 8 * kMiB};
-    auto old =
-        receipt("pbs.1234567[89].server-of-the-site.example.org", kUser, JobResult::SupervisorLost, 200ULL * 86'400 * kSecond);
+    auto old = receipt("pbs.1234567[89].server-of-the-site.example.org", kUser, JobResult::SupervisorLost, 200 * 24h);
     return {whole, killed, old};
 }
 
@@ -128,7 +126,7 @@ std::vector<TopRow> topRows() {
     auto& row = rows.front();
     row.cpu = 199.5;
     row.cpuOfAllowed = 50;
-    row.cpuTime = 90 * kSecond;
+    row.cpuTime = 90s;
     row.memory = 512 * kMiB;
     row.memoryMax = 1024 * kMiB;
     row.memoryPeak = 600 * kMiB;
@@ -156,7 +154,7 @@ LeftoverListing leftovers() {
     directory.file.kind = LeftoverKind::TmpDirectory;
     directory.file.path = "/tmp/a-directory-with-a-long-name-of-a-job-that-is-over";
     directory.file.uid = kUser;
-    directory.file.born = kNow - 3600 * kSecond;
+    directory.file.born = kNow - 1h;
     directory.file.tree.size = 1536 * kMiB;
     directory.file.tree.entries = 1234;
     directory.jobs.count = 3;

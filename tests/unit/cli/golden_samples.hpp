@@ -13,8 +13,7 @@
 
 namespace pinfold::golden {
 
-constexpr std::uint64_t kNow = 1'700'000'000'000'000; // 2023-11-14T22:13:20Z
-constexpr std::uint64_t kSecond = 1'000'000;
+constexpr RealTime kNow(1'700'000'000s); // 2023-11-14T22:13:20Z
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr uid_t kUser = 4'000'000;
 

@@ -17,8 +17,8 @@ JournalEntry entry(std::string message, std::string priority = "6") {
     ::setenv("TZ", "CET-1", 1);
     ::tzset();
     return {.cursor = "s=1;i=2",
-            .realTime = 1'700'000'000'999'999,
-            .monotonic = 42,
+            .realTime = fromUsec<RealTime>(1'700'000'000'999'999),
+            .monotonic = fromUsec<MonotonicTime>(42),
             .fields = {{"PRIORITY", std::move(priority)},
                        {"_HOSTNAME", "node1"},
                        {"SYSLOG_IDENTIFIER", "pinfoldd"},

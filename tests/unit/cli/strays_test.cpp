@@ -48,7 +48,7 @@ Stray sample() {
     stray.process.cgroup = "/elsewhere\n";
     stray.kind = StrayKind::Moved;
     stray.unit = "/elsewhere";
-    stray.age = 61'000'000;
+    stray.age = 61s;
     return stray;
 }
 
@@ -84,14 +84,14 @@ TEST(Strays, optionsTakeTheSitesPlaceButForExemptions) {
     EXPECT_EQ(config.exemptUsers, (std::vector<std::string>{"bob", "dave"}));
     EXPECT_EQ(config.exemptGroups, std::vector<std::string>{"pinfold-admin"});
     EXPECT_EQ(config.exemptUnits, (std::vector<std::string>{"a.service", "b.slice"}));
-    EXPECT_EQ(config.minAge, 120'000'000U);
+    EXPECT_EQ(config.minAge, 2min);
     EXPECT_EQ(config.kinds, (StrayKinds{StrayKind::Session, StrayKind::Linger}));
     EXPECT_EQ(config.commands, (std::vector<std::string>{"a,b", "*c"}));
     EXPECT_TRUE(config.withoutJob);
     EXPECT_EQ(config.minUid, 500U);
     EXPECT_EQ(config.maxUid, 600U);
-    EXPECT_EQ(config.minCpu, 1'000'000U);
-    EXPECT_EQ(config.grace, 0U);
+    EXPECT_EQ(config.minCpu, 1s);
+    EXPECT_EQ(config.grace, 0s);
     EXPECT_EQ(config.maxKills, 3U);
 }
 

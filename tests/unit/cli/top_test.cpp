@@ -13,11 +13,10 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000;
-constexpr std::uint64_t kStart = 1'700'000'000 * kSecond;
+constexpr RealTime kStart(1'700'000'000s);
 constexpr std::uint64_t kMiB = 1 << 20;
 
-TopJob job(const std::string& key, std::uint64_t at, std::uint64_t cpu) {
+TopJob job(const std::string& key, RealTime at, Microseconds cpu) {
     TopJob job;
     job.info.key = key;
     job.info.state = ShownState::Running;
@@ -52,42 +51,42 @@ std::vector<std::string> lines(const std::string& text) {
 }
 
 TEST(TopRows, theFirstLookIsSinceTheJobsStart) {
-    auto now = job("a.1", kStart + 10 * kSecond, 5 * kSecond);
+    auto now = job("a.1", kStart + 10s, 5s);
     now.usage.ioRead = 100;
     now.usage.ioWritten = 0;
-    const auto row = topRows({}, {0, {now}}).front();
+    const auto row = topRows({}, {{}, {now}}).front();
     EXPECT_DOUBLE_EQ(*row.cpu, 50);
     EXPECT_EQ(row.readRate, 10U);
     EXPECT_EQ(row.writeRate, 0U);
-    EXPECT_EQ(row.age, 10 * kSecond);
-    EXPECT_EQ(row.cpuTime, 5 * kSecond);
+    EXPECT_EQ(row.age, 10s);
+    EXPECT_EQ(row.cpuTime, 5s);
     EXPECT_EQ(row.cpuOfAllowed, std::nullopt) << "nobody knows how many CPUs it may use";
 }
 
 TEST(TopRows, laterOnesAreSinceTheLookBefore) {
-    const TopSample before{0, {job("a.1", kStart + 10 * kSecond, 5 * kSecond)}};
-    auto now = job("a.1", kStart + 12 * kSecond, 9 * kSecond);
+    const TopSample before{{}, {job("a.1", kStart + 10s, 5s)}};
+    auto now = job("a.1", kStart + 12s, 9s);
     now.bounds.cpus = 4;
-    const auto row = topRows(before, {0, {now}}).front();
+    const auto row = topRows(before, {{}, {now}}).front();
     EXPECT_DOUBLE_EQ(*row.cpu, 200);
     EXPECT_DOUBLE_EQ(*row.cpuOfAllowed, 50);
 }
 
 TEST(TopRows, aLaterJobOfTheSameKeyIsAnotherOne) {
-    const TopSample before{0, {job("a.1", kStart + 10 * kSecond, 5 * kSecond)}};
-    auto now = job("a.1", kStart + 12 * kSecond, 500'000);
-    now.info.created = kStart + 11 * kSecond;
-    EXPECT_DOUBLE_EQ(*topRows(before, {0, {now}}).front().cpu, 50);
+    const TopSample before{{}, {job("a.1", kStart + 10s, 5s)}};
+    auto now = job("a.1", kStart + 12s, 500ms);
+    now.info.created = kStart + 11s;
+    EXPECT_DOUBLE_EQ(*topRows(before, {{}, {now}}).front().cpu, 50);
 }
 
 TEST(TopRows, theUnknownIsNotZero) {
-    const TopSample before{0, {job("a.1", kStart + 10 * kSecond, 5 * kSecond)}};
-    TopJob now = job("a.1", kStart + 12 * kSecond, 0);
+    const TopSample before{{}, {job("a.1", kStart + 10s, 5s)}};
+    TopJob now = job("a.1", kStart + 12s, 0s);
     now.usage = {};
-    const auto row = topRows(before, {0, {now}}).front();
+    const auto row = topRows(before, {{}, {now}}).front();
     EXPECT_FALSE(row.cpu || row.cpuTime || row.memory || row.readRate || row.tasks);
-    const auto putBack = job("a.1", kStart + 9 * kSecond, 6 * kSecond);
-    EXPECT_EQ(topRows(before, {0, {putBack}}).front().cpu, std::nullopt) << "the clock was put back";
+    const auto putBack = job("a.1", kStart + 9s, 6s);
+    EXPECT_EQ(topRows(before, {{}, {putBack}}).front().cpu, std::nullopt) << "the clock was put back";
 }
 
 TEST(TopRows, sortedByEveryName) {
@@ -101,7 +100,7 @@ TEST(TopRows, sortedByEveryName) {
     c.readRate = 3;
     c.writeRate = 3;
     b.tasks = 7;
-    d.cpuTime = 9;
+    d.cpuTime = 9us;
     const std::vector<TopRow> rows{d, c, b, a};
     EXPECT_EQ(order(rows, "cpu"), "cbad");
     EXPECT_EQ(order(rows, "memory"), "dabc");
@@ -117,10 +116,10 @@ TopRow full() {
     auto row = named("sge.4711");
     row.job.uid = 0;
     row.job.state = ShownState::Suspended;
-    row.age = 3661 * kSecond;
+    row.age = 3661s;
     row.cpu = 199.96;
     row.cpuOfAllowed = 50;
-    row.cpuTime = 90 * kSecond;
+    row.cpuTime = 90s;
     row.memory = 512 * kMiB;
     row.memoryMax = 1024 * kMiB;
     row.memoryPeak = 600 * kMiB;

@@ -77,7 +77,7 @@ TEST_F(ConfigTest, noFileMeansDefaults) {
     const auto config = loaded();
     EXPECT_TRUE(config.files.empty());
     EXPECT_TRUE(config.warnings.empty());
-    EXPECT_EQ(config.config.jobs.killGrace, 1'000'000U);
+    EXPECT_EQ(config.config.jobs.killGrace, 1s);
     EXPECT_EQ(config.config.jobs.onFailure, OnFailure::Refuse);
     EXPECT_FALSE(config.config.jobs.allowUserJobs);
     EXPECT_EQ(config.config.defaults, ResourceLimits{});
@@ -132,7 +132,7 @@ script = "/etc/pinfold/unkillable"
     EXPECT_EQ(files, std::vector<fs::path>{root_ / mainFile()});
     EXPECT_TRUE(warnings.empty()) << warnings.front();
     EXPECT_EQ(config.daemon.logLevel, LogLevel::Debug);
-    EXPECT_EQ(config.jobs.killGrace, 2'500'000U);
+    EXPECT_EQ(config.jobs.killGrace, 2500ms);
     EXPECT_EQ(config.jobs.onFailure, OnFailure::RunUnconfined);
     EXPECT_TRUE(config.jobs.allowUserJobs);
     EXPECT_EQ(config.jobs.unenforcedLimits, UnenforcedLimits::Warn);
@@ -152,15 +152,15 @@ script = "/etc/pinfold/unkillable"
     EXPECT_EQ(config.allocation.hyperThreads, HyperThreads::Idle);
     EXPECT_EQ(config.node.memory, (Config::Reserve{4ULL << 30, false}));
     EXPECT_EQ(config.node.cpus, (Config::Reserve{10, true}));
-    EXPECT_EQ(config.history.maxAge, 3'600'000'000U);
+    EXPECT_EQ(config.history.maxAge, 1h);
     EXPECT_EQ(config.history.maxSize, 1U << 20);
-    EXPECT_EQ(config.history.patience, 5'000'000U);
+    EXPECT_EQ(config.history.patience, 5s);
     EXPECT_EQ(config.history.onFailure, HistoryFailure::Continue);
     EXPECT_EQ(config.jobs.maxTasks, 4U);
     EXPECT_EQ(config.jobs.maxTasksPerUser, 5U);
     EXPECT_EQ(config.leftovers.reportMax, 0U);
     EXPECT_EQ(config.leftovers.commandLines, CommandLines::Name);
-    EXPECT_EQ(config.unkillable.after, 120'000'000U);
+    EXPECT_EQ(config.unkillable.after, 2min);
     EXPECT_EQ(config.unkillable.action, UnkillableAction::Script);
     EXPECT_EQ(config.unkillable.script, "/etc/pinfold/unkillable");
     EXPECT_EQ(config.metrics.textfile, "/srv/text/pinfold.prom");
@@ -178,7 +178,7 @@ TEST_F(ConfigTest, theMetricsFileIsOneThatNodeExporterReads) {
 
 TEST_F(ConfigTest, numbersAreBytesAndSeconds) {
     const auto config = loaded("[jobs]\nkill_grace = 5\n[defaults]\nmemory_max = 1048576\nrun_time_max = 60\n").config;
-    EXPECT_EQ(config.jobs.killGrace, 5'000'000U);
+    EXPECT_EQ(config.jobs.killGrace, 5s);
     EXPECT_EQ(config.defaults.memoryMax, 1'048'576U);
     EXPECT_EQ(config.defaults.runTimeMax, 60'000'000U);
 }
@@ -267,9 +267,9 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
 
 TEST_F(ConfigTest, historyMayBeWithoutLimits) {
     const auto config = loaded("[history]\nmax_age = \"infinity\"\nmax_size = \"infinity\"\n").config;
-    EXPECT_EQ(config.history.maxAge, kInfinity);
+    EXPECT_EQ(config.history.maxAge, kForever);
     EXPECT_EQ(config.history.maxSize, kInfinity);
-    EXPECT_EQ(loaded("[history]\nmax_age = 86400\n").config.history.maxAge, 86'400'000'000U) << "seconds";
+    EXPECT_EQ(loaded("[history]\nmax_age = 86400\n").config.history.maxAge, 24h) << "seconds";
     EXPECT_EQ(loaded("[history]\nmax_age = 86400\n").config.history.maxSize, 1U << 30);
 }
 
@@ -306,7 +306,7 @@ TEST_F(ConfigTest, dropInsAreReadByNameAfterTheMainFile) {
     const auto config = loaded("[jobs]\nmax_per_user = 1\nallow_user_jobs = true\n");
     EXPECT_EQ(config.files, (std::vector{root_ / mainFile(), a, b, c}));
     EXPECT_EQ(config.config.jobs.maxPerUser, 20U);
-    EXPECT_EQ(config.config.jobs.killGrace, 7'000'000U);
+    EXPECT_EQ(config.config.jobs.killGrace, 7s);
     EXPECT_EQ(config.config.daemon.logLevel, LogLevel::Error);
     EXPECT_TRUE(config.config.jobs.allowUserJobs);
 }

@@ -68,11 +68,11 @@ file_min_age = 0
                             .commands = {"*matlab*"},
                             .kinds = {StrayKind::Session, StrayKind::Service},
                             .withoutJob = true,
-                            .minAge = 120'000'000,
-                            .minCpu = 10'000'000,
-                            .grace = 0,
+                            .minAge = 2min,
+                            .minCpu = 10s,
+                            .grace = 0s,
                             .maxKills = 7,
-                            .files = {.policy = LeftoverFilesPolicy::Remove, .directories = {"/scratch"}, .minAge = 0}}));
+                            .files = {.policy = LeftoverFilesPolicy::Remove, .directories = {"/scratch"}, .minAge = 0s}}));
 }
 
 TEST_F(StraysSection, theExampleShowsEveryDefault) {

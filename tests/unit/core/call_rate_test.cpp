@@ -9,9 +9,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000;
+constexpr BootTime kStart(1s);
 
-int takeAll(CallRate& rate, uid_t uid, std::uint64_t now) {
+int takeAll(CallRate& rate, uid_t uid, BootTime now) {
     int taken = 0;
     while (taken < 10'000 && rate.take(uid, now))
         ++taken;
@@ -20,42 +20,42 @@ int takeAll(CallRate& rate, uid_t uid, std::uint64_t now) {
 
 TEST(CallRate, isABurstAndThenARate) {
     CallRate rate;
-    EXPECT_EQ(takeAll(rate, 1000, kSecond), 200);
-    EXPECT_FALSE(rate.take(1000, kSecond));
-    EXPECT_EQ(takeAll(rate, 1000, 2 * kSecond), 100);
-    EXPECT_EQ(takeAll(rate, 1000, 2 * kSecond + kSecond / 2), 50);
-    EXPECT_EQ(takeAll(rate, 1000, 1000 * kSecond), 200) << "an hour's rest is no bigger burst";
+    EXPECT_EQ(takeAll(rate, 1000, kStart), 200);
+    EXPECT_FALSE(rate.take(1000, kStart));
+    EXPECT_EQ(takeAll(rate, 1000, kStart + 1s), 100);
+    EXPECT_EQ(takeAll(rate, 1000, kStart + 1500ms), 50);
+    EXPECT_EQ(takeAll(rate, 1000, kStart + 999s), 200) << "an hour's rest is no bigger burst";
 }
 
 TEST(CallRate, ofOneUserIsNotAnothers) {
     CallRate rate;
-    takeAll(rate, 1000, kSecond);
-    EXPECT_EQ(takeAll(rate, 1001, kSecond), 200);
+    takeAll(rate, 1000, kStart);
+    EXPECT_EQ(takeAll(rate, 1001, kStart), 200);
 }
 
 TEST(CallRate, countsWhatACallCosts) {
     CallRate rate;
-    ASSERT_TRUE(rate.take(1000, kSecond));
-    rate.charge(1000, 150'000); // 150 ms
-    EXPECT_EQ(takeAll(rate, 1000, kSecond), 49);
+    ASSERT_TRUE(rate.take(1000, kStart));
+    rate.charge(1000, 150ms);
+    EXPECT_EQ(takeAll(rate, 1000, kStart), 49);
 }
 
 TEST(CallRate, forgivesOneHangWithinSeconds) {
     CallRate rate;
-    ASSERT_TRUE(rate.take(1000, kSecond));
-    rate.charge(1000, 60 * kSecond);
-    EXPECT_FALSE(rate.take(1000, 2 * kSecond));
-    EXPECT_FALSE(rate.take(1000, 3 * kSecond));
-    EXPECT_TRUE(rate.take(1000, 4 * kSecond));
+    ASSERT_TRUE(rate.take(1000, kStart));
+    rate.charge(1000, 60s);
+    EXPECT_FALSE(rate.take(1000, kStart + 1s));
+    EXPECT_FALSE(rate.take(1000, kStart + 2s));
+    EXPECT_TRUE(rate.take(1000, kStart + 3s));
 }
 
 TEST(CallRate, ofManyUsersIsRememberedOnlyAsLongAsItCounts) {
     CallRate rate;
-    takeAll(rate, 1, kSecond);
+    takeAll(rate, 1, kStart);
     for (uid_t uid = 2; uid < 10'000; ++uid)
-        EXPECT_TRUE(rate.take(uid, kSecond));
-    EXPECT_FALSE(rate.take(1, kSecond)) << "many others don't refill a bucket";
-    EXPECT_EQ(takeAll(rate, 1, 4 * kSecond), 200);
+        EXPECT_TRUE(rate.take(uid, kStart));
+    EXPECT_FALSE(rate.take(1, kStart)) << "many others don't refill a bucket";
+    EXPECT_EQ(takeAll(rate, 1, kStart + 3s), 200);
 }
 
 TEST(PerUserLimit, eachEndsWithItsLastCopy) {

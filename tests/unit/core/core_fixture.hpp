@@ -137,7 +137,7 @@ protected:
         auto leader = child();
         create(key, leader);
         node.hang(leader.pid(), waitPoint);
-        manager->stopJob(root, key, 0, [](const Result<void>& done) { EXPECT_TRUE(done); });
+        manager->stopJob(root, key, 0s, [](const Result<void>& done) { EXPECT_TRUE(done); });
         loop.settle();
         return leader;
     }

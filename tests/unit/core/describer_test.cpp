@@ -59,7 +59,7 @@ TEST_F(DescriberTest, theSignalsGoOutAsSoonAsTheCommandLineIsThere) {
 
 TEST_F(DescriberTest, withoutAGraceTheKillIsAtOnce) {
     ResourceLimits limits;
-    limits.killGrace = 0;
+    limits.killGrace = toUsec(0s);
     auto leftover = leaveBehind(limits);
     EXPECT_TRUE(node.applyCgroupKills());
     loop.waitForEvent(1000);
@@ -180,10 +180,10 @@ TEST_F(DescriberTest, whatHangsIsReportedWithoutItsCommandLine) {
     auto leader = child();
     create("sge.1", leader);
     node.hang(leader.pid(), "rpc_wait_bit_killable");
-    manager->stopJob(root, "sge.1", 0, [](const Result<void>&) {});
-    loop.advance(config.unkillable.after - 1);
+    manager->stopJob(root, "sge.1", 0s, [](const Result<void>&) {});
+    loop.advance(config.unkillable.after - 1us);
     background->hold(Lane::Processes);
-    loop.advance(1);
+    loop.advance(1us);
     loop.advance(Describer::kPatience);
     EXPECT_TRUE(manager->job("sge.1")->unkillableSince);
     EXPECT_EQ(observer.log.back(), "unkillable sge.1 1");

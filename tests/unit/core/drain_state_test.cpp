@@ -99,7 +99,7 @@ TEST_F(NodeStateTest, whatWasLiveBeforeGoesOn) {
     node.vanish(slave.pid());
     slave.end();
     end(batch);
-    loop.advance(10'000'000);
+    loop.advance(10s);
     EXPECT_EQ(receipts().size(), 2U);
     EXPECT_EQ(refusal("sge.1"), ErrorCode::Draining) << "it is over";
 }
@@ -107,7 +107,7 @@ TEST_F(NodeStateTest, whatWasLiveBeforeGoesOn) {
 TEST_F(NodeStateTest, aRestartForgetsNeitherTheDrainNorWhoAndWhy) {
     drain();
     const auto before = manager->draining();
-    loop.advance(1'000'000);
+    loop.advance(1s);
     crash();
     restart();
     EXPECT_EQ(manager->draining(), before);
@@ -120,11 +120,11 @@ TEST_F(NodeStateTest, aRestartForgetsNeitherTheDrainNorWhoAndWhy) {
 
 TEST_F(NodeStateTest, theNewestReasonStandsAndNoneLeavesIt) {
     drain("one");
-    loop.advance(1'000'000);
+    loop.advance(1s);
     ASSERT_TRUE(drainBy({1001, true}, "two"));
     const auto second = *manager->draining();
     EXPECT_EQ(second, (Drain{.reason = "two", .since = loop.realTime(), .by = 1001}));
-    loop.advance(1'000'000);
+    loop.advance(1s);
     drain("");
     EXPECT_EQ(*manager->draining(), second);
     EXPECT_EQ(told(), 2U);

@@ -10,15 +10,15 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kHour = 3'600'000'000;
-constexpr std::uint64_t kFirstLook = 600'000'000;
+constexpr Microseconds kHour = 1h;
+constexpr Microseconds kFirstLook = 10min;
 
 class HistoryKeeperTest : public CoreTest {
 protected:
     HistoryKeeperTest() : keeper(*context) { config.history = {.maxAge = 24 * kHour, .maxSize = kInfinity}; }
 
-    /// `number` receipts of jobs that ended `ago` microseconds ago.
-    void add(const std::string& name, std::uint64_t number, std::uint64_t ago) {
+    /// `number` receipts of jobs that ended `ago` ago.
+    void add(const std::string& name, std::uint64_t number, Microseconds ago) {
         std::vector<Receipt> made(number);
         for (std::uint64_t n = 0; n < number; ++n) {
             made[n].id = name + std::to_string(n);
@@ -59,11 +59,11 @@ protected:
 
 TEST_F(HistoryKeeperTest, looksByItselfAWhileAfterTheStartAndThenHourly) {
     add("old", 5, 25 * kHour);
-    add("new", 3, 0);
+    add("new", 3, 0s);
     keeper.start();
-    loop.advance(kFirstLook - 1);
+    loop.advance(kFirstLook - 1us);
     EXPECT_EQ(rows(), 8U) << "a node that comes up may not have set its clock";
-    loop.advance(1);
+    loop.advance(1us);
     EXPECT_EQ(rows(), 3U);
     ASSERT_EQ(removals().size(), 1U);
     EXPECT_EQ(removals()[0].message.substr(0, 42), "history: 5 of the oldest receipts removed;");
@@ -80,9 +80,9 @@ TEST_F(HistoryKeeperTest, takesABreakAfterAHundred) {
     ask({});
     EXPECT_EQ(rows(), 150U);
     EXPECT_FALSE(answer);
-    add("between", 1, 0);
+    add("between", 1, 0s);
     EXPECT_EQ(rows(), 151U);
-    loop.advance(1'000'000);
+    loop.advance(1s);
     ASSERT_TRUE(answer && *answer);
     EXPECT_EQ((*answer)->removed, 250U);
     EXPECT_EQ((*answer)->bytes, history->info()->bytes);
@@ -97,10 +97,10 @@ TEST_F(HistoryKeeperTest, whatIsNotAskedIsAsConfigured) {
     add("new", 5, kHour);
     ask({.maxBytes = kInfinity});
     EXPECT_EQ((*answer)->removed, 5U);
-    ask({.maxAge = kInfinity});
+    ask({.maxAge = kForever});
     EXPECT_EQ((*answer)->removed, 0U);
     config.history.maxSize = 0;
-    ask({.maxAge = kInfinity});
+    ask({.maxAge = kForever});
     EXPECT_EQ((*answer)->removed, 5U) << "a reload's limits count from then on";
 }
 
@@ -121,7 +121,7 @@ TEST_F(HistoryKeeperTest, oneAtATime) {
     ask({});
     ASSERT_TRUE(answer && !*answer);
     EXPECT_EQ(answer->error().code, ErrorCode::Busy);
-    loop.advance(1'000'000);
+    loop.advance(1s);
     ASSERT_TRUE(first && *first);
     EXPECT_EQ((*first)->removed, 150U) << "the first is not disturbed";
     ask({});
@@ -130,21 +130,21 @@ TEST_F(HistoryKeeperTest, oneAtATime) {
 
 TEST_F(HistoryKeeperTest, itsOwnLookDoesNotJoinARequest) {
     keeper.start();
-    loop.advance(kFirstLook - 10);
+    loop.advance(kFirstLook - 10us);
     add("old", 250, 25 * kHour);
     ask({});
-    loop.advance(10);
+    loop.advance(10us);
     EXPECT_EQ(rows(), 150U) << "one step, not two";
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ((*answer)->removed, 250U);
     add("later", 1, 25 * kHour);
-    add("new", 1, 0);
+    add("new", 1, 0s);
     loop.advance(kHour);
     EXPECT_EQ(rows(), 1U) << "the next look is an hour later all the same";
 }
 
 TEST_F(HistoryKeeperTest, aClockThatJumpsAYearAheadRemovesNothing) {
-    add("new", 3, 0);
+    add("new", 3, 0s);
     keeper.start();
     loop.advance(kFirstLook);
     loop.setClockAhead(365 * 24 * kHour);
@@ -159,7 +159,7 @@ TEST_F(HistoryKeeperTest, aClockThatJumpsAYearAheadRemovesNothing) {
 
 TEST_F(HistoryKeeperTest, aFailureIsToldAndTriedAgain) {
     breakHistory();
-    add("old", 0, 0);
+    add("old", 0, 0s);
     ask({});
     ASSERT_TRUE(answer && !*answer);
     EXPECT_EQ(answer->error().code, ErrorCode::Internal);

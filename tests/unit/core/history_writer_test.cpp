@@ -10,8 +10,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000;
-
 class HistoryWriterTest : public CoreTest {
 protected:
     /// No transaction ends from now on, as on a disk whose fsync takes long.
@@ -63,7 +61,7 @@ TEST_F(HistoryWriterTest, aSlowDiskHoldsUpNoOtherJob) {
     auto first = child();
     create("sge.1", first);
     auto limited = child();
-    create("sge.2", limited, {.runTimeMax = 2 * kSecond});
+    create("sge.2", limited, {.runTimeMax = toUsec(2s)});
     holdDisk();
     endJob("sge.1", first);
     EXPECT_TRUE(answers.empty()) << "not before the receipt is durable";
@@ -71,7 +69,7 @@ TEST_F(HistoryWriterTest, aSlowDiskHoldsUpNoOtherJob) {
 
     auto third = child();
     EXPECT_TRUE(isCreated("sge.3", third));
-    loop.advance(2 * kSecond);
+    loop.advance(2s);
     EXPECT_EQ(manager->job("sge.2")->state, JobState::Ending) << "its time limit";
 
     releaseDisk();
@@ -99,31 +97,31 @@ TEST_F(HistoryWriterTest, whatEndsDuringATransactionSharesTheNext) {
 TEST_F(HistoryWriterTest, aReceiptSaysWhenTheJobRanEmptyAndNotWhenItWasWritten) {
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(2 * kSecond);
+    loop.advance(2s);
     const auto ended = loop.realTime();
     holdDisk();
     endJob("sge.1", leader);
-    loop.advance(20 * kSecond);
+    loop.advance(20s);
     crash();
     restart();
     ASSERT_EQ(stored().size(), 1U);
     EXPECT_EQ(stored()[0].ended, ended);
-    EXPECT_EQ(stored()[0].wall, 2 * kSecond);
-    EXPECT_EQ(stored()[0].usage.cpuUser, 200U);
+    EXPECT_EQ(stored()[0].wall, 2s);
+    EXPECT_EQ(stored()[0].usage.cpuUser, 200us);
 }
 
 TEST_F(HistoryWriterTest, whatAJobUsedIsReadWhenItRunsEmpty) {
     auto leader = child();
     auto supervisor = child(0);
     create("sge.1", leader, {}, &supervisor);
-    loop.advance(2 * kSecond);
+    loop.advance(2s);
     const auto ended = loop.realTime();
     end(leader); // the supervisor may report how it exited
     node.setFile("/batch.slice/batch-sge.1.slice", "cpu.stat", "usage_usec 0\nuser_usec 0\nsystem_usec 0\n");
-    loop.advance(11 * kSecond);
+    loop.advance(11s);
     ASSERT_EQ(stored().size(), 1U);
     EXPECT_EQ(stored()[0].ended, ended);
-    EXPECT_EQ(stored()[0].usage.cpuUser, 200U);
+    EXPECT_EQ(stored()[0].usage.cpuUser, 200us);
 }
 
 TEST_F(HistoryWriterTest, nobodyWaitsLongerThanPatience) {
@@ -131,10 +129,10 @@ TEST_F(HistoryWriterTest, nobodyWaitsLongerThanPatience) {
     create("sge.1", leader);
     holdDisk();
     endJob("sge.1", leader);
-    loop.advance(config.history.patience - 1);
+    loop.advance(config.history.patience - 1us);
     EXPECT_TRUE(answers.empty());
     EXPECT_FALSE(manager->draining());
-    loop.advance(1);
+    loop.advance(1us);
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0]->unwritten, "the disk did not confirm a write within 30s");
     EXPECT_EQ(manager->jobCount(), 0U);
@@ -168,13 +166,13 @@ TEST_F(HistoryWriterTest, aHistoryThatCannotBeWrittenDrainsTheNodeAndIsTriedAgai
     EXPECT_FALSE(isCreated("sge.2", other));
     EXPECT_EQ(created->error().code, ErrorCode::Draining);
     EXPECT_NE(created->error().message.find("receipts cannot be written"), std::string::npos);
-    loop.advance(600 * kSecond);
+    loop.advance(600s);
     EXPECT_EQ(answers.size(), 1U);
     EXPECT_EQ(said("receipts cannot be written"), 1U) << "once, and not at each try";
     EXPECT_EQ(manager->historyFigures().failing, true);
 
     mendHistory();
-    loop.advance(31 * kSecond);
+    loop.advance(31s);
     EXPECT_EQ(stored().size(), 1U);
     EXPECT_FALSE(manager->draining());
     EXPECT_EQ(std::count(observer.log.begin(), observer.log.end(), "drain changed"), 2);
@@ -194,18 +192,18 @@ TEST_F(HistoryWriterTest, aSiteMayGoOnWithoutReceipts) {
     auto again = child();
     EXPECT_TRUE(isCreated("sge.1", again)) << "the batch system runs it once more";
     endJob("sge.1", again);
-    loop.advance(0);
+    loop.advance(0s);
     EXPECT_EQ(answers.size(), 2U) << "once is enough to wait for";
     EXPECT_EQ(keptFiles(), 2U);
     mendHistory();
-    loop.advance(31 * kSecond);
+    loop.advance(31s);
     EXPECT_EQ(stored().size(), 2U);
 }
 
 TEST_F(HistoryWriterTest, keptReceiptsOutliveARestart) {
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(2 * kSecond);
+    loop.advance(2s);
     breakHistory();
     endJob("sge.1", leader);
     loop.advance(config.history.patience);
@@ -214,7 +212,7 @@ TEST_F(HistoryWriterTest, keptReceiptsOutliveARestart) {
     mendHistory();
     restart();
     ASSERT_EQ(stored().size(), 1U);
-    EXPECT_EQ(stored()[0].wall, 2 * kSecond);
+    EXPECT_EQ(stored()[0].wall, 2s);
     EXPECT_EQ(stored()[0].id, (*answers[0]).id);
     EXPECT_EQ(keptFiles(), 0U);
 }
@@ -240,7 +238,7 @@ TEST_F(HistoryWriterTest, pinfolddStartsWithoutAHistory) {
     restart();
     EXPECT_TRUE(manager->draining());
     mendHistory();
-    loop.advance(2 * kSecond);
+    loop.advance(2s);
     EXPECT_FALSE(manager->draining());
 }
 
@@ -258,7 +256,7 @@ TEST_F(HistoryWriterTest, pinfolddStartsOnADiskThatHangs) {
     manager->setObserver(&observer);
     bool ready = false;
     manager->recover([&](const Result<void>& done) { ready = static_cast<bool>(done); });
-    loop.advance(10 * kSecond);
+    loop.advance(10s);
     EXPECT_TRUE(ready);
     EXPECT_TRUE(manager->draining());
     releaseDisk();
@@ -319,12 +317,12 @@ TEST_F(HistoryWriterTest, theReceiptThatIsStoredIsTheOneThatIsTold) {
     Receipt earlier;
     earlier.id = records.load()->records.at(0).id;
     earlier.key = "sge.1";
-    earlier.wall = 42;
+    earlier.wall = 42us;
     ASSERT_TRUE(history->write({{earlier}})); // by a pinfoldd that was killed before it could remove the slice
     endJob("sge.1", leader);
     ASSERT_EQ(answers.size(), 1U);
-    EXPECT_EQ(answers[0]->wall, 42U);
-    EXPECT_EQ(observer.receipts.back().wall, 42U);
+    EXPECT_EQ(answers[0]->wall, 42us);
+    EXPECT_EQ(observer.receipts.back().wall, 42us);
 }
 
 } // namespace

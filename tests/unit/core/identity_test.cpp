@@ -8,7 +8,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kNameTakenPatience = 3'000'000;
+constexpr Microseconds kNameTakenPatience = 3s;
 
 class IdentityTest : public CoreTest {
 protected:
@@ -154,7 +154,7 @@ TEST_F(IdentityTest, aScopeOfOursThatNobodyHasEverBeenInKeepsNoName) {
     create("sge.2", leader);
     EXPECT_FALSE(created);
     node.startWithoutMoving = false;
-    loop.advance(2'000'000);
+    loop.advance(2s);
     ASSERT_TRUE(created);
     EXPECT_TRUE(*created) << created->error().message;
     EXPECT_EQ(node.stops, std::vector<std::string>{"job-sge.2.scope"});
@@ -166,11 +166,11 @@ TEST_F(IdentityTest, aScopeWhoseStartIsUnderWayIsNotStopped) {
     node.startWithoutMoving = true;
     node.activeStates["job-sge.2.scope"] = "inactive"; // its start is in PID 1's queue
     create("sge.2", leader);
-    loop.advance(400'000);
+    loop.advance(400ms);
     EXPECT_FALSE(created);
     EXPECT_GE(node.starts.size(), 2U) << "asked for again";
     node.show(leader.pid(), 0, "/batch.slice/batch-sge.2.slice/job-sge.2.scope");
-    loop.advance(1'000'000);
+    loop.advance(1s);
     ASSERT_TRUE(created);
     EXPECT_TRUE(*created) << created->error().message;
     EXPECT_TRUE(node.stops.empty());
@@ -182,14 +182,14 @@ TEST_F(IdentityTest, aScopeThatGetsItsProcessWhilePid1AnswersIsNotStopped) {
     node.startWithoutMoving = true;
     node.holdLists = true;
     create("sge.2", leader);
-    loop.advance(400'000);
+    loop.advance(400ms);
     const auto asked = node.starts.size();
     EXPECT_EQ(asked, 2U);
-    loop.advance(2'000'000);
+    loop.advance(2s);
     EXPECT_EQ(node.starts.size(), asked) << "it would come before the stop that may follow";
     node.show(leader.pid(), 0, "/batch.slice/batch-sge.2.slice/job-sge.2.scope");
     node.releaseLists();
-    loop.advance(1'000'000);
+    loop.advance(1s);
     ASSERT_TRUE(created);
     EXPECT_TRUE(*created) << created->error().message;
     EXPECT_TRUE(node.stops.empty());
@@ -248,7 +248,7 @@ TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
     EXPECT_EQ(records.load()->records.front().tasks.at(0).leader->pid, second.pid());
     crash();
     restart();
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_TRUE(manager->job("sge.1"));
     EXPECT_EQ(whereIs(second), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
 }

@@ -8,8 +8,8 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kReportWait = 10'000'000;
-constexpr std::uint64_t kLeaderWait = 1'000'000;
+constexpr Microseconds kReportWait = 10s;
+constexpr Microseconds kLeaderWait = 1s;
 
 class InFlightTest : public CoreTest {
 protected:
@@ -126,7 +126,7 @@ TEST_F(InFlightTest, aStartIsNotRepeatedForAJobThatIsOver) {
     ASSERT_FALSE(added);
     const auto starts = node.starts.size();
     end(leader);
-    loop.advance(100'000);
+    loop.advance(100ms);
     ASSERT_TRUE(added);
     ASSERT_FALSE(*added);
     EXPECT_EQ(added->error().code, ErrorCode::JobEnding);
@@ -247,9 +247,9 @@ TEST_F(InFlightTest, aTaskThatIsBeingStartedIsOneTaskOverARestart) {
     node.holdStarts = false;
     restart();
     EXPECT_EQ(countOf("task gone sge.1 1"), 0U) << "PID 1 has its unit, and did not start it yet";
-    loop.advance(2'000'000);
+    loop.advance(2s);
     node.spawnInside(task.pid(), kSlice + "/" + kTaskScope);
-    loop.advance(2'000'000);
+    loop.advance(2s);
     add(task); // the caller has lost the connection, and asks again
     ASSERT_TRUE(added);
     ASSERT_TRUE(*added) << added->error().message;
@@ -267,7 +267,7 @@ TEST_F(InFlightTest, anAdoptionThatIsBeingStartedIsATaskOfTheNextPinfoldd) {
     EXPECT_EQ(countOf("task gone sge.1 1"), 0U) << "PID 1 has its unit, and did not start it yet";
     node.spawnInside(adopted.pid(), kSlice + "/" + kTaskScope);
     node.activeStates.clear();
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ(manager->job("sge.1")->tasks, (std::vector<std::uint32_t>{0, 1}));
     node.vanish(adopted.pid());
     loop.waitForEvent(1000);
@@ -285,7 +285,7 @@ TEST_F(InFlightTest, aJobWhoseEndPinfolddTakesUpWaitsForAnAdoptionThatIsBeingSta
     EXPECT_TRUE(receipts().empty());
     node.spawnInside(adopted.pid(), kSlice + "/" + kTaskScope);
     node.activeStates.clear();
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_TRUE(receipts().empty()) << "there is a process to end";
     node.vanish(adopted.pid());
     loop.waitForEvent(1000);
@@ -301,7 +301,7 @@ TEST_F(InFlightTest, aTaskWhoseStartWasLostWithPinfolddIsStartedByTheNext) {
     crash();
     node.holdStarts = false;
     restart();
-    loop.advance(1'000'000);
+    loop.advance(1s);
     add(task);
     ASSERT_TRUE(added && *added);
     EXPECT_EQ((*added)->task, 1U);
@@ -316,9 +316,9 @@ TEST_F(InFlightTest, aBatchScriptThatIsBeingStartedIsNotDroppedAtARestart) {
     crash();
     node.holdStarts = false;
     restart();
-    loop.advance(2'000'000);
+    loop.advance(2s);
     doHeld(script, true);
-    loop.advance(2'000'000);
+    loop.advance(2s);
     add(script, true);
     ASSERT_TRUE(added);
     ASSERT_TRUE(*added) << added->error().message;
@@ -347,14 +347,14 @@ protected:
     void hang(const ChildProcess& leader) {
         node.hangs = true;
         create("sge.1", leader);
-        loop.advance(200'000'000);
+        loop.advance(200s);
         ASSERT_TRUE(created);
         ASSERT_FALSE(*created);
         EXPECT_EQ(created->error().code, ErrorCode::SystemdFailed);
     }
     void goOn() {
         node.goOn();
-        loop.advance(30'000'000); // a question that was asked while it hung comes to its end first
+        loop.advance(30s); // a question that was asked while it hung comes to its end first
     }
 };
 

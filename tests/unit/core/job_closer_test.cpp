@@ -28,12 +28,12 @@ TEST_F(JobCloserTest, aSliceGoesWhileTheDiskIsSlowAndItsJobStays) {
     endWhileTheDiskHangs(leader);
     EXPECT_FALSE(sliceExists());
     ASSERT_TRUE(manager->job("sge.1")) << "it has no receipt";
-    EXPECT_EQ(manager->usage(root, "sge.1")->cpuUser, 200U);
+    EXPECT_EQ(manager->usage(root, "sge.1")->cpuUser, 200us);
     EXPECT_EQ(listProcesses("sge.1")->size(), 0U);
     releaseDisk();
     EXPECT_EQ(manager->jobCount(), 0U);
     ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].usage.cpuUser, 200U);
+    EXPECT_EQ(receipts()[0].usage.cpuUser, 200us);
     EXPECT_EQ(recordFiles(), 0U);
 }
 
@@ -43,13 +43,13 @@ TEST_F(JobCloserTest, aRestartInBetweenLosesNothing) {
     const auto ended = loop.realTime();
     endWhileTheDiskHangs(leader);
     ASSERT_FALSE(sliceExists());
-    loop.advance(1'000'000);
+    loop.advance(1s);
     crash();
     restart();
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::Exited);
     EXPECT_EQ(receipts()[0].ended, ended);
-    EXPECT_EQ(receipts()[0].usage.cpuUser, 200U);
+    EXPECT_EQ(receipts()[0].usage.cpuUser, 200us);
     EXPECT_EQ(manager->jobCount(), 0U);
     EXPECT_TRUE(std::ranges::none_of(journal.events, [](const auto& event) { return event.messageId == kMessageOrphan; }))
         << "the slice is gone as it should be";
@@ -75,7 +75,7 @@ TEST_F(JobCloserTest, aJobStaysUntilItsSliceIsGone) {
     end(leader);
     EXPECT_EQ(receipts().size(), 1U);
     EXPECT_EQ(manager->jobCount(), 1U);
-    loop.advance(500'000);
+    loop.advance(500ms);
     EXPECT_EQ(manager->jobCount(), 0U);
     EXPECT_FALSE(sliceExists());
 }
@@ -99,7 +99,7 @@ TEST_F(JobCloserTest, aSliceIsStoppedAfterAMomentIfPid1KeepsTheScope) {
     node.keepEmptyScopes = true;
     end(leader);
     EXPECT_TRUE(node.stops.empty());
-    loop.advance(20'000);
+    loop.advance(20ms);
     EXPECT_EQ(node.stops, std::vector<std::string>{"batch-sge.1.slice"});
     EXPECT_EQ(manager->jobCount(), 0U);
     node.onUnitRemoved("job-sge.1.scope");

@@ -11,7 +11,7 @@ TEST_F(CoreTest, whatTheKernelsKillHasLeftOutIsKilledAMomentLater) {
     end(leader);
     loop.advance(config.jobs.killGrace);
     EXPECT_TRUE(node.killedEach.empty());
-    loop.advance(100'000);
+    loop.advance(100ms);
     EXPECT_EQ(node.killedEach, std::vector<std::string>{"/batch.slice/batch-sge.1.slice"});
 }
 

@@ -39,7 +39,7 @@ TEST_F(CoreTest, aCleanEndLeavesAReceiptAndNothingElse) {
     EXPECT_TRUE(node.units.empty());
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::Exited);
-    EXPECT_EQ(receipts()[0].usage.cpuUser, 200U);
+    EXPECT_EQ(receipts()[0].usage.cpuUser, 200us);
     EXPECT_EQ(receipts()[0].leftovers.count, 0U);
     EXPECT_TRUE(node.signals.empty()) << "nothing was left, so nothing is signalled";
 }
@@ -89,7 +89,7 @@ TEST_F(CoreTest, aSilentSupervisorIsNotAwaitedForEver) {
     auto supervisor = child(0);
     create("sge.1", leader, {}, &supervisor);
     end(leader);
-    loop.advance(10'000'000);
+    loop.advance(10s);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_FALSE(receipts()[0].exit.known());
 }
@@ -99,9 +99,9 @@ TEST_F(CoreTest, supervisorsOfJobsThatLastMoveHome) {
     auto supervisor = child(0);
     create("sge.1", leader, {}, &supervisor);
     EXPECT_EQ(movedHome(node), "") << "not yet: the job may be over in a moment";
-    loop.advance(200'000);
+    loop.advance(200ms);
     EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()) + "\n");
-    loop.advance(800'000); // the history knows of the job by then
+    loop.advance(800ms); // the history knows of the job by then
     EXPECT_EQ(loop.timers(), 0U);
 }
 
@@ -111,7 +111,7 @@ TEST_F(CoreTest, supervisorsInASessionStayWithinTheLimitsOfUsers) {
     const std::string session = "/user.slice/user-1000.slice/session-3.scope";
     node.show(supervisor.pid(), 1000, session);
     create("sge.1", leader, {}, &supervisor);
-    loop.advance(200'000);
+    loop.advance(200ms);
     EXPECT_EQ(movedHome(node), "");
 }
 
@@ -120,7 +120,7 @@ TEST_F(CoreTest, supervisorsOfJobsThatAreOverDoNot) {
     auto supervisor = child(0);
     create("sge.1", leader, {}, &supervisor);
     end(supervisor);
-    loop.advance(200'000);
+    loop.advance(200ms);
     EXPECT_EQ(movedHome(node), "");
 }
 
@@ -139,18 +139,18 @@ TEST_F(CoreTest, anAdministratorsEndDoesNotWaitForALongGrace) {
     for (const auto& stopper : {root, owner}) {
         auto leader = child();
         create("sge.1", leader);
-        config.jobs.killGrace = 3'600'000'000; // which is the owner's too, until the site's is lower
-        manager->stopJob(stopper, "sge.1", 3'600'000'000, [](const Result<void>& done) { EXPECT_TRUE(done); });
+        config.jobs.killGrace = 1h; // which is the owner's too, until the site's is lower
+        manager->stopJob(stopper, "sge.1", 1h, [](const Result<void>& done) { EXPECT_TRUE(done); });
         loop.settle();
-        config.jobs.killGrace = 1'000'000;
+        config.jobs.killGrace = 1s;
         manager->endJob(owner, "sge.1", {}, [](const Result<Receipt>&) {});
-        loop.advance(2'000'000);
+        loop.advance(2s);
         EXPECT_FALSE(node.applyCgroupKills()) << "the owner's end shortens nothing";
         manager->endJob(root, "sge.1", {}, [](const Result<Receipt>&) {});
-        loop.advance(500'000);
+        loop.advance(500ms);
         manager->endJob(root, "sge.1", {}, [](const Result<Receipt>&) {});
         EXPECT_FALSE(node.applyCgroupKills()) << "the usual grace is not over";
-        loop.advance(500'000);
+        loop.advance(500ms);
         EXPECT_TRUE(node.applyCgroupKills()) << "asking again gives no more time";
         end(leader);
         EXPECT_EQ(manager->jobCount(), 0U);
@@ -159,7 +159,7 @@ TEST_F(CoreTest, anAdministratorsEndDoesNotWaitForALongGrace) {
 }
 
 TEST_F(CoreTest, anOwnersGraceIsNotLongerThanTheUsualOne) {
-    constexpr std::uint64_t kHour = 3'600'000'000;
+    constexpr Microseconds kHour = 1h;
     for (const auto& [key, caller, killed] : {std::tuple{"sge.1", Caller{1000, false}, true}, std::tuple{"sge.2", root, false}}) {
         auto leader = child();
         create(key, leader);
@@ -174,19 +174,19 @@ TEST_F(CoreTest, aStopThatIsAskedForAgainPutsNothingOff) {
     const Caller owner{1000, false};
     auto leader = child();
     create("sge.1", leader);
-    const auto stop = [&](std::uint64_t grace) {
+    const auto stop = [&](Microseconds grace) {
         manager->stopJob(owner, "sge.1", grace, [](const Result<void>&) {});
         loop.settle();
     };
     stop(config.jobs.killGrace);
     for (std::uint64_t n = 1; n < 10; ++n) {
         loop.advance(config.jobs.killGrace / 10);
-        stop(config.jobs.killGrace - n);
+        stop(config.jobs.killGrace - n * 1us);
     }
     EXPECT_FALSE(node.applyCgroupKills());
     loop.advance(config.jobs.killGrace / 10);
     EXPECT_TRUE(node.applyCgroupKills());
-    stop(0);
+    stop(0s);
     EXPECT_FALSE(node.applyCgroupKills()) << "killed once";
 }
 
@@ -210,7 +210,7 @@ TEST_F(CoreTest, noSupervisorIsTheLeaderOrInAJob) {
         ASSERT_TRUE(added && !*added);
         EXPECT_EQ(added->error().code, ErrorCode::Denied);
     }
-    loop.advance(200'000);
+    loop.advance(200ms);
     EXPECT_EQ(movedHome(node), "");
 }
 
@@ -219,7 +219,7 @@ TEST_F(CoreTest, aSupervisorThatIsInAJobByNowStaysThere) {
     auto supervisor = child(1000);
     create("sge.1", leader, {}, &supervisor);
     node.show(supervisor.pid(), 1000, "/batch.slice/batch-sge.1.slice/job-sge.1-1.scope");
-    loop.advance(200'000);
+    loop.advance(200ms);
     EXPECT_EQ(movedHome(node), "");
 }
 
@@ -248,7 +248,7 @@ TEST_F(CoreTest, aRestartMovesThoseWhoWaitedForIt) {
     create("sge.1", leader, {}, &supervisor);
     crash();
     restart();
-    loop.advance(200'000);
+    loop.advance(200ms);
     EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()) + "\n");
 }
 
@@ -269,9 +269,9 @@ TEST_F(CoreTest, theRunTimeLimitStopsTheJob) {
     ResourceLimits limits;
     limits.runTimeMax = 60'000'000;
     create("sge.1", leader, limits);
-    loop.advance(59'999'999);
+    loop.advance(59'999'999us);
     EXPECT_TRUE(node.signals.empty());
-    loop.advance(1);
+    loop.advance(1us);
     EXPECT_EQ(node.signals.size(), 2U);
     end(leader);
     ASSERT_EQ(receipts().size(), 1U);
@@ -283,7 +283,7 @@ TEST_F(CoreTest, aStopRequestIsInTheReceiptWithWhoAsked) {
     auto leader = child();
     create("sge.1", leader);
     std::optional<Result<void>> stopped;
-    manager->stopJob({1000, false}, "sge.1", 0, [&](Result<void> r) { stopped = std::move(r); });
+    manager->stopJob({1000, false}, "sge.1", 0s, [&](Result<void> r) { stopped = std::move(r); });
     ASSERT_TRUE(stopped && *stopped);
     EXPECT_TRUE(node.applyCgroupKills()) << "no grace: the kernel kills at once";
     end(leader);
@@ -294,11 +294,11 @@ TEST_F(CoreTest, aStopRequestIsInTheReceiptWithWhoAsked) {
 
 TEST_F(CoreTest, aUsersJobsAreListedThoseThatRunFirst) {
     auto first = child(), second = child(), third = child(), strangers = child(1001);
-    loop.setClockAhead(60'000'000);
+    loop.setClockAhead(60s);
     for (const auto& [key, leader] : {std::pair("sge.1", &first), {"sge.2", &second}, {"sge.3", &third}, {"sge.4", &strangers}}) {
-        loop.advance(1'000'000);
+        loop.advance(1s);
         create(key, *leader);
-        loop.setClockAhead(0); // set back, which makes no job an older one
+        loop.setClockAhead(0s); // set back, which makes no job an older one
     }
     manager->stopJob(root, "sge.3", {}, [](const Result<void>&) {});
     std::string keys;
@@ -418,7 +418,7 @@ TEST_F(CoreTest, aCallLostInAReexecIsRepeated) {
     auto leader = child();
     create("sge.1", leader);
     EXPECT_FALSE(created);
-    loop.advance(1'000'000);
+    loop.advance(1s);
     ASSERT_TRUE(created && *created);
     EXPECT_EQ(node.starts.size(), 2U);
 }
@@ -427,7 +427,7 @@ TEST_F(CoreTest, doneWithoutTheProcessInsideIsNotBelieved) {
     node.startWithoutMoving = true;
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(5'000'000);
+    loop.advance(5s);
     ASSERT_TRUE(created && !*created);
     EXPECT_EQ(manager->jobCount(), 0U);
     EXPECT_TRUE(receipts().empty()) << "it never ran";

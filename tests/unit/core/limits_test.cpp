@@ -192,31 +192,31 @@ TEST_F(LimitsTest, areChangedByOneAtATime) {
 TEST_F(LimitsTest, ofRunTimeAreCountedAnew) {
     ResourceLimits limits;
     limits.runTimeMax = 10'000'000;
-    loop.advance(6'000'000);
+    loop.advance(6s);
     ASSERT_TRUE(change(limits));
-    loop.advance(3'900'000);
+    loop.advance(3900ms);
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
     limits.runTimeMax = 20'000'000;
     ASSERT_TRUE(change(limits));
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running) << "raised in time";
     limits.runTimeMax = 5'000'000;
     ASSERT_TRUE(change(limits));
-    loop.advance(1);
+    loop.advance(1us);
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending) << "lowered below its age";
 }
 
 TEST_F(LimitsTest, theKillSignalComesFirstAndItsGraceCounts) {
     ResourceLimits limits;
     limits.killSignal = 10;
-    limits.killGrace = 5'000'000;
+    limits.killGrace = toUsec(5s);
     ASSERT_TRUE(change(limits));
     manager->stopJob(root, "sge.1", std::nullopt, [](const Result<void>&) {});
     loop.settle();
     EXPECT_EQ(node.signals.front(), (std::pair<std::string, int>(kSlice, 10)));
-    loop.advance(4'900'000);
+    loop.advance(4900ms);
     EXPECT_FALSE(node.applyCgroupKills());
-    loop.advance(200'000);
+    loop.advance(200ms);
     EXPECT_TRUE(node.applyCgroupKills());
 }
 
@@ -274,23 +274,23 @@ TEST_F(FreezerTest, suspendedTimeIsNoRunTime) {
     ResourceLimits limits;
     limits.runTimeMax = 10'000'000;
     ASSERT_TRUE(change(limits));
-    loop.advance(4'000'000);
+    loop.advance(4s);
     ASSERT_TRUE(ask(&JobManager::suspendJob));
     EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Suspended);
     EXPECT_TRUE(node.frozen.contains(kSlice));
-    loop.advance(60'000'000);
+    loop.advance(60s);
     ASSERT_TRUE(ask(&JobManager::suspendJob)) << "twice is no error";
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
     ASSERT_TRUE(ask(&JobManager::resumeJob));
     EXPECT_TRUE(node.frozen.empty());
     EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Running);
-    loop.advance(5'900'000);
+    loop.advance(5900ms);
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
-    loop.advance(200'000);
+    loop.advance(200ms);
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
     end(leader);
     ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].suspended, 60'000'000U);
+    EXPECT_EQ(receipts()[0].suspended, 60s);
 }
 
 TEST_F(FreezerTest, aResumeThawsAlsoWhatIsFrozenWithoutPinfolddsKnowledge) {
@@ -303,36 +303,36 @@ TEST_F(FreezerTest, aResumeThawsAlsoWhatIsFrozenWithoutPinfolddsKnowledge) {
 TEST_F(FreezerTest, untilItIsFrozenItRuns) {
     node.holdStarts = true; // as where PID 1 is slow, or processes are being moved
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
-    loop.advance(5'000'000);
+    loop.advance(5s);
     node.release();
     loop.settle();
-    loop.advance(3'000'000);
+    loop.advance(3s);
     ASSERT_TRUE(ask(&JobManager::resumeJob));
-    EXPECT_EQ(records.load()->records.front().suspended, 3'000'000U);
+    EXPECT_EQ(records.load()->records.front().suspended, 3s);
     node.holdStarts = true;
     node.freezeFault = SystemdError{SystemdFault::Other, "no freezer here"};
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
-    loop.advance(5'000'000);
+    loop.advance(5s);
     node.release();
     loop.settle();
-    EXPECT_EQ(records.load()->records.front().suspended, 3'000'000U);
+    EXPECT_EQ(records.load()->records.front().suspended, 3s);
 }
 
 TEST_F(FreezerTest, aSuspendedJobIsThawedBeforeItIsStopped) {
     ASSERT_TRUE(ask(&JobManager::suspendJob));
-    loop.advance(7'000'000);
+    loop.advance(7s);
     manager->stopJob(root, "sge.1", std::nullopt, [](const Result<void>&) {});
     loop.settle();
     EXPECT_TRUE(node.frozen.empty());
     end(leader);
     ASSERT_EQ(receipts().size(), 1U);
-    EXPECT_EQ(receipts()[0].suspended, 7'000'000U);
+    EXPECT_EQ(receipts()[0].suspended, 7s);
 }
 
 TEST_F(FreezerTest, aSuspendedJobTakesNoTaskAndSurvivesARestart) {
     ASSERT_TRUE(ask(&JobManager::suspendJob));
     crash();
-    loop.advance(5'000'000);
+    loop.advance(5s);
     restart();
     EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Suspended);
     auto other = child();
@@ -341,7 +341,7 @@ TEST_F(FreezerTest, aSuspendedJobTakesNoTaskAndSurvivesARestart) {
     loop.settle();
     EXPECT_EQ(added->error().code, ErrorCode::Busy);
     ASSERT_TRUE(ask(&JobManager::resumeJob));
-    EXPECT_EQ(records.load()->records.front().suspended, 5'000'000U);
+    EXPECT_EQ(records.load()->records.front().suspended, 5s);
 }
 
 TEST_F(FreezerTest, aJobThatCanNotBeFrozenRunsOn) {

@@ -98,7 +98,7 @@ TEST_F(MetricsTest, aStartsTimeIsThatUntilItsProcessesAreInTheScope) {
     auto leader = child();
     node.holdStarts = true;
     create("sge.1", leader);
-    loop.advance(20'000);
+    loop.advance(20ms);
     node.release();
     loop.advance(MetricsFile::kSettle);
     EXPECT_TRUE(says("pinfold_scope_start_seconds_sum 0.02")) << text();
@@ -144,9 +144,9 @@ TEST_F(MetricsTest, manyChangesAreOneWrite) {
 TEST_F(MetricsTest, aQuietNodesFileIsStillRefreshed) {
     open();
     std::filesystem::remove(path);
-    loop.advance(MetricsFile::kRefresh - 1);
+    loop.advance(MetricsFile::kRefresh - 1us);
     EXPECT_FALSE(std::filesystem::exists(path));
-    loop.advance(1);
+    loop.advance(1us);
     EXPECT_TRUE(says("pinfold_jobs 0"));
 }
 

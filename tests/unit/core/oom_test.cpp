@@ -30,7 +30,7 @@ protected:
         ASSERT_TRUE(created && *created);
     }
     void record(const std::string& text) const {
-        const auto line = "4,1," + std::to_string(loop.bootTime() + 100'000'000) + ",-;" + text + "\n";
+        const auto line = "4,1," + std::to_string(toUsec(loop.bootTime() + 100s)) + ",-;" + text + "\n";
         ASSERT_EQ(::send(kmsg.get(), line.data(), line.size(), 0), static_cast<ssize_t>(line.size()));
     }
     void kernelSays(const std::string& limitCgroup, pid_t victim, const char* invoker = "hog", int invokerPid = 77) {
@@ -138,7 +138,7 @@ TEST_F(OomTest, aLineThatNeverComesIsNotWaitedForLong) {
     start();
     count(1, 1);
     EXPECT_NE(observer.log.back(), "oom sge.1 own-limit") << "the kernel counts before it writes";
-    loop.advance(150'000);
+    loop.advance(150ms);
     EXPECT_EQ(observer.log.back(), "oom sge.1 own-limit");
 }
 

@@ -6,7 +6,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kReportWait = 10'000'000;
+constexpr Microseconds kReportWait = 10s;
 constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
 
 class OpenJobTest : public CoreTest {
@@ -129,17 +129,17 @@ TEST_F(OpenJobTest, aCallerThatAsksAgainWhileItsTaskStartsWaitsForTheSame) {
 
 TEST_F(OpenJobTest, outlivesItsLastTaskByItsLingerTime) {
     auto request = opening();
-    request.linger = 5'000'000;
+    request.linger = 5s;
     ASSERT_TRUE(open(std::move(request)));
     auto task = child();
     ASSERT_EQ(add(task)->task, 1U);
-    loop.advance(60'000'000);
+    loop.advance(60s);
     EXPECT_TRUE(manager->job("sge.1")) << "it has a task";
     end(task);
     EXPECT_EQ(observer.log.back(), "task gone sge.1 1");
-    loop.advance(4'000'000);
+    loop.advance(4s);
     EXPECT_TRUE(manager->job("sge.1"));
-    loop.advance(2'000'000);
+    loop.advance(2s);
     EXPECT_FALSE(manager->job("sge.1"));
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::Exited);
@@ -148,33 +148,33 @@ TEST_F(OpenJobTest, outlivesItsLastTaskByItsLingerTime) {
 
 TEST_F(OpenJobTest, aTaskInTimeStartsItsLingerTimeAnew) {
     auto request = opening();
-    request.linger = 5'000'000;
+    request.linger = 5s;
     ASSERT_TRUE(open(std::move(request)));
-    loop.advance(4'000'000);
+    loop.advance(4s);
     auto task = child();
     ASSERT_TRUE(add(task));
     end(task);
-    loop.advance(4'000'000);
+    loop.advance(4s);
     EXPECT_TRUE(manager->job("sge.1"));
-    loop.advance(2'000'000);
+    loop.advance(2s);
     EXPECT_FALSE(manager->job("sge.1"));
 }
 
 TEST_F(OpenJobTest, lingersForEverWhereThatIsAskedFor) {
     auto request = opening();
-    request.linger = kInfinity;
+    request.linger = kForever;
     ASSERT_TRUE(open(std::move(request)));
-    loop.advance(86'400'000'000);
+    loop.advance(24h);
     EXPECT_TRUE(manager->job("sge.1"));
 }
 
 TEST_F(OpenJobTest, lingersAsLongAsTheSiteSays) {
-    config.jobs.linger = 1'000'000;
+    config.jobs.linger = 1s;
     ASSERT_TRUE(open(opening()));
     crash();
     restart();
     EXPECT_TRUE(manager->job("sge.1")) << "a restart is no reason to end it";
-    loop.advance(2'000'000);
+    loop.advance(2s);
     EXPECT_FALSE(manager->job("sge.1"));
 }
 

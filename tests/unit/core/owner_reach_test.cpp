@@ -129,12 +129,12 @@ TEST_F(OwnerReachTest, theOwnerDoesNotFreezeRootsEpilogue) {
 TEST_F(OwnerReachTest, norOneThatBeginsMeanwhile) {
     node.beforeFreeze = [&] {
         rootsEpilogueRuns();
-        loop.advance(1'000'000);
+        loop.advance(1s);
     };
     EXPECT_EQ(suspend().error().code, ErrorCode::Denied);
     EXPECT_FALSE(manager->job("sge.1")->suspended);
     EXPECT_TRUE(node.frozen.empty());
-    EXPECT_EQ(records.load()->records.front().suspended, 0U) << "a way around the limit of run time";
+    EXPECT_EQ(records.load()->records.front().suspended, 0s) << "a way around the limit of run time";
 }
 
 TEST_F(OwnerReachTest, whatRootSuspendsMeanwhileStaysSo) {

@@ -8,12 +8,10 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000;
-
 class PowerCutTest : public CoreTest {
 protected:
-    /// The node is on again after so many seconds; nothing of its former life is left but the disk.
-    void powerCut(std::uint64_t downFor = 60 * kSecond) {
+    /// The node is on again after `downFor`; nothing of its former life is left but the disk.
+    void powerCut(Microseconds downFor = 60s) {
         crash();
         std::filesystem::remove_all(node.root() / "run/pinfold/jobs");
         std::filesystem::remove_all(node.root() / "sys/fs/cgroup/batch.slice");
@@ -33,7 +31,7 @@ TEST_F(PowerCutTest, aJobThatRanHasItsReceipt) {
     limits.tasksMax = 7;
     create("sge.1", leader, limits);
     const auto started = loop.realTime();
-    loop.advance(kSecond);
+    loop.advance(1s);
     EXPECT_EQ(liveRows(), 1U);
     powerCut();
     ASSERT_EQ(receipts().size(), 1U);
@@ -53,10 +51,10 @@ TEST_F(PowerCutTest, aJobThatRanHasItsReceipt) {
 TEST_F(PowerCutTest, aReceiptIsASignOfLife) {
     auto lost = child();
     create("sge.1", lost);
-    loop.advance(kSecond);
+    loop.advance(1s);
     auto other = child();
     create("sge.2", other);
-    loop.advance(100 * kSecond);
+    loop.advance(100s);
     end(other);
     const auto ended = receipts()[0].ended;
     powerCut();
@@ -68,10 +66,10 @@ TEST_F(PowerCutTest, aReceiptIsASignOfLife) {
 TEST_F(PowerCutTest, aShortJobCostsNoRow) {
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(400'000);
+    loop.advance(400ms);
     end(leader);
     EXPECT_EQ(liveRows(), 0U);
-    loop.advance(10 * kSecond);
+    loop.advance(10s);
     EXPECT_EQ(liveRows(), 0U);
     EXPECT_EQ(loop.timers(), 0U) << "a quiet node wakes up for nothing";
     powerCut();
@@ -82,7 +80,7 @@ TEST_F(PowerCutTest, aShortJobCostsNoRow) {
 TEST_F(PowerCutTest, aJobThatEndedBeforeIsNotCountedAgain) {
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(kSecond);
+    loop.advance(1s);
     EXPECT_EQ(liveRows(), 1U);
     end(leader);
     EXPECT_EQ(liveRows(), 0U);
@@ -94,7 +92,7 @@ TEST_F(PowerCutTest, aJobThatEndedBeforeIsNotCountedAgain) {
 TEST_F(PowerCutTest, oneRowComesWithTheReceiptOfAnother) {
     auto first = child();
     create("sge.1", first);
-    loop.advance(500'000);
+    loop.advance(500ms);
     auto second = child();
     create("sge.2", second);
     EXPECT_EQ(liveRows(), 0U);
@@ -105,8 +103,8 @@ TEST_F(PowerCutTest, oneRowComesWithTheReceiptOfAnother) {
 TEST_F(PowerCutTest, aJobThatIsEndingHasItsReceipt) {
     auto leader = child();
     create("sge.1", leader);
-    manager->stopJob(root, "sge.1", 600 * kSecond, [](const Result<void>& stopped) { EXPECT_TRUE(stopped); });
-    loop.advance(kSecond);
+    manager->stopJob(root, "sge.1", 600s, [](const Result<void>& stopped) { EXPECT_TRUE(stopped); });
+    loop.advance(1s);
     powerCut();
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::NodeLost);
@@ -118,7 +116,7 @@ TEST_F(PowerCutTest, aRestartOfPinfolddInTheFirstSecondForgetsNoJob) {
     crash();
     restart();
     EXPECT_EQ(liveRows(), 0U);
-    loop.advance(kSecond);
+    loop.advance(1s);
     EXPECT_EQ(liveRows(), 1U);
 }
 
@@ -126,7 +124,7 @@ TEST_F(PowerCutTest, aRowThatCannotBeWrittenIsTriedAgain) {
     background->hold(Lane::HistoryWrite);
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(kSecond); // the first transaction is under way
+    loop.advance(1s); // the first transaction is under way
     const auto saved = node.root() / "var/lib/pinfold/saved.db";
     history.reset();
     std::filesystem::rename(historyFile(), saved);
@@ -136,7 +134,7 @@ TEST_F(PowerCutTest, aRowThatCannotBeWrittenIsTriedAgain) {
     EXPECT_TRUE(manager->draining()) << "this node cannot promise receipts";
     std::filesystem::remove(historyFile());
     std::filesystem::rename(saved, historyFile());
-    loop.advance(60 * kSecond);
+    loop.advance(60s);
     EXPECT_FALSE(manager->draining());
     history.emplace(*History::open(historyFile(), History::Mode::ReadWrite));
     EXPECT_EQ(liveRows(), 1U);
@@ -146,10 +144,10 @@ TEST_F(PowerCutTest, rowsThatComeWhileTheDiskIsSlowFollow) {
     auto first = child();
     create("sge.1", first);
     background->hold(Lane::HistoryWrite);
-    loop.advance(kSecond);
+    loop.advance(1s);
     auto second = child();
     create("sge.2", second);
-    loop.advance(kSecond);
+    loop.advance(1s);
     background->release(Lane::HistoryWrite);
     loop.settle();
     EXPECT_EQ(liveRows(), 2U);
@@ -159,7 +157,7 @@ TEST_F(PowerCutTest, aJobThatWasNeverCreatedHasNoRow) {
     auto leader = child();
     node.startWithoutMoving = true;
     create("sge.1", leader);
-    loop.advance(120 * kSecond);
+    loop.advance(120s);
     ASSERT_TRUE(created && !*created);
     EXPECT_EQ(liveRows(), 0U);
 }
@@ -167,7 +165,7 @@ TEST_F(PowerCutTest, aJobThatWasNeverCreatedHasNoRow) {
 TEST_F(PowerCutTest, itIsInTheJournal) {
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(kSecond);
+    loop.advance(1s);
     journal.events.clear();
     powerCut();
     const auto messages = journal.messages();
@@ -177,7 +175,7 @@ TEST_F(PowerCutTest, itIsInTheJournal) {
 TEST_F(PowerCutTest, aJobOfThisBootOfWhichNothingIsLeftIsLost) {
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(kSecond);
+    loop.advance(1s);
     crash();
     ASSERT_TRUE(records.remove(*JobKey::parse("sge.1")));
     restart();
@@ -192,7 +190,7 @@ TEST_F(PowerCutTest, aJobOfThisBootOfWhichNothingIsLeftIsLost) {
 TEST_F(PowerCutTest, aRecordThatCannotBeReadMayBeThatJobs) {
     auto leader = child();
     create("sge.1", leader);
-    loop.advance(kSecond);
+    loop.advance(1s);
     crash();
     std::ofstream(node.root() / "run/pinfold/jobs/sge.1.json") << "{";
     std::filesystem::remove_all(node.root() / "sys/fs/cgroup/batch.slice/batch-sge.1.slice");

@@ -175,7 +175,7 @@ TEST_F(ReconcilerTest, aRecordWithoutItsUnitEnds) {
     loop.settle();
     ASSERT_TRUE(found && *found);
     EXPECT_EQ((*found)->recordsEnded, Names{"sge.1"});
-    loop.advance(1'000'000); // its leader may be about to end
+    loop.advance(1s); // its leader may be about to end
     EXPECT_EQ(receipts().size(), 1U);
     EXPECT_EQ(recordFiles(), 0U);
 
@@ -184,7 +184,7 @@ TEST_F(ReconcilerTest, aRecordWithoutItsUnitEnds) {
     replaced.replace(replaced.find("\"id\":\"") + 6, 4, "0000");
     putRecord("sge.2", replaced);
     EXPECT_EQ(reconcile().recordsEnded, Names{"sge.2"});
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ(recordFiles(), 0U);
     EXPECT_EQ(counted("records_ended"), 2U);
 }

@@ -71,7 +71,7 @@ TEST_F(CoreTest, aJobThatWasCutShortAndIsGoneLeavesNothing) {
     node.vanish(leader.pid());
     leader.end();
     restart();
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ(manager->jobCount(), 0U);
     EXPECT_TRUE(node.units.empty());
     EXPECT_EQ(recordFiles(), 0U);
@@ -104,7 +104,7 @@ TEST_F(CoreTest, aReceiptIsNeverCountedTwice) {
     crash();
     std::filesystem::copy_file(node.root() / "kept", file);
     restart();
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::Exited) << "the first word stands";
     EXPECT_EQ(recordFiles(), 0U);
@@ -115,12 +115,12 @@ TEST_F(CoreTest, theTimeLimitCountsOn) {
     ResourceLimits limits;
     limits.runTimeMax = 60'000'000;
     create("sge.1", leader, limits);
-    loop.advance(50'000'000);
+    loop.advance(50s);
     crash();
     restart();
-    loop.advance(9'999'999);
+    loop.advance(9'999'999us);
     EXPECT_TRUE(node.signals.empty());
-    loop.advance(2);
+    loop.advance(2us);
     EXPECT_FALSE(node.signals.empty());
 }
 

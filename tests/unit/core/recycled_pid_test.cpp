@@ -95,14 +95,14 @@ TEST_F(RecycledPidTest, numbersThatPid1MayYetUseAreKept) {
     auto leader = child();
     node.hangs = true;
     create("sge.1", leader);
-    loop.advance(30'000'000); // the answer is lost
+    loop.advance(30s); // the answer is lost
     ASSERT_EQ(node.placeholders.size(), 1U);
     end(leader);
-    loop.advance(26'000'000); // so is that to the repeated call
+    loop.advance(26s); // so is that to the repeated call
     EXPECT_TRUE(created && !*created);
     EXPECT_EQ(node.placeholders.size(), 1U) << "its call is in PID 1's queue";
     node.goOn();
-    loop.advance(60'000'000);
+    loop.advance(60s);
     EXPECT_TRUE(node.placeholders.empty());
 }
 

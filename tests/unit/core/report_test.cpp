@@ -8,15 +8,14 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000;
-constexpr std::uint64_t kReportWait = 10 * kSecond;
+constexpr Microseconds kReportWait = 10s;
 const std::string kScope = "/batch.slice/batch-pbs.1.slice/job-pbs.1.scope";
 const ExitState kStatus3{.status = 3, .signal = {}};
 
 class ReportTest : public CoreTest {
 protected:
     /// A job that was opened, with its batch script.
-    ChildProcess jobWithScript(std::optional<std::uint64_t> reportWithin = {}, ResourceLimits limits = {}) {
+    ChildProcess jobWithScript(std::optional<Microseconds> reportWithin = {}, ResourceLimits limits = {}) {
         CreateRequest request;
         request.limits = std::move(limits);
         request.key = "pbs.1";
@@ -50,7 +49,7 @@ protected:
 TEST_F(ReportTest, isWaitedForWhereTheJobWasOpened) {
     auto script = jobWithScript();
     end(script);
-    loop.advance(kReportWait - kSecond);
+    loop.advance(kReportWait - 1s);
     EXPECT_FALSE(isOver());
     report(kStatus3);
     ASSERT_TRUE(answer && *answer);
@@ -88,7 +87,7 @@ TEST_F(ReportTest, isWaitedForBeforeWhatIsLeftIsSignalled) {
     auto cleaner = leftBehind();
     end(script);
     EXPECT_EQ(manager->job("pbs.1")->state, JobState::Ending);
-    loop.advance(kReportWait - kSecond);
+    loop.advance(kReportWait - 1s);
     EXPECT_TRUE(node.signals.empty()) << "the batch system has told it to end, perhaps, and gives it time";
     end(cleaner);
     EXPECT_FALSE(isOver());
@@ -124,7 +123,7 @@ TEST_F(ReportTest, thatDoesNotComeSavesNoLeftover) {
 }
 
 TEST_F(ReportTest, isNotWaitedForWhenSomebodyStopsTheJobMeanwhile) {
-    auto script = jobWithScript(3600 * kSecond);
+    auto script = jobWithScript(1h);
     auto daemon = leftBehind();
     end(script);
     manager->stopJob(root, "pbs.1", {}, [](const Result<void>& stopped) { EXPECT_TRUE(stopped); });
@@ -139,14 +138,14 @@ TEST_F(ReportTest, isNotWaitedForWhenSomebodyStopsTheJobMeanwhile) {
 
 TEST_F(ReportTest, isNotWaitedForBeyondTheJobsRunTime) {
     ResourceLimits limits;
-    limits.runTimeMax = 30 * kSecond;
-    auto script = jobWithScript(3600 * kSecond, limits);
+    limits.runTimeMax = toUsec(30s);
+    auto script = jobWithScript(1h, limits);
     auto daemon = leftBehind();
-    loop.advance(20 * kSecond);
+    loop.advance(20s);
     end(script);
-    loop.advance(9 * kSecond);
+    loop.advance(9s);
     EXPECT_TRUE(node.signals.empty());
-    loop.advance(kSecond);
+    loop.advance(1s);
     EXPECT_EQ(node.signals.front().second, SIGTERM);
     end(daemon);
     EXPECT_TRUE(isOver());
@@ -164,21 +163,21 @@ TEST_F(ReportTest, isNotWaitedForAtAShutdown) {
 }
 
 TEST_F(ReportTest, mayTakeAsLongAsWasAskedFor) {
-    auto script = jobWithScript(600 * kSecond);
+    auto script = jobWithScript(10min);
     end(script);
-    loop.advance(599 * kSecond);
+    loop.advance(599s);
     EXPECT_FALSE(isOver());
-    loop.advance(kSecond);
+    loop.advance(1s);
     EXPECT_TRUE(isOver());
 }
 
 TEST_F(ReportTest, isWaitedForAfterARestart) {
-    auto script = jobWithScript(600 * kSecond);
+    auto script = jobWithScript(10min);
     auto daemon = leftBehind();
     end(script);
     crash();
     restart();
-    loop.advance(kReportWait - kSecond);
+    loop.advance(kReportWait - 1s);
     EXPECT_TRUE(node.signals.empty());
     report(kStatus3);
     end(daemon);
@@ -187,7 +186,7 @@ TEST_F(ReportTest, isWaitedForAfterARestart) {
 }
 
 TEST_F(ReportTest, mayHaveBeenTriedWhilePinfolddWasAway) {
-    auto script = jobWithScript(600 * kSecond);
+    auto script = jobWithScript(10min);
     crash();
     node.vanish(script.pid());
     script.end();
@@ -198,7 +197,7 @@ TEST_F(ReportTest, mayHaveBeenTriedWhilePinfolddWasAway) {
 }
 
 TEST_F(ReportTest, isWaitedForInAJobThatWasCreatedWhereThatIsAsked) {
-    const auto createAndEnd = [this](std::optional<std::uint64_t> within) {
+    const auto createAndEnd = [this](std::optional<Microseconds> within) {
         auto leader = child();
         CreateRequest request;
         request.key = "pbs.1";
@@ -208,7 +207,7 @@ TEST_F(ReportTest, isWaitedForInAJobThatWasCreatedWhereThatIsAsked) {
         loop.settle();
         end(leader);
     };
-    createAndEnd(5 * kSecond);
+    createAndEnd(5s);
     EXPECT_FALSE(isOver());
     report(kStatus3);
     ASSERT_TRUE(isOver());
@@ -231,7 +230,7 @@ TEST_F(ReportTest, byTheOwnerEndsTheJobAndSaysNothing) {
 class LateReportTest : public ReportTest {
 protected:
     void SetUp() override {
-        auto script = jobWithScript(0);
+        auto script = jobWithScript(0s);
         end(script);
         ASSERT_EQ(outcomeOf(receipts().at(0)), JobOutcome::Unknown);
     }
@@ -271,7 +270,7 @@ TEST_F(LateReportTest, ofTheOwnerIsNotBelieved) {
 }
 
 TEST_F(LateReportTest, afterAnHourMayBeOfAnotherRun) {
-    loop.advance(3601 * kSecond);
+    loop.advance(3601s);
     report(kStatus3);
     ASSERT_TRUE(answer && *answer);
     EXPECT_FALSE(receipts().at(0).exit.known());
@@ -284,7 +283,7 @@ TEST_F(LateReportTest, thatSaysNothingChangesNothing) {
 }
 
 TEST_F(LateReportTest, goesToTheReceiptThatIsBeingWritten) {
-    auto script = jobWithScript(0);
+    auto script = jobWithScript(0s);
     background->hold(Lane::HistoryWrite);
     end(script);
     ASSERT_EQ(manager->job("pbs.1")->state, JobState::Accounting);
@@ -301,7 +300,7 @@ TEST_F(LateReportTest, goesToTheReceiptThatIsBeingWritten) {
 }
 
 TEST_F(LateReportTest, goesToTheReceiptThatCouldNotBeWritten) {
-    auto script = jobWithScript(0);
+    auto script = jobWithScript(0s);
     background->hold(Lane::HistoryWrite);
     end(script);
     loop.advance(config.history.patience);

@@ -91,9 +91,9 @@ TEST_F(ShepherdTest, thatDoesNotEndIsKilledAfterItsGrace) {
     stop();
     loop.advance(config.jobs.killGrace);
     freeze();
-    loop.advance(config.jobs.shepherdGrace - 1'000'000);
+    loop.advance(config.jobs.shepherdGrace - 1s);
     EXPECT_FALSE(node.applyCgroupKills());
-    loop.advance(2'000'000);
+    loop.advance(2s);
     EXPECT_TRUE(node.applyCgroupKills());
     loop.waitForEvent(1000);
     EXPECT_EQ(receipts().size(), 1U);
@@ -102,7 +102,7 @@ TEST_F(ShepherdTest, thatDoesNotEndIsKilledAfterItsGrace) {
 TEST_F(ShepherdTest, isKilledWithAJobThatCanNotBeFrozen) {
     stop();
     loop.advance(config.jobs.killGrace);
-    loop.advance(2'000'000);
+    loop.advance(2s);
     EXPECT_TRUE(node.applyCgroupKills());
     loop.waitForEvent(1000);
     EXPECT_EQ(receipts().size(), 1U);

@@ -16,7 +16,7 @@ protected:
     /// What PID 1 does to a job whose scope it stops.
     void stopScope(ChildProcess& leader) { end(leader); }
     /// The one receipt of a job whose leader ended, and whose supervisor tells how when PID 1's word has come, so much later.
-    Receipt receiptOfEndBeforeTheWord(ExitState exit, std::uint64_t delay = 0) {
+    Receipt receiptOfEndBeforeTheWord(ExitState exit, Microseconds delay = 0s) {
         auto leader = child();
         auto supervisor = child(0);
         create("sge.1", leader, {}, &supervisor);
@@ -43,7 +43,7 @@ TEST_F(ShutdownTest, aLiveJobEndsWithTheNode) {
     node.onShutdown();
     EXPECT_TRUE(manager->shuttingDown());
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
-    loop.advance(20'000'000);
+    loop.advance(20s);
     EXPECT_TRUE(node.signals.empty()) << "PID 1 has sent them, and kills after the scope's stop time-out";
     EXPECT_FALSE(node.applyCgroupKills());
     stopScope(leader);
@@ -101,7 +101,7 @@ TEST_F(ShutdownTest, aJobWithoutProcessesIsOverAtOnce) {
 TEST_F(ShutdownTest, anEndThatHadBegunKeepsItsReason) {
     auto leader = child();
     create("sge.1", leader);
-    manager->stopJob(root, "sge.1", 60'000'000, [](const Result<void>& stopped) { EXPECT_TRUE(stopped); });
+    manager->stopJob(root, "sge.1", 60s, [](const Result<void>& stopped) { EXPECT_TRUE(stopped); });
     node.onShutdown();
     stopScope(leader);
     ASSERT_EQ(receipts().size(), 1U);
@@ -131,11 +131,11 @@ TEST_F(ShutdownTest, aJobThatEndedWellJustBeforeTheWordEndedByItself) {
 
 TEST_F(ShutdownTest, theWordMayComeSecondsAfterTheSignals) {
     const ExitState asAShellSaysIt{.status = 143, .signal = {}};
-    EXPECT_EQ(receiptOfEndBeforeTheWord(asAShellSaysIt, 5'000'000).result, JobResult::NodeShutdown);
+    EXPECT_EQ(receiptOfEndBeforeTheWord(asAShellSaysIt, 5s).result, JobResult::NodeShutdown);
 }
 
 TEST_F(ShutdownTest, aJobThatCrashedBeforeWasNotEndedByTheNode) {
-    EXPECT_EQ(receiptOfEndBeforeTheWord({.status = {}, .signal = SIGSEGV}, 5'000'000).result, JobResult::Signaled);
+    EXPECT_EQ(receiptOfEndBeforeTheWord({.status = {}, .signal = SIGSEGV}, 5s).result, JobResult::Signaled);
 }
 
 // systemd 257 does not stop what is frozen.
@@ -192,9 +192,9 @@ TEST_F(ShutdownTest, whatHangsHoldsNoShutdownUp) {
     create("sge.1", leader);
     node.onShutdown();
     finish();
-    loop.advance(29'999'999);
+    loop.advance(29'999'999us);
     EXPECT_FALSE(finished());
-    loop.advance(1);
+    loop.advance(1us);
     EXPECT_TRUE(finished());
     EXPECT_EQ(recordFiles(), 1U);
 }

@@ -53,10 +53,10 @@ std::optional<std::string> fieldOf(const JournalEvent& event, const std::string&
 TEST_F(UnkillableTest, whatHangsIsNamedWithItsPlaceInTheKernel) {
     auto leader = stuckJob("sge.1");
     const auto killedAt = loop.realTime();
-    loop.advance(config.unkillable.after - 1);
+    loop.advance(config.unkillable.after - 1us);
     EXPECT_TRUE(events("unkillable").empty()) << "the bound is not over";
     EXPECT_FALSE(manager->job("sge.1")->unkillableSince);
-    loop.advance(1);
+    loop.advance(1us);
 
     ASSERT_EQ(events("unkillable").size(), 1U);
     EXPECT_EQ(fieldOf(events("unkillable")[0], "PINFOLD_UNKILLABLE_COUNT"), "1");
@@ -81,12 +81,12 @@ TEST_F(UnkillableTest, aGraceThatASoonerStopCutShortDelaysNoReport) {
     auto leader = child();
     create("sge.1", leader);
     node.hang(leader.pid(), "rpc_wait_bit_killable");
-    const auto stop = [this](std::uint64_t grace) {
+    const auto stop = [this](Microseconds grace) {
         manager->stopJob(root, "sge.1", grace, [](const Result<void>& done) { EXPECT_TRUE(done); });
         loop.settle();
     };
     stop(config.unkillable.after / 2);
-    stop(0);
+    stop(0s);
     passBound();
     EXPECT_EQ(events("unkillable").size(), 1U);
     EXPECT_EQ(loop.timers(), 0U);
@@ -106,7 +106,7 @@ TEST_F(UnkillableTest, theJobEndsByItselfAndNobodyAsksForThat) {
 
 TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
     auto leader = stuckJob("sge.1");
-    loop.advance(config.unkillable.after - 1);
+    loop.advance(config.unkillable.after - 1us);
     end(leader);
     loop.advance(config.unkillable.after);
     EXPECT_TRUE(events("unkillable").empty());
@@ -117,9 +117,9 @@ TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
 TEST_F(UnkillableTest, theOwnersTracersAreEndedBeforeAnybodyIsTold) {
     auto leader = stuckJob("sge.1");
     node.tracers = {4711};
-    loop.advance(config.unkillable.after - 1'000'001);
+    loop.advance(config.unkillable.after - 1'000'001us);
     EXPECT_TRUE(node.tracersKilledOf.empty());
-    loop.advance(1);
+    loop.advance(1us);
     EXPECT_EQ(node.tracersKilledOf, std::vector<uid_t>{manager->job("sge.1")->uid});
     EXPECT_TRUE(said("process 4711 traced the job and kept it from ending, so it was killed"));
 }
@@ -130,7 +130,7 @@ TEST_F(UnkillableTest, nobodyIsToldBeforeTheSecondKillIsDone) {
     background->hold(Lane::Kills);
     auto leader = stuckJob("sge.1");
     passBound();
-    loop.advance(60'000'000);
+    loop.advance(60s);
     EXPECT_TRUE(events("unkillable").empty());
     EXPECT_FALSE(manager->job("sge.1")->unkillableSince);
 
@@ -138,7 +138,7 @@ TEST_F(UnkillableTest, nobodyIsToldBeforeTheSecondKillIsDone) {
     loop.settle();
     EXPECT_EQ(node.tracersKilledOf.size(), 1U);
     EXPECT_EQ(node.killedEach.size(), 2U) << "for the first kill and for the second one";
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ(events("unkillable").size(), 1U);
 }
 
@@ -150,13 +150,13 @@ TEST_F(UnkillableTest, aSecondKillForWhichThereIsNoRoomIsTriedAgain) {
             Lane::Kills, [] { return 0; }, [](int) {});
     auto leader = stuckJob("sge.1");
     passBound();
-    loop.advance(60'000'000);
+    loop.advance(60s);
     EXPECT_TRUE(events("unkillable").empty());
 
     background->release(Lane::Kills);
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ(node.tracersKilledOf.size(), 1U);
-    loop.advance(1'000'000);
+    loop.advance(1s);
     EXPECT_EQ(events("unkillable").size(), 1U);
 }
 
@@ -164,14 +164,14 @@ TEST_F(UnkillableTest, whatCameInAfterTheKillIsKilledBeforeAnybodyIsTold) {
     config.unkillable.action = UnkillableAction::Drain;
     auto leader = child();
     create("sge.1", leader);
-    manager->stopJob(root, "sge.1", 0, [](const Result<void>&) {});
+    manager->stopJob(root, "sge.1", 0s, [](const Result<void>&) {});
     auto late = child();
     EXPECT_TRUE(node.applyCgroupKills());
     node.spawnInside(late.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
     loop.settle();
-    loop.advance(config.unkillable.after - 1);
+    loop.advance(config.unkillable.after - 1us);
     EXPECT_TRUE(node.applyCgroupKills());
-    loop.advance(1);
+    loop.advance(1us);
     EXPECT_TRUE(events("unkillable").empty());
     EXPECT_EQ(receipts().size(), 1U);
 }
@@ -212,7 +212,7 @@ TEST_F(UnkillableTest, theReportKeepsToTheLeftoversLimits) {
     create("sge.1", leader);
     auto second = child();
     node.spawnInside(second.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
-    manager->stopJob(root, "sge.1", 0, [](const Result<void>&) {});
+    manager->stopJob(root, "sge.1", 0s, [](const Result<void>&) {});
     passBound();
     EXPECT_EQ(fieldOf(events("unkillable").at(0), "PINFOLD_UNKILLABLE_COUNT"), "2");
     ASSERT_EQ(events("unkillable-process").size(), 1U);

@@ -23,7 +23,7 @@ protected:
         host_.version = "1.0";
         host_.libexec = "/usr/libexec/pinfold";
         host_.kernelRelease = "6.1.0";
-        host_.now = 1'800'000'000'000'000;
+        host_.now = RealTime(1'800'000'000s);
         host_.clockSet = true;
         host_.systemd = doctor::Properties{{"Version", "252.39-1~deb12u1"}};
         host_.units = {

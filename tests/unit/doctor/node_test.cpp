@@ -257,7 +257,7 @@ TEST_F(DoctorTest, knowsScarceRoomAndClocks) {
     EXPECT_EQ(state("clock.synchronised"), Warn);
     host_.clockSet.reset();
     EXPECT_EQ(state("clock.synchronised"), Ok);
-    host_.newestReceipt = host_.now + 3'600'000'000;
+    host_.newestReceipt = host_.now + 1h;
     EXPECT_EQ(state("clock.receipts"), Warn);
     host_.newestReceipt = host_.now;
     EXPECT_FALSE(hasFinding("clock.receipts"));

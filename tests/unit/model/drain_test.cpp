@@ -8,10 +8,11 @@
 namespace pinfold {
 namespace {
 
-const Drain kFull{.reason = "new disk \\x1b \"quoted\" für morgen", .since = 1'700'000'000'000'000, .by = 4'294'967'294U};
+const Drain kFull{
+    .reason = "new disk \\x1b \"quoted\" für morgen", .since = fromUsec<RealTime>(1'700'000'000'000'000), .by = 4'294'967'294U};
 
 TEST(Drain, comesBack) {
-    for (const auto& drain : {Drain{.reason = {}, .since = 0, .by = 0}, kFull}) {
+    for (const auto& drain : {Drain{.reason = {}, .since = fromUsec<RealTime>(0), .by = 0}, kFull}) {
         const auto decoded = decodeDrain(encode(drain));
         ASSERT_TRUE(decoded) << decoded.error().message;
         EXPECT_EQ(*decoded, drain);

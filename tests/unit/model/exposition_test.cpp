@@ -30,15 +30,16 @@ TEST(Exposition, labelValuesAreEscaped) {
 TEST(Exposition, microsecondsAreSecondsToTheLastDigit) {
     Exposition out;
     out.metric("a", "gauge", "h");
-    for (const std::uint64_t usec : {0UL, 1UL, 2'500UL, 1'000'000UL, 10'000'000UL, 12'345'600UL, UINT64_MAX})
-        out.seconds({}, usec);
+    for (const Microseconds time : {0us, 1us, 2500us, 1'000'000us, 10'000'000us, 12'345'600us})
+        out.seconds({}, time);
+    out.seconds({}, kForever);
     EXPECT_TRUE(out.text().ends_with("a 0\na 0.000001\na 0.0025\na 1\na 10\na 12.3456\na 18446744073709.551615\n")) << out.text();
 }
 
 TEST(Exposition, bucketsAreCumulativeAndIncludeTheirBound) {
     DurationHistogram durations;
-    for (const std::uint64_t usec : {900U, 1'000U, 1'001U, 40'000'000U, 45'000'001U})
-        durations.observe(usec);
+    for (const Microseconds time : {900us, 1000us, 1001us, 40'000'000us, 45'000'001us})
+        durations.observe(time);
     Exposition out;
     out.metric("a_seconds", "histogram", "h");
     out.histogram(durations);

@@ -15,8 +15,8 @@ JobRecord fullRecord() {
     JobRecord record("id-2", "boot-2", *JobKey::parse("pbs.12[7].server"));
     record.state = JobState::Ending;
     record.uid = UINT32_MAX;
-    record.created = 1'763'678'000'000'000;
-    record.createdBoot = UINT64_MAX;
+    record.created = fromUsec<RealTime>(1'763'678'000'000'000);
+    record.createdBoot = BootTime::max();
     record.limits = {.memoryMax = 4ULL << 30,
                      .cpuQuota = kInfinity,
                      .cpuWeight = 100,
@@ -24,23 +24,23 @@ JobRecord fullRecord() {
                      .tasksMax = 5,
                      .runTimeMax = 1'000};
     record.limitsNotEnforced = {"tasks_max"};
-    record.supervisor = {100, 200};
-    record.tasks = {{0, {ProcessIdentity{101, 201}, {}, true}},
+    record.supervisor = {100, fromUsec<BootTime>(200)};
+    record.tasks = {{0, {ProcessIdentity{101, fromUsec<BootTime>(201)}, {}, true}},
                     {1, {}},
-                    {UINT32_MAX, {ProcessIdentity{102, 202}, ProcessIdentity{103, 203}}}};
-    record.linger = kInfinity;
+                    {UINT32_MAX, {ProcessIdentity{102, fromUsec<BootTime>(202)}, ProcessIdentity{103, fromUsec<BootTime>(203)}}}};
+    record.linger = kForever;
     record.leftoversListed = true;
     record.nextTask = 7;
     record.cause = JobResult::SupervisorLost;
     record.exit = {.status = 255, .signal = 64};
     record.stoppedBy = 0;
-    record.grace = 0;
-    record.leftovers = {.count = 3, .cpu = 17, .commands = {"sleep 9", "\"quoted\" \\\\ grün", ""}};
-    record.unkillableSince = 1'763'678'000'000'001;
+    record.grace = 0s;
+    record.leftovers = {.count = 3, .cpu = 17us, .commands = {"sleep 9", "\"quoted\" \\\\ grün", ""}};
+    record.unkillableSince = fromUsec<RealTime>(1'763'678'000'000'001);
     record.unkillableInFuse = true;
     record.ownersBatch = true;
-    record.figures = FinalFigures{.ended = 1'763'678'000'000'002, .wall = 17, .usage = {}};
-    record.figures->usage.cpuUser = 42;
+    record.figures = FinalFigures{.ended = fromUsec<RealTime>(1'763'678'000'000'002), .wall = 17us, .usage = {}};
+    record.figures->usage.cpuUser = 42us;
     record.figures->usage.ioDevices = {{"8:0", 1, 2, 3, 4}};
     return record;
 }
@@ -80,7 +80,7 @@ TEST(JobRecord, ofAnEarlierPinfolddIsUnderstood) {
     ASSERT_TRUE(record) << record.error().message;
     EXPECT_EQ(record->limits.memoryMax, 1U << 20);
     EXPECT_EQ(record->limits.oomPolicy, std::nullopt);
-    EXPECT_EQ(record->suspended, 0U);
+    EXPECT_EQ(record->suspended, 0s);
     expectRefused(replaced(text, R"("uid":1000)", R"("uid":4294968296)"));
     expectRefused(replaced(text, R"("uid":1000)", R"("uid":1,"uid":1000)"));
     expectRefused(replaced(text, R"("memory_max")", R"("memory_most")"));
@@ -90,11 +90,11 @@ TEST(JobRecord, unsetIsNotZeroAndNotInfinity) {
     for (const std::optional<std::uint64_t> value : {std::optional<std::uint64_t>(), {0}, {kInfinity}}) {
         auto record = freshRecord();
         record.limits.memoryMax = value;
-        record.grace = value;
+        record.grace = timeLimit(value);
         const auto decoded = decodeJobRecord(encode(record));
         ASSERT_TRUE(decoded) << decoded.error().message;
         EXPECT_EQ(decoded->limits.memoryMax, value);
-        EXPECT_EQ(decoded->grace, value);
+        EXPECT_EQ(decoded->grace, timeLimit(value));
     }
 }
 

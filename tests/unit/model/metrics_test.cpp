@@ -35,7 +35,7 @@ NodeMetrics someNode() {
     node.counts.add(receipt(JobResult::Exited, 3, 0));
     node.counts.add(receipt(JobResult::OutOfMemory, 1, 4));
     ++node.counts.errors[Trouble::Receipt];
-    node.counts.scopeStart.observe(1'500);
+    node.counts.scopeStart.observe(1500us);
     return node;
 }
 
@@ -44,8 +44,8 @@ JobFigures busyJob() {
     job.limits.memoryMax = 64 << 20;
     job.limits.memorySwapMax = kInfinity;
     job.limits.allowedCpus = *CpuList::parse("0-2,8");
-    job.usage.cpuUser = 1'500'000;
-    job.usage.cpuSystem = 250'000;
+    job.usage.cpuUser = 1500ms;
+    job.usage.cpuSystem = 250ms;
     job.usage.memoryCurrent = 4096;
     job.usage.memoryAnon = 1024;
     job.usage.memoryFile = 3072;
@@ -142,7 +142,7 @@ TEST(Metrics, aJobsSeriesHaveTheNamesThatDashboardsKnow) {
 TEST(Metrics, whatIsNotKnownHasNoSeries) {
     auto node = someNode();
     node.each.push_back({.key = *JobKey::parse("sge.1"), .uid = 0, .limits = {}, .usage = {}});
-    node.each.back().usage.cpuUser = 7;
+    node.each.back().usage.cpuUser = 7us;
     const auto text = metricsText(node);
     EXPECT_NE(text.find("cgroup_info{"), std::string::npos);
     EXPECT_NE(text.find("cgroup_cpu_user_seconds{"), std::string::npos);

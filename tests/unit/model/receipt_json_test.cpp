@@ -16,19 +16,19 @@ Receipt fullReceipt() {
     receipt.id = "id-3";
     receipt.key = "sge.1";
     receipt.uid = 1000;
-    receipt.started = 1;
-    receipt.ended = 2;
-    receipt.wall = 3;
+    receipt.started = fromUsec<RealTime>(1);
+    receipt.ended = fromUsec<RealTime>(2);
+    receipt.wall = 3us;
     receipt.result = JobResult::Timeout;
     receipt.exit.signal = 15;
     receipt.stoppedBy = 1001;
     receipt.tasks = 4;
-    receipt.leftovers = {.count = 1, .cpu = 2, .commands = {"a b"}};
-    receipt.usage.cpuUser = 0;
+    receipt.leftovers = {.count = 1, .cpu = 2us, .commands = {"a b"}};
+    receipt.usage.cpuUser = 0s;
     receipt.usage.memoryPeak = UINT64_MAX;
     receipt.usage.oomKills = 1;
     receipt.usage.ioDevices = {{"8:0", 1, 2, 3, 4}};
-    receipt.suspended = 9;
+    receipt.suspended = 9us;
     receipt.limits.allowedCpus = *CpuList::parse("5");
     receipt.limitsNotEnforced = {"allowed_cpus"};
     return receipt;
@@ -66,7 +66,7 @@ TEST(ReceiptJson, whatEveryPinfoldHasWrittenIsNeeded) {
         EXPECT_FALSE(decodeReceipt(replaced(encode(fullReceipt()), member, ""))) << member;
     const auto older = decodeReceipt(replaced(encode(fullReceipt()), R"("suspended":9,)", ""));
     ASSERT_TRUE(older) << older.error().message;
-    EXPECT_EQ(older->suspended, 0U);
+    EXPECT_EQ(older->suspended, 0s);
 }
 
 TEST(ReceiptJson, aNumberThatIsNotOfOursIsRefused) {

@@ -13,7 +13,7 @@ namespace {
 using Commands = std::vector<std::string>;
 
 Commands bounded(Commands commands) {
-    Leftovers leftovers{.count = static_cast<std::uint32_t>(commands.size()), .cpu = 0, .commands = std::move(commands)};
+    Leftovers leftovers{.count = static_cast<std::uint32_t>(commands.size()), .cpu = {}, .commands = std::move(commands)};
     leftovers.boundCommands();
     return leftovers.commands;
 }
@@ -62,7 +62,7 @@ TEST(LeftoverCommands, aThousandOfThemAreNotNamed) {
 
 TEST(LeftoverCommands, anEarlierPinfoldsReceiptIsBoundedWhenItIsRead) {
     Receipt receipt;
-    receipt.leftovers = {.count = 50, .cpu = 0, .commands = Commands(50, std::string(4096, '"'))};
+    receipt.leftovers = {.count = 50, .cpu = {}, .commands = Commands(50, std::string(4096, '"'))};
     const auto text = encode(receipt);
     ASSERT_GT(text.size(), 400'000U);
     const auto read = decodeReceipt(text);

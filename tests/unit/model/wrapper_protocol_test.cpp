@@ -116,7 +116,7 @@ TEST(WrapperProtocol, anAnswerFitsIntoAPacketHoweverManyCommandsWereLeft) {
     WrapperReply reply{"sge.1", {}, {}, {}};
     reply.receipt.emplace();
     reply.receipt->key = "sge.1";
-    reply.receipt->leftovers = {.count = 50, .cpu = 0, .commands = std::vector<std::string>(50, std::string(4096, '\x80'))};
+    reply.receipt->leftovers = {.count = 50, .cpu = {}, .commands = std::vector<std::string>(50, std::string(4096, '\x80'))};
     const auto packet = encodeWrapperReply(reply);
     EXPECT_LE(packet.size(), kMaxWrapperPacket);
     const auto read = decodeWrapperReply(packet);

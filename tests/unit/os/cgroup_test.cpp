@@ -79,13 +79,13 @@ TEST_F(Cgroups, filesThatStayOpenAreReadAnew) {
     put("io.stat", many + "8:16 rbytes=10 wbytes=20\n");
     for (int i = 0; i < 2; ++i) {
         EXPECT_EQ(cgroup.frozen(), false);
-        EXPECT_EQ(cgroup.briefUsage().cpuSystem, 2U);
+        EXPECT_EQ(cgroup.briefUsage().cpuSystem, 2us);
         EXPECT_EQ(cgroup.briefUsage().ioRead, 11U) << "all of a long file";
     }
     put("cgroup.events", "populated 1\nfrozen 1\n");
     put("cpu.stat", "usage_usec 30\nuser_usec 10\nsystem_usec 20\n");
     EXPECT_EQ(cgroup.frozen(), true);
-    EXPECT_EQ(cgroup.briefUsage().cpuSystem, 20U);
+    EXPECT_EQ(cgroup.briefUsage().cpuSystem, 20us);
 }
 
 TEST_F(Cgroups, anOpenDirectoryIsNotItsSuccessor) {
@@ -176,15 +176,15 @@ TEST_F(Cgroups, usageSumsAndKeepsUnknownApartFromZero) {
     put("io.pressure", "some avg10=0.00 avg60=0.00 avg300=0.00 total=0\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=33\n");
     put("memory.events", "low 0\nhigh 0\nmax 5\noom 1\noom_kill 2\noom_group_kill 9\n");
     Usage expected;
-    expected.cpuUser = 200;
-    expected.cpuSystem = 100;
+    expected.cpuUser = 200us;
+    expected.cpuSystem = 100us;
     expected.memoryCurrent = 4096;
     expected.memoryPeak = UINT64_MAX;
     expected.tasksCurrent = 0;
     expected.tasksPeak = 12;
     expected.ioRead = 30;
     expected.ioWritten = 3;
-    expected.cpuThrottled = 77;
+    expected.cpuThrottled = 77us;
     expected.memoryAnon = 3000;
     expected.memoryFile = 1000;
     expected.swapCurrent = 8192;
@@ -192,11 +192,11 @@ TEST_F(Cgroups, usageSumsAndKeepsUnknownApartFromZero) {
     expected.ioReads = 5;
     expected.ioWrites = 1;
     expected.ioDevices = {{"8:0", 10, 1, 5, 1}, {"253:1", 20, 2, 0, 0}};
-    expected.cpuPressure = 11;
-    expected.memoryPressure = 22;
-    expected.memoryPressureFull = 21;
-    expected.ioPressure = 0;
-    expected.ioPressureFull = 33;
+    expected.cpuPressure = 11us;
+    expected.memoryPressure = 22us;
+    expected.memoryPressureFull = 21us;
+    expected.ioPressure = 0s;
+    expected.ioPressureFull = 33us;
     expected.memoryHighEvents = 0;
     expected.memoryMaxEvents = 5;
     expected.oomEvents = 1;

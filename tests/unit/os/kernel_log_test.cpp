@@ -63,7 +63,7 @@ TEST_F(KernelLogTest, anOwnLimit) {
     log->drain();
     ASSERT_EQ(reports.size(), 1U);
     const auto& report = reports[0];
-    EXPECT_EQ(report.time, 98765432U);
+    EXPECT_EQ(report.time, fromUsec<MonotonicTime>(98765432));
     EXPECT_EQ(report.pid, 4711);
     EXPECT_EQ(report.name, "python3");
     EXPECT_EQ(report.rss, (62000U + 3000 + 8) * 1024);

@@ -19,12 +19,6 @@
 namespace pinfold::test {
 namespace {
 
-std::uint64_t bootUsec() {
-    timespec now{};
-    ::clock_gettime(CLOCK_BOOTTIME, &now);
-    return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000 + static_cast<std::uint64_t>(now.tv_nsec) / 1000;
-}
-
 /// Ends the main thread once another one runs, which stays until the process is killed.
 void leaveOnlyAThread() {
     pthread_t thread{};
@@ -107,7 +101,7 @@ TEST_F(StuckProcess, whatMayNotBeSeenIsUnknown) {
 }
 
 TEST(Process, aProcessIsReadAsItIs) {
-    const auto before = bootUsec();
+    const auto before = BootClock::now();
     const SleepingProcess child;
     const auto info = ProcessTable().readWithCommand(child.pid());
     ASSERT_TRUE(info) << info.error().message;
@@ -120,8 +114,8 @@ TEST(Process, aProcessIsReadAsItIs) {
     EXPECT_GT(info->rss, 0U);
     EXPECT_TRUE(info->command.starts_with(printable(program_invocation_name))) << info->command;
     // A clock tick is 10 ms; the kernel cuts off what is less.
-    EXPECT_GE(info->started + 10'000, before);
-    EXPECT_LE(info->started, bootUsec());
+    EXPECT_GE(info->started + 10ms, before);
+    EXPECT_LE(info->started, BootClock::now());
 }
 
 TEST(Process, theStartStaysTheSame) {
@@ -135,7 +129,7 @@ TEST(Process, cpuTimeIsCounted) {
         while (used.ru_utime.tv_usec + used.ru_stime.tv_usec < 50'000 && used.ru_utime.tv_sec + used.ru_stime.tv_sec == 0)
             ::getrusage(RUSAGE_SELF, &used);
     });
-    EXPECT_GE(ProcessTable().read(child.pid())->cpu, 30'000U);
+    EXPECT_GE(ProcessTable().read(child.pid())->cpu, 30ms);
 }
 
 TEST(Process, everyNameIsRead) {
@@ -145,7 +139,7 @@ TEST(Process, everyNameIsRead) {
         ASSERT_TRUE(info) << name;
         EXPECT_EQ(info->realUid, ::getuid()) << name;
         EXPECT_TRUE(info->state == 'S' || info->state == 'R') << name << info->state;
-        EXPECT_GT(info->started, 0U) << name;
+        EXPECT_GT(info->started, BootTime()) << name;
     }
 }
 
@@ -163,9 +157,9 @@ TEST(Process, aZombieShowsItsNameAndHasEnded) {
 TEST(Process, anEndedMainThreadIsNotTheEnd) {
     const Headless process;
     // No event tells that a main thread has ended, so look until it has, yielding.
-    const auto deadline = bootUsec() + kDeadlineMs * 1000ULL;
+    const auto deadline = BootClock::now() + std::chrono::milliseconds(kDeadlineMs);
     auto info = ProcessTable().readWithCommand(process.pid());
-    while (info && info->state != 'Z' && bootUsec() < deadline) {
+    while (info && info->state != 'Z' && BootClock::now() < deadline) {
         ::sched_yield();
         info = ProcessTable().readWithCommand(process.pid());
     }
@@ -302,8 +296,8 @@ TEST_F(ProcessFiles, numbersComeFromTheirFields) {
     show(kStat, kStatus, std::string_view("sh\0-c\0a\nb\0", 10));
     const auto info = read();
     ASSERT_TRUE(info) << info.error().message;
-    const auto tick = 1'000'000U / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
-    EXPECT_EQ(info->started, 1234 * tick);
+    const auto tick = Microseconds(1s) / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+    EXPECT_EQ(info->started, BootTime(1234 * tick));
     EXPECT_EQ(info->cpu, 12 * tick);
     EXPECT_EQ(info->rss, 25U * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE)));
     EXPECT_EQ(info->state, 'S');

@@ -19,7 +19,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kDeadline = 10'000'000;
+constexpr Microseconds kDeadline = 10s;
 constexpr int kTooLate = 99;
 
 struct Pipe {
@@ -80,39 +80,39 @@ TEST_F(Loop, aHangUpIsReadable) {
 TEST_F(Loop, aTimerFiresOnceAndNotEarly) {
     const auto start = loop.bootTime();
     int told = 0;
-    std::uint64_t fired = 0;
-    const auto handle = loop.after(20'000, [&] {
+    BootTime fired{};
+    const auto handle = loop.after(20ms, [&] {
         ++told;
         fired = loop.bootTime();
     });
-    const auto end = loop.after(60'000, [this] { loop.quit(0); });
+    const auto end = loop.after(60ms, [this] { loop.quit(0); });
     EXPECT_EQ(loop.run(), 0);
     EXPECT_EQ(told, 1);
-    EXPECT_GE(fired, start + 20'000);
+    EXPECT_GE(fired, start + 20ms);
 }
 
 // The loop's own idea of now is when this round of events began.
 TEST_F(Loop, aTimerSetInASlowHandlerIsNotEarly) {
-    std::uint64_t set = 0;
-    std::uint64_t fired = 0;
+    BootTime set{};
+    BootTime fired{};
     EventHandle timer;
-    const auto slow = loop.after(1, [&] {
-        for (const auto begun = loop.bootTime(); loop.bootTime() - begun < 30'000;) {
+    const auto slow = loop.after(1us, [&] {
+        for (const auto begun = loop.bootTime(); loop.bootTime() - begun < 30ms;) {
         }
         set = loop.bootTime();
-        timer = loop.after(50'000, [&] {
+        timer = loop.after(50ms, [&] {
             fired = loop.bootTime();
             loop.quit(0);
         });
     });
     EXPECT_EQ(loop.run(), 0);
-    EXPECT_GE(fired - set, 50'000U);
+    EXPECT_GE(fired - set, 50ms);
 }
 
 TEST_F(Loop, aDelayBeyondAllTimeIsOnlyFarAway) {
-    const auto never = loop.after(UINT64_MAX, [this] { loop.quit(1); });
-    const auto almost = loop.after(UINT64_MAX - 1, [this] { loop.quit(1); });
-    const auto now = loop.after(0, [this] { loop.quit(0); });
+    const auto never = loop.after(kForever, [this] { loop.quit(1); });
+    const auto almost = loop.after(kForever - 1us, [this] { loop.quit(1); });
+    const auto now = loop.after(0s, [this] { loop.quit(0); });
     EXPECT_EQ(loop.run(), 0);
 }
 
@@ -156,12 +156,12 @@ TEST_F(Loop, aDestroyedHandleIsSilent) {
     pipe.send();
     bool told = false;
     auto readable = loop.onReadable(pipe.in.get(), [&] { told = true; });
-    auto timer = loop.after(0, [&] { told = true; });
+    auto timer = loop.after(0s, [&] { told = true; });
     auto idle = loop.whenIdle([&] { told = true; });
     readable.reset();
     timer.reset();
     idle.reset();
-    const auto end = loop.after(10'000, [this] { loop.quit(0); });
+    const auto end = loop.after(10ms, [this] { loop.quit(0); });
     EXPECT_EQ(loop.run(), 0);
     EXPECT_FALSE(told);
 }
@@ -182,7 +182,7 @@ TEST_F(Loop, aHandlerMayDestroyItsOwnHandle) {
         };
     };
     readable = loop.onReadable(pipe.in.get(), endAndCount(readable));
-    timer = loop.after(0, endAndCount(timer));
+    timer = loop.after(0s, endAndCount(timer));
     idle = loop.whenIdle(endAndCount(idle));
     EXPECT_EQ(loop.run(), 0);
     EXPECT_EQ(told, 3);
@@ -197,8 +197,8 @@ TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
             bad.reset(); // and throws with its handle gone
         throw std::runtime_error("no such luck");
     });
-    const auto odd = loop.after(0, [] { throw 5; });
-    const auto end = loop.after(10'000, [this] { loop.quit(3); });
+    const auto odd = loop.after(0s, [] { throw 5; });
+    const auto end = loop.after(10ms, [this] { loop.quit(3); });
     EXPECT_EQ(loop.run(), 3);
     EXPECT_EQ(told, 2);
     std::sort(log.begin(), log.end());
@@ -208,7 +208,7 @@ TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
 
 TEST_F(Loop, anExceptionEndsALoopThatShallQuitAtIt) {
     loop.quitAtException(7);
-    const auto bad = loop.after(0, [] { throw std::runtime_error("no such luck"); });
+    const auto bad = loop.after(0s, [] { throw std::runtime_error("no such luck"); });
     EXPECT_EQ(loop.run(), 7);
     EXPECT_EQ(log, (std::vector<std::string>{"unexpected error: no such luck"}));
 }
@@ -236,17 +236,17 @@ TEST_F(Loop, aDescriptorThatIsNoneThrows) {
 }
 
 TEST_F(Loop, theClocksAreTheKernels) {
-    const auto before = static_cast<std::uint64_t>(::time(nullptr)) * 1'000'000;
-    EXPECT_GE(loop.realTime(), before - 1'000'000);
+    const RealTime before(std::chrono::seconds(::time(nullptr)));
+    EXPECT_GE(loop.realTime(), before - 1s);
     const auto boot = loop.bootTime();
-    EXPECT_GT(boot, 0U);
+    EXPECT_GT(boot, BootTime());
     EXPECT_LE(boot, loop.bootTime());
-    EXPECT_LT(boot, loop.realTime());
+    EXPECT_LT(toUsec(boot), toUsec(loop.realTime()));
     const auto spent = loop.cpuTime();
-    const auto end = loop.after(50'000, [this] { loop.quit(0); });
+    const auto end = loop.after(50ms, [this] { loop.quit(0); });
     EXPECT_EQ(loop.run(), 0);
-    EXPECT_GE(loop.bootTime() - boot, 50'000U);
-    EXPECT_LT(loop.cpuTime() - spent, 25'000U) << "waiting costs nothing";
+    EXPECT_GE(loop.bootTime() - boot, 50ms);
+    EXPECT_LT(loop.cpuTime() - spent, 25ms) << "waiting costs nothing";
 }
 
 } // namespace pinfold::test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 const Jobs kNone;
@@ -74,4 +74,4 @@ TEST(Choice, aCgroupIsOfTheJobWhoseSliceItIsIn) {
 }
 
 } // namespace
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -6,7 +6,7 @@
 
 #include <vector>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 PamOptions parse(const std::vector<const char*>& arguments) { return parsePamOptions(arguments); }
@@ -50,4 +50,4 @@ TEST(PamOptions, aMisspeltOneNeverOpensTheDoor) {
 }
 
 } // namespace
-} // namespace pinfold
+} // namespace pinfold::pam

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace pinfold {
+namespace pinfold::pam {
 namespace {
 
 const std::string kHead = "  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n";
@@ -92,9 +92,7 @@ protected:
     void open(int pid, int fd, const char* what) const {
         std::filesystem::create_symlink(what, top() / "proc" / std::to_string(pid) / "fd" / std::to_string(fd));
     }
-    std::optional<std::string> origin(std::uint64_t time = 60'000'000) const {
-        return originOf(kFromHere, jobs, Deadline(time), top());
-    }
+    std::optional<std::string> origin(Microseconds time = 60s) const { return originOf(kFromHere, jobs, Deadline(time), top()); }
     const Jobs jobs{{"sge.1", ShownState::Running}, {"sge.2", ShownState::Running}, {"sge.3", ShownState::Running}};
 };
 
@@ -102,9 +100,9 @@ TEST_F(OriginOf, isTheJobOfWhoHoldsTheSocket) {
     EXPECT_EQ(origin(), std::nullopt);
     open(201, 5, "socket:[14]");
     EXPECT_EQ(origin(), "sge.2");
-    EXPECT_EQ(originOf("10.0.0.9 40000 127.0.0.2 22", jobs, Deadline(60'000'000), top()), std::nullopt);
-    EXPECT_EQ(origin(0), std::nullopt) << "a login waits for other things too";
+    EXPECT_EQ(originOf("10.0.0.9 40000 127.0.0.2 22", jobs, Deadline(60s), top()), std::nullopt);
+    EXPECT_EQ(origin(0s), std::nullopt) << "a login waits for other things too";
 }
 
 } // namespace
-} // namespace pinfold
+} // namespace pinfold::pam

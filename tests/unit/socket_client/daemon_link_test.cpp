@@ -52,7 +52,7 @@ protected:
     }
     /// Waits, as the wrapper does, until there is an outcome.
     static Result<WrapperReply> outcome(DaemonLink& link) {
-        const Deadline deadline(20'000'000);
+        const Deadline deadline(20s);
         for (;;) {
             if (auto done = link.advance())
                 return *done;
@@ -124,8 +124,9 @@ TEST_F(DaemonLinkTest, whoAsksAgainDoesSoMoreAndMoreSeldom) {
         link.askAgain();
     EXPECT_FALSE(link.advance());
     EXPECT_LE(link.timeoutMs(), 6400);
-    const auto beforeNext = static_cast<std::uint64_t>(link.timeoutMs()) * 1000;
-    EXPECT_LT((monotonicNow() + beforeNext) % 6'400'000, 1'000'000U) << "at the moments at which all others ask, too";
+    const auto beforeNext = Microseconds(std::chrono::milliseconds(link.timeoutMs()));
+    EXPECT_LT((MonotonicClock::now().time_since_epoch() + beforeNext) % 6400ms, 1s)
+        << "at the moments at which all others ask, too";
 }
 
 TEST_F(DaemonLinkTest, awayUntilTheRequestIsRead) {
@@ -160,7 +161,7 @@ TEST_F(DaemonLinkTest, anotherUsersSocketIsNotTrusted) {
     listen();
     ASSERT_EQ(::seteuid(0), 0);
     DaemonLink link(path);
-    link.list({1000}, 0);
+    link.list({1000}, 0s);
     const auto refused = outcome(link);
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Unreachable);
@@ -169,28 +170,28 @@ TEST_F(DaemonLinkTest, anotherUsersSocketIsNotTrusted) {
 
 TEST_F(DaemonLinkTest, aLoginWaitsForAsLongAsItCan) {
     listen();
-    const auto begun = monotonicNow();
+    const auto begun = MonotonicClock::now();
     DaemonLink link(path);
-    link.list({1000}, 200'000);
+    link.list({1000}, 200ms);
     const auto connection = accept();
     (void)read(connection);
     const auto silent = outcome(link);
     ASSERT_FALSE(silent);
     EXPECT_EQ(silent.error().code, ErrorCode::Unreachable);
-    EXPECT_GE(monotonicNow() - begun, 200'000U);
+    EXPECT_GE(MonotonicClock::now() - begun, 200ms);
 }
 
 TEST_F(DaemonLinkTest, nobodyThereIsSaidAfterFiveSeconds) {
     listen();
     stopListening();
-    const auto begun = monotonicNow();
+    const auto begun = MonotonicClock::now();
     DaemonLink link(path);
     link.create({"sge.1", {}, false, false}, {});
     const auto gone = outcome(link);
     ASSERT_FALSE(gone);
     EXPECT_EQ(gone.error().code, ErrorCode::Unreachable);
     EXPECT_NE(gone.error().message.find("Connection refused"), std::string::npos) << gone.error().message;
-    EXPECT_GE(monotonicNow() - begun, 5'000'000U);
+    EXPECT_GE(MonotonicClock::now() - begun, 5s);
 }
 
 TEST_F(DaemonLinkTest, moreThanAPacketHoldsIsRefusedHere) {

@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kShort = 50'000;
-constexpr std::uint64_t kLong = 60'000'000;
+constexpr Microseconds kShort = 50ms;
+constexpr Microseconds kLong = 60s;
 const WrapperEnd kQuestion{.key = "slurm.1", .leader = 0, .exit = {}};
 
 class DaemonWait : public test::TemporaryDirectory {
@@ -57,7 +57,7 @@ TEST_F(DaemonWait, isPinfolddsAnswer) {
 TEST_F(DaemonWait, whoHasReadTheRequestHasUntilTheLaterTime) {
     link.end(kQuestion);
     const auto connection = read();
-    const auto answer = link.wait({0, kShort});
+    const auto answer = link.wait({0s, kShort});
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, ErrorCode::TimedOut);
 }

@@ -31,16 +31,16 @@ const std::string kMoreThanAPipe(300'000, 'x');
 TEST(WriteInTime, allOfItToWhoReads) {
     Pipe pipe;
     auto read = std::async(std::launch::async, [&pipe] { return readAll(pipe.reader.get()); });
-    writeInTime(pipe.writer.get(), kMoreThanAPipe, Deadline(60'000'000));
+    writeInTime(pipe.writer.get(), kMoreThanAPipe, Deadline(60s));
     pipe.writer.reset();
     EXPECT_EQ(read.get(), kMoreThanAPipe);
 }
 
 TEST(WriteInTime, isNotHeldUpByWhoDoesNotRead) {
     Pipe pipe;
-    const auto begun = monotonicNow();
-    writeInTime(pipe.writer.get(), kMoreThanAPipe, Deadline(50'000));
-    EXPECT_GE(monotonicNow() - begun, 50'000U);
+    const auto begun = MonotonicClock::now();
+    writeInTime(pipe.writer.get(), kMoreThanAPipe, Deadline(50ms));
+    EXPECT_GE(MonotonicClock::now() - begun, 50ms);
     pipe.writer.reset();
     const auto taken = readAll(pipe.reader.get());
     EXPECT_GE(taken.size(), 4096U) << "what there was room for";
@@ -51,9 +51,9 @@ TEST(WriteInTime, endsWhenTheReaderIsGone) {
     std::signal(SIGPIPE, SIG_IGN);
     Pipe pipe;
     pipe.reader.reset();
-    const auto begun = monotonicNow();
-    writeInTime(pipe.writer.get(), kMoreThanAPipe, Deadline(60'000'000));
-    EXPECT_LT(monotonicNow() - begun, 30'000'000U);
+    const auto begun = MonotonicClock::now();
+    writeInTime(pipe.writer.get(), kMoreThanAPipe, Deadline(60s));
+    EXPECT_LT(MonotonicClock::now() - begun, 30s);
 }
 
 } // namespace

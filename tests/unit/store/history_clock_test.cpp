@@ -7,15 +7,15 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kHour = 3'600'000'000;
-constexpr std::uint64_t kDay = 24 * kHour;
-constexpr std::uint64_t kStart = 20'000 * kDay;
-constexpr std::uint64_t kMaxAge = 100 * kDay;
+constexpr Microseconds kHour = 1h;
+constexpr Microseconds kDay = 24h;
+constexpr RealTime kStart(20'000 * kDay);
+constexpr Microseconds kMaxAge = 100 * kDay;
 
 class HistoryClockTest : public TemporaryDirectory {
 protected:
     HistoryClockTest() {
-        EXPECT_TRUE(history.write({{receipt("old", "sge.1", kStart - kDay), receipt("new", "sge.2", kStart)}}));
+        EXPECT_TRUE(history.write({{receipt("old", "sge.1", toUsec(kStart - kDay)), receipt("new", "sge.2", toUsec(kStart))}}));
     }
 
     /// An hourly look of pinfoldd's, with the clocks as they are by now.
@@ -24,13 +24,13 @@ protected:
         EXPECT_TRUE(done) << done.error().message;
         return *done;
     }
-    void passes(std::uint64_t time) {
+    void passes(Microseconds time) {
         now += time;
         boot += time;
     }
 
-    std::uint64_t now = kStart;
-    std::uint64_t boot = kHour;
+    RealTime now = kStart;
+    BootTime boot{kHour};
     std::string bootId = "first";
     History history = *History::open(top() / "history.db", History::Mode::ReadWrite);
 };
@@ -88,11 +88,11 @@ TEST_F(HistoryClockTest, aRebootIsNoJumpAndOneDuringAJumpDoesNotHideIt) {
     look();
     bootId = "second";
     now += 5 * kDay; // switched off
-    boot = kHour;
+    boot = BootTime(kHour);
     EXPECT_FALSE(look().clockDoubted);
     bootId = "third";
     now += 365 * kDay;
-    boot = kHour;
+    boot = BootTime(kHour);
     EXPECT_TRUE(look().clockDoubted);
 }
 

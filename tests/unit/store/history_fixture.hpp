@@ -12,24 +12,29 @@
 
 namespace pinfold::test {
 
-inline Receipt receipt(const std::string& id, const std::string& key, std::uint64_t ended, std::uint32_t uid = 1000) {
+/// `ended` is in microseconds since 1970.
+inline Receipt receipt(const std::string& id, const std::string& key, std::uint64_t ended, uid_t uid = 1000) {
     Receipt made;
     made.id = id;
     made.key = key;
     made.uid = uid;
-    made.started = ended - 5;
-    made.ended = ended;
-    made.wall = 5;
+    made.started = fromUsec<RealTime>(ended - 5);
+    made.ended = fromUsec<RealTime>(ended);
+    made.wall = 5us;
     made.exit.status = 0;
-    made.usage.cpuUser = 17;
-    made.leftovers = {1, 2, {"sleep 9", "it's; DROP TABLE receipts"}};
+    made.usage.cpuUser = 17us;
+    made.leftovers = {1, 2us, {"sleep 9", "it's; DROP TABLE receipts"}};
     return made;
 }
 
-inline ReceiptFilter filter(std::optional<std::string> key, std::optional<std::uint32_t> uid = {},
+/// `since` and `until` are in microseconds since 1970.
+inline ReceiptFilter filter(std::optional<std::string> key, std::optional<uid_t> uid = {},
                             std::optional<std::uint64_t> since = {}, std::optional<std::uint64_t> until = {},
                             std::uint32_t limit = 100) {
-    return {.key = std::move(key), .uid = uid, .since = since, .until = until, .limit = limit};
+    const auto time = [](std::optional<std::uint64_t> usec) {
+        return usec ? std::optional(fromUsec<RealTime>(*usec)) : std::nullopt;
+    };
+    return {.key = std::move(key), .uid = uid, .since = time(since), .until = time(until), .limit = limit};
 }
 
 inline ReceiptFilter kinds(std::optional<std::string> result, std::optional<std::string> scheduler = {}, bool leftovers = false,
@@ -43,7 +48,7 @@ inline ReceiptFilter kinds(std::optional<std::string> result, std::optional<std:
     return made;
 }
 
-inline ReceiptFilter of(std::uint32_t uid, ReceiptFilter made) {
+inline ReceiptFilter of(uid_t uid, ReceiptFilter made) {
     made.uid = uid;
     return made;
 }
@@ -51,7 +56,7 @@ inline ReceiptFilter of(std::uint32_t uid, ReceiptFilter made) {
 inline Receipt ended(Receipt made, JobResult result, std::optional<int> status, std::uint32_t leftovers = 0) {
     made.result = result;
     made.exit.status = status;
-    made.leftovers = {leftovers, 0, {}};
+    made.leftovers = {leftovers, {}, {}};
     return made;
 }
 
@@ -109,8 +114,8 @@ inline void expectMixed(const History& history) {
     key.uid = 2;
     EXPECT_EQ(idsOf(history.list(key)), Ids{});
     auto window = kinds({}, {}, false, true);
-    window.since = 300;
-    window.until = 700;
+    window.since = fromUsec<RealTime>(300);
+    window.until = fromUsec<RealTime>(700);
     EXPECT_EQ(idsOf(history.list(window)), (Ids{"stopped", "slow"}));
     window.limit = 2;
     EXPECT_EQ(idsOf(history.list(window)), (Ids{"stopped", "slow"}));
@@ -122,7 +127,7 @@ inline std::vector<Receipt> large(std::uint64_t number) {
     std::vector<Receipt> receipts;
     for (std::uint64_t n = 0; n < number; ++n) {
         receipts.push_back(receipt("id" + std::to_string(n), "sge." + std::to_string(n), 1000 + n));
-        receipts.back().leftovers = {1, 0, {std::string(1000, 'x')}};
+        receipts.back().leftovers = {1, 0us, {std::string(1000, 'x')}};
     }
     return receipts;
 }
@@ -154,7 +159,7 @@ protected:
             "PRAGMA user_version = 1;");
         for (const auto& one : receipts)
             sql("INSERT INTO receipts (id, key, uid, ended, receipt) VALUES ('" + one.id + "', '" + one.key + "', " +
-                std::to_string(one.uid) + ", " + std::to_string(one.ended) + ", '" + encode(one) + "')");
+                std::to_string(one.uid) + ", " + std::to_string(toUsec(one.ended)) + ", '" + encode(one) + "')");
     }
     /// Makes the file what a pinfold of schema 3 would have written, if no two kinds differ by failed and unknown alone.
     void downgradeToSchema3() const {

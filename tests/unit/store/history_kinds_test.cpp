@@ -130,7 +130,7 @@ TEST_F(HistoryFile, anOlderFileMayHaveDamagedReceipts) {
         auto history = tryOpen();
         ASSERT_TRUE(history) << history.error().message;
         EXPECT_EQ(idsOf(history->list(kinds("timeout"))), (Ids{"slow2", "slow"}));
-        EXPECT_EQ(history->vacuum({.maxAge = 50}, 200, 10)->removed, 1U);
+        EXPECT_EQ(history->vacuum({.maxAge = 50us}, fromUsec<RealTime>(200), 10)->removed, 1U);
         history = Error{};
         std::filesystem::remove(file());
         writeSchema1(mixed());

@@ -95,11 +95,12 @@ TEST_F(HistoryFile, itIsKnownWhenTheNodeRan) {
     EXPECT_FALSE(history.live()->newestEnd);
     EXPECT_FALSE(history.live()->lastVacuum);
     ASSERT_TRUE(history.write({{receipt("a", "sge.1", 100), receipt("b", "sge.2", 300), receipt("c", "sge.3", 200)}}));
-    ASSERT_TRUE(history.vacuum({.maxAge = 1000, .clock = ClockReading{"boot-1", 50}}, 400, 10));
-    EXPECT_EQ(history.live()->newestEnd, 300U);
+    ASSERT_TRUE(
+        history.vacuum({.maxAge = 1ms, .clock = ClockReading{"boot-1", fromUsec<BootTime>(50)}}, fromUsec<RealTime>(400), 10));
+    EXPECT_EQ(history.live()->newestEnd, fromUsec<RealTime>(300));
     ASSERT_TRUE(history.live()->lastVacuum);
     EXPECT_EQ(history.live()->lastVacuum->bootId, "boot-1");
-    EXPECT_EQ(history.live()->lastVacuum->time, 400U);
+    EXPECT_EQ(history.live()->lastVacuum->time, fromUsec<RealTime>(400));
 }
 
 } // namespace

@@ -16,16 +16,16 @@ TEST_F(HistoryFile, infoTellsNumberSizeAndTimes) {
     ASSERT_TRUE(history.write({mixed()}));
     info = *history.info();
     EXPECT_EQ(info.rows, 7U);
-    EXPECT_EQ(info.oldest, 100U);
-    EXPECT_EQ(info.newest, 700U);
+    EXPECT_EQ(info.oldest, fromUsec<RealTime>(100));
+    EXPECT_EQ(info.newest, fromUsec<RealTime>(700));
 }
 
 TEST_F(HistoryFile, withoutLimitsAllStays) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     for (const Retention& retention :
-         {Retention{}, Retention{.maxAge = UINT64_MAX}, Retention{.maxBytes = UINT64_MAX}, Retention{.maxAge = 0}}) {
-        const auto vacuumed = history.vacuum(retention, 100, 10);
+         {Retention{}, Retention{.maxAge = kForever}, Retention{.maxBytes = UINT64_MAX}, Retention{.maxAge = 0s}}) {
+        const auto vacuumed = history.vacuum(retention, fromUsec<RealTime>(100), 10);
         ASSERT_TRUE(vacuumed) << vacuumed.error().message;
         EXPECT_EQ(vacuumed->removed, 0U);
         EXPECT_FALSE(vacuumed->more);
@@ -39,12 +39,12 @@ TEST_F(HistoryFile, whatIsTooOldIsRemovedOldestFirst) {
     auto receipts = mixed();
     std::rotate(receipts.begin(), receipts.begin() + 3, receipts.end()); // not in the order of their ends
     ASSERT_TRUE(history.write({receipts}));
-    auto vacuumed = *history.vacuum({.maxAge = 600}, 1000, 2);
+    auto vacuumed = *history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 2);
     EXPECT_EQ(vacuumed.removed, 2U);
     EXPECT_TRUE(vacuumed.more);
     EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy", "slow"}));
     ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}})); // between two calls
-    vacuumed = *history.vacuum({.maxAge = 600}, 1000, 2);
+    vacuumed = *history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 2);
     EXPECT_EQ(vacuumed.removed, 1U);
     EXPECT_FALSE(vacuumed.more);
     EXPECT_EQ(idsOf(history.list({})), (Ids{"new", "slow2", "unknown", "stopped", "messy"})); // 400: just old enough to stay
@@ -54,7 +54,7 @@ TEST_F(HistoryFile, whatIsTooOldIsRemovedOldestFirst) {
 TEST_F(HistoryFile, anExactBatchLeavesNoMore) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
-    const auto vacuumed = *history.vacuum({.maxAge = 600}, 1000, 3);
+    const auto vacuumed = *history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 3);
     EXPECT_EQ(vacuumed.removed, 3U);
     EXPECT_FALSE(vacuumed.more);
 }
@@ -68,7 +68,7 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
     Vacuumed vacuumed;
     std::uint64_t removed = 0;
     do {
-        const auto call = history.vacuum({.maxBytes = limit}, 0, 100);
+        const auto call = history.vacuum({.maxBytes = limit}, fromUsec<RealTime>(0), 100);
         ASSERT_TRUE(call) << call.error().message;
         vacuumed = *call;
         EXPECT_LE(vacuumed.removed, 100U);
@@ -79,8 +79,8 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
     EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // one call's more than needed at most
     EXPECT_EQ(history.info()->bytes, vacuumed.bytes);
     EXPECT_EQ(history.info()->rows, 1000 - removed);
-    EXPECT_EQ(history.info()->oldest, 1000 + removed);
-    EXPECT_EQ(history.info()->newest, 1999U);
+    EXPECT_EQ(history.info()->oldest, fromUsec<RealTime>(1000 + removed));
+    EXPECT_EQ(history.info()->newest, fromUsec<RealTime>(1999));
     EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // of the last call, which gave 100 back
     sql("PRAGMA wal_checkpoint(TRUNCATE)");
     EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
@@ -91,18 +91,18 @@ TEST_F(HistoryFile, whoFillsItPushesOutNobodyElses) {
     ASSERT_TRUE(history.write({{receipt("alices", "sge.1", 10, 1001), receipt("bobs", "sge.2", 20, 1002)}}));
     ASSERT_TRUE(history.write({large(1000)}));
     const auto limit = history.info()->bytes / 2;
-    while (history.vacuum({.maxBytes = limit}, 0, 100)->more) {
+    while (history.vacuum({.maxBytes = limit}, fromUsec<RealTime>(0), 100)->more) {
     }
     EXPECT_LE(history.info()->bytes, limit);
     EXPECT_EQ(idsOf(history.list(of(1001, {}))), Ids{"alices"});
     EXPECT_EQ(idsOf(history.list(of(1002, {}))), Ids{"bobs"});
-    EXPECT_EQ(history.vacuum({.maxAge = 600}, 1000, 100)->removed, 2U) << "for their age, all the same";
+    EXPECT_EQ(history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 100)->removed, 2U) << "for their age, all the same";
 }
 
 TEST_F(HistoryFile, aLimitBelowAnEmptyFileEnds) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
-    const auto vacuumed = *history.vacuum({.maxBytes = 1}, 0, 100);
+    const auto vacuumed = *history.vacuum({.maxBytes = 1}, fromUsec<RealTime>(0), 100);
     EXPECT_EQ(vacuumed.removed, 7U);
     EXPECT_FALSE(vacuumed.more);
     EXPECT_EQ(idsOf(history.list({})), Ids{});
@@ -115,9 +115,9 @@ TEST_F(HistoryFile, anOlderFileStaysWithinItsLimitToo) {
     writeSchema1(receipts);
     auto history = open();
     const auto size = history.info()->bytes;
-    EXPECT_EQ(history.vacuum({.maxBytes = size / 2}, 0, 1000)->more, false);
+    EXPECT_EQ(history.vacuum({.maxBytes = size / 2}, fromUsec<RealTime>(0), 1000)->more, false);
     EXPECT_LE(history.info()->bytes, size / 2);
-    EXPECT_EQ(history.vacuum({.maxBytes = 0}, 0, 1000)->more, false);
+    EXPECT_EQ(history.vacuum({.maxBytes = 0}, fromUsec<RealTime>(0), 1000)->more, false);
     const auto pages = number("PRAGMA page_count");
     EXPECT_TRUE(history.write({receipts}));
     EXPECT_LE(number("PRAGMA page_count"), pages); // those that were free
@@ -126,7 +126,7 @@ TEST_F(HistoryFile, anOlderFileStaysWithinItsLimitToo) {
 TEST_F(HistoryFile, aReaderRemovesNothing) {
     ASSERT_TRUE(open().write({mixed()}));
     auto reader = open(History::Mode::ReadOnly);
-    EXPECT_EQ(reader.vacuum({.maxAge = 0}, 1000, 100).error().code, ErrorCode::Internal);
+    EXPECT_EQ(reader.vacuum({.maxAge = 0s}, fromUsec<RealTime>(1000), 100).error().code, ErrorCode::Internal);
     EXPECT_EQ(reader.info()->rows, 7U);
     expectMixed(reader);
 }
@@ -135,7 +135,7 @@ TEST_F(HistoryFile, aVacuumThatFailsRemovesNothing) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
     sql("CREATE TRIGGER broken BEFORE DELETE ON receipts WHEN old.id = 'slow' BEGIN SELECT raise(FAIL, 'disk full'); END");
-    EXPECT_FALSE(history.vacuum({.maxAge = 0}, 1000, 100));
+    EXPECT_FALSE(history.vacuum({.maxAge = 0s}, fromUsec<RealTime>(1000), 100));
     expectMixed(history);
 }
 

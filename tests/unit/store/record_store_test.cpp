@@ -33,7 +33,7 @@ using Names = std::vector<std::string>;
 TEST_F(Records, whatIsSavedIsLoaded) {
     auto first = record("sge.1");
     first.state = JobState::Running;
-    first.tasks[0].leader = ProcessIdentity{4711, 12};
+    first.tasks[0].leader = ProcessIdentity{4711, fromUsec<BootTime>(12)};
     const auto second = record("pbs.12[7].server");
     ASSERT_TRUE(store.save(first));
     ASSERT_TRUE(store.save(second));

@@ -8,8 +8,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000;
-constexpr std::uint64_t kNow = 1000 * kSecond;
+constexpr Microseconds kSecond = 1s;
+constexpr BootTime kNow(1000s);
 constexpr const char* kSession = "/user.slice/user-1000.slice/session-1.scope";
 constexpr const char* kJob = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
 
@@ -18,7 +18,7 @@ SeenProcess process(pid_t pid, uid_t uid = 1000, const char* cgroup = kSession) 
     seen.info.pid = pid;
     seen.info.realUid = seen.info.effectiveUid = seen.info.savedUid = uid;
     seen.info.groups = {uid};
-    seen.info.started = 100 * kSecond;
+    seen.info.started = BootTime(100s);
     seen.info.command = "sleep 1000";
     seen.cgroup = cgroup;
     return seen;
@@ -72,7 +72,7 @@ TEST_F(Find, supervisorsAreToldByPidAndStart) {
     auto supervisor = process(7, 1000, "/pinfold.slice");
     jobs.ours = {{7, supervisor.info.started}, {8, supervisor.info.started}};
     EXPECT_EQ(pids(process(7, 1000, "/pinfold.slice"), process(8), process(9, 1000, "/pinfold.slice")), Pids{9});
-    jobs.ours = {{7, supervisor.info.started + 1}};
+    jobs.ours = {{7, supervisor.info.started + 1us}};
     EXPECT_EQ(find(process(7, 1000, "/pinfold.slice"))[0].kind, StrayKind::Supervisor);
     jobs.recordsKnown = false;
     EXPECT_EQ(pids(process(7, 1000, "/pinfold.slice")), Pids{});
@@ -117,11 +117,11 @@ TEST_F(Find, ageCpuAndCommand) {
     auto future = process(4);
     future.info.started = kNow + kSecond; // to the clock tick
     EXPECT_EQ(pids(std::move(young), std::move(old), std::move(future)), Pids{3});
-    policy.config.minCpu = 10;
+    policy.config.minCpu = 10us;
     auto busy = process(5);
-    busy.info.cpu = 10;
+    busy.info.cpu = 10us;
     EXPECT_EQ(pids(process(4), std::move(busy)), Pids{5});
-    policy.config.minCpu = 0;
+    policy.config.minCpu = 0s;
     policy.config.commands = {"*matlab*", "sleep *"};
     auto other = process(6);
     other.info.command = "my sleep 1000";

@@ -6,6 +6,8 @@
 namespace pinfold::test {
 namespace {
 
+ProcessIdentity identity(pid_t pid, std::uint64_t startedUsec) { return {pid, fromUsec<BootTime>(startedUsec)}; }
+
 class Knowledge : public TemporaryDirectory {
 protected:
     Knowledge() : records(top() / "run/pinfold/jobs") { EXPECT_TRUE(records.prepare()); }
@@ -19,9 +21,9 @@ protected:
     void addRecord(const std::string& key, JobState state = JobState::Running) const {
         JobRecord record("id", "boot", *JobKey::parse(key));
         record.state = state;
-        record.supervisor = ProcessIdentity{10, 1};
-        record.tasks[0].leader = ProcessIdentity{20, 2};
-        record.tasks[1].supervisor = ProcessIdentity{30, 3};
+        record.supervisor = identity(10, 1);
+        record.tasks[0].leader = identity(20, 2);
+        record.tasks[1].supervisor = identity(30, 3);
         ASSERT_TRUE(records.save(record));
     }
     void populate(const std::string& slice, bool populated) const {
@@ -63,17 +65,17 @@ TEST_F(Knowledge, whatAgreesIsKnown) {
     EXPECT_EQ(known.problems, std::vector<std::string>{});
     EXPECT_EQ(known.users, (std::set<uid_t>{1000, 1001}));
     EXPECT_EQ(known.slices, (std::set<std::string>{"batch-sge.1.slice", "batch-pbs.2.slice"}));
-    EXPECT_TRUE(known.isOurs({10, 1}));
-    EXPECT_TRUE(known.isOurs({30, 3}));
-    EXPECT_FALSE(known.isOurs({10, 2}));
-    EXPECT_FALSE(known.isOurs({20, 2})) << "a running job's leader belongs into its scope";
+    EXPECT_TRUE(known.isOurs(identity(10, 1)));
+    EXPECT_TRUE(known.isOurs(identity(30, 3)));
+    EXPECT_FALSE(known.isOurs(identity(10, 2)));
+    EXPECT_FALSE(known.isOurs(identity(20, 2))) << "a running job's leader belongs into its scope";
     EXPECT_EQ(asked, 1);
 }
 
 TEST_F(Knowledge, theLeaderOfAJobInCreationIsOurs) {
     addJob("sge.1", 1000);
     addRecord("sge.1", JobState::Creating);
-    EXPECT_TRUE(learn().isOurs({20, 2}));
+    EXPECT_TRUE(learn().isOurs(identity(20, 2)));
 }
 
 TEST_F(Knowledge, withoutPinfoldd) {
@@ -82,7 +84,7 @@ TEST_F(Knowledge, withoutPinfoldd) {
     const auto known = learn();
     EXPECT_FALSE(known.jobsKnown);
     EXPECT_EQ(known.problems, std::vector<std::string>{"pinfoldd did not answer in time"});
-    EXPECT_TRUE(known.isOurs({10, 1})) << "records are read all the same";
+    EXPECT_TRUE(known.isOurs(identity(10, 1))) << "records are read all the same";
     EXPECT_EQ(asked, 1);
 }
 
@@ -142,7 +144,7 @@ TEST_F(Knowledge, aNewJobAtEachLookIsNone) {
     const auto known = learn();
     EXPECT_EQ(known.problems, std::vector<std::string>{});
     EXPECT_EQ(asked, 2);
-    EXPECT_TRUE(known.isOurs({10, 1})) << "its supervisor is none of the strays";
+    EXPECT_TRUE(known.isOurs(identity(10, 1))) << "its supervisor is none of the strays";
 }
 
 TEST_F(Knowledge, slicesThatCantBeListedAreAProblem) {

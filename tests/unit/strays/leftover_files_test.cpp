@@ -8,12 +8,14 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kStart = 1'000'000'000;
-constexpr std::uint64_t kEnd = 2'000'000'000;
+constexpr RealTime kStart(1'000s);
+constexpr RealTime kEnd(2'000s);
 const EndedJob kJob{kStart, kEnd, "sge.1"};
 
-UserFile born(std::optional<std::uint64_t> at) {
-    const auto touched = at.value_or(kStart + 5);
+constexpr RealTime at(std::uint64_t usec) { return fromUsec<RealTime>(usec); }
+
+UserFile born(std::optional<RealTime> at) {
+    const auto touched = at.value_or(kStart + 5us);
     return userFile("/tmp", {"file", {.id = {1, 2}, .uid = 1000, .size = 4096, .born = at, .touched = touched}});
 }
 
@@ -22,7 +24,7 @@ IpcObject segment(std::uint64_t seconds) { return {IpcKind::SharedMemory, 7, 42,
 using Names = std::vector<std::string>;
 
 /// What lets the file go.
-LeftoverContext clear() { return {.now = kEnd + 1}; }
+LeftoverContext clear() { return {.now = kEnd + 1us}; }
 
 std::optional<Kept> kept(const UserFile& file, const LeftoverContext& context = clear()) {
     return whyKept(file, {.started = kJob.started, .ended = kJob.ended, .count = 1, .keys = {kJob.key}}, context);
@@ -31,7 +33,8 @@ std::optional<Kept> kept(const UserFile& file, const LeftoverContext& context = 
 } // namespace
 
 TEST(Leftovers, belongToTheJobsInWhoseTimeTheyWereBorn) {
-    const EndedJobs jobs({{300, 400, "late"}, {100, 200, "early"}, {150, 1000, "long"}, {100, 200, "early"}});
+    const EndedJobs jobs(
+        {{at(300), at(400), "late"}, {at(100), at(200), "early"}, {at(150), at(1000), "long"}, {at(100), at(200), "early"}});
     for (const auto& [time, names] : std::vector<std::pair<std::uint64_t, Names>>{{99, {}},
                                                                                   {100, {"early"}},
                                                                                   {160, {"early", "long"}},
@@ -40,16 +43,16 @@ TEST(Leftovers, belongToTheJobsInWhoseTimeTheyWereBorn) {
                                                                                   {350, {"long", "late"}},
                                                                                   {1000, {"long"}},
                                                                                   {1001, {}}})
-        EXPECT_EQ(jobs.of(born(time)).keys, names) << time;
-    EXPECT_EQ(EndedJobs({}).of(born(1)), JobsOfFile{});
+        EXPECT_EQ(jobs.of(born(at(time))).keys, names) << time;
+    EXPECT_EQ(EndedJobs({}).of(born(at(1))), JobsOfFile{});
 }
 
 TEST(Leftovers, haveAFewNamesHoweverManyJobsRan) {
     std::vector<EndedJob> jobs;
     for (std::uint64_t i = 0; i < 1000; ++i)
-        jobs.push_back({100 + i, 5000 - i, "sge." + std::to_string(i)});
-    const auto found = EndedJobs(jobs).of(born(2000));
-    EXPECT_EQ((std::tuple{found.started, found.ended, found.count}), (std::tuple{100U, 5000U, 1000U}));
+        jobs.push_back({at(100 + i), at(5000 - i), "sge." + std::to_string(i)});
+    const auto found = EndedJobs(jobs).of(born(at(2000)));
+    EXPECT_EQ((std::tuple{found.started, found.ended, found.count}), (std::tuple{at(100), at(5000), 1000U}));
     ASSERT_EQ(found.keys.size(), JobsOfFile::kMostKeys);
     EXPECT_EQ(found.keys.front(), "sge.0");
     EXPECT_EQ(found.keys.back(), "sge.19");
@@ -61,19 +64,19 @@ TEST(Leftovers, ofUnknownBirthGoByTheirLastChange) {
 }
 
 TEST(Leftovers, timesOfIpcAreWholeSeconds) {
-    const EndedJobs jobs({{1'500'000, 3'500'000, "sge.1"}});
+    const EndedJobs jobs({{at(1'500'000), at(3'500'000), "sge.1"}});
     for (const auto& [seconds, names] :
          std::vector<std::pair<std::uint64_t, Names>>{{0, {}}, {1, {"sge.1"}}, {2, {"sge.1"}}, {3, {"sge.1"}}, {4, {}}})
         EXPECT_EQ(jobs.of(userFile(segment(seconds))).keys, names) << seconds;
 }
 
 TEST(Leftovers, goWhenNothingSpeaksAgainstIt) {
-    EXPECT_EQ(kept(born(kStart + 5)), std::nullopt);
-    EXPECT_EQ(kept(userFile(segment(kStart / 1'000'000))), std::nullopt);
+    EXPECT_EQ(kept(born(kStart + 5us)), std::nullopt);
+    EXPECT_EQ(kept(userFile(segment(kStart.time_since_epoch() / 1s))), std::nullopt);
 }
 
 TEST(Leftovers, areKeptForEachReasonAlone) {
-    const auto file = born(kStart + 5);
+    const auto file = born(kStart + 5us);
     const auto with = [](auto change) {
         auto context = clear();
         change(context);
@@ -84,9 +87,9 @@ TEST(Leftovers, areKeptForEachReasonAlone) {
     EXPECT_EQ(kept(file, with([](auto& c) { c.seen = false; })), Kept::Unseen);
     EXPECT_EQ(kept(file, with([](auto& c) { c.complete = false; })), Kept::Unknown);
     EXPECT_EQ(kept(file, with([](auto& c) { c.root = false; })), Kept::NotRoot);
-    EXPECT_EQ(kept(file, with([](auto& c) { c.minAge = 1; })), std::nullopt);
-    EXPECT_EQ(kept(file, with([](auto& c) { c.minAge = 2; })), Kept::Young);
-    EXPECT_EQ(kept(file, with([](auto& c) { c.now = kEnd - 10; })), Kept::Young) << "the clock was set back";
+    EXPECT_EQ(kept(file, with([](auto& c) { c.minAge = 1us; })), std::nullopt);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.minAge = 2us; })), Kept::Young);
+    EXPECT_EQ(kept(file, with([](auto& c) { c.now = kEnd - 10us; })), Kept::Young) << "the clock was set back";
 
     auto used = file;
     used.tree.inUse = true;
@@ -94,26 +97,26 @@ TEST(Leftovers, areKeptForEachReasonAlone) {
     auto changed = file;
     changed.tree.touched = kEnd + kMoment;
     EXPECT_EQ(kept(changed), std::nullopt);
-    ++changed.tree.touched;
+    changed.tree.touched += 1us;
     EXPECT_EQ(kept(changed), Kept::Changed);
     auto older = file;
-    older.tree.oldest = kStart - 1;
+    older.tree.oldest = kStart - 1us;
     EXPECT_EQ(kept(older), Kept::Older);
     older.tree.oldest.reset();
     EXPECT_EQ(kept(older), Kept::BirthUnknown);
 }
 
 TEST(Leftovers, ofSeveralJobsCountFromTheFirstStartToTheLastEnd) {
-    auto file = born(150);
-    file.tree.oldest = 100;
-    file.tree.touched = 1000 + kMoment;
-    const EndedJob first{100, 200, "a"};
-    const EndedJob second{150, 1000, "b"};
-    const auto of = [](std::vector<EndedJob> jobs) { return EndedJobs(std::move(jobs)).of(born(150)); };
-    EXPECT_EQ(whyKept(file, of({first, second}), {.now = 1000}), std::nullopt);
-    EXPECT_EQ(whyKept(file, of({first, second}), {.now = 1004, .minAge = 5}), Kept::Young);
-    EXPECT_EQ(whyKept(file, of({second}), {.now = 1000}), Kept::Older);
-    EXPECT_EQ(whyKept(file, of({first}), {.now = 1000}), Kept::Changed);
+    auto file = born(at(150));
+    file.tree.oldest = at(100);
+    file.tree.touched = at(1000) + kMoment;
+    const EndedJob first{at(100), at(200), "a"};
+    const EndedJob second{at(150), at(1000), "b"};
+    const auto of = [](std::vector<EndedJob> jobs) { return EndedJobs(std::move(jobs)).of(born(at(150))); };
+    EXPECT_EQ(whyKept(file, of({first, second}), {.now = at(1000)}), std::nullopt);
+    EXPECT_EQ(whyKept(file, of({first, second}), {.now = at(1004), .minAge = 5us}), Kept::Young);
+    EXPECT_EQ(whyKept(file, of({second}), {.now = at(1000)}), Kept::Older);
+    EXPECT_EQ(whyKept(file, of({first}), {.now = at(1000)}), Kept::Changed);
 }
 
 TEST(Leftovers, haveNamesThatATerminalStands) {

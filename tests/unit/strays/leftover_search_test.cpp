@@ -13,11 +13,6 @@ namespace {
 constexpr uid_t kAlice = 500'001;
 constexpr uid_t kBob = 500'002;
 
-std::uint64_t now() {
-    return static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count());
-}
-
 /// A file of alice's and one of bob's, both of a job that has ended.
 class LeftoverSearchTest : public TemporaryDirectory {
 protected:
@@ -30,19 +25,19 @@ protected:
     LeftoverListing search(const LeftoverSources& sources) const {
         const LeftoverRules rules{.ordinary = [](uid_t uid) { return uid == kAlice || uid == kBob; },
                                   .directories = {top()},
-                                  .minAge = 0,
+                                  .minAge = 0s,
                                   .root = false, // nothing is removed, and nobody's processes are looked into
                                   .doubts = {}};
         return searchLeftovers(rules, sources, nullptr);
     }
-    static Result<std::vector<EndedJob>> itsJob(uid_t uid, std::uint64_t) {
-        return std::vector{EndedJob{now() - 3'600'000'000, now(), "sge." + std::to_string(uid)}};
+    static Result<std::vector<EndedJob>> itsJob(uid_t uid, RealTime) {
+        return std::vector{EndedJob{RealClock::now() - 1h, RealClock::now(), "sge." + std::to_string(uid)}};
     }
     static Result<std::set<uid_t>> nobody() { return std::set<uid_t>{}; }
 };
 
 TEST_F(LeftoverSearchTest, whatIsNotKnownOfOneUserKeepsNothingOfAnother) {
-    const auto listing = search({nobody, [](uid_t uid, std::uint64_t since) {
+    const auto listing = search({nobody, [](uid_t uid, RealTime since) {
                                      return uid == kBob ? Error{ErrorCode::Internal, "too many"} : itsJob(uid, since);
                                  }});
     ASSERT_EQ(listing.files.size(), 1U);

@@ -22,7 +22,7 @@ protected:
     StrayScannerTest() {
         setHiding("rw");
         write("proc/self/status", "CapEff:\t0000000000000000\n");
-        policy.config.minAge = 0;
+        policy.config.minAge = 0s;
     }
 
     void setHiding(const std::string& options) const {
@@ -215,7 +215,7 @@ TEST_F(StrayScannerTest, stopKillsWhatOutlastsTheGrace) {
     const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(heeds.pid());
     show(deaf.pid());
-    policy.config.grace = 300'000;
+    policy.config.grace = 300ms;
     const auto told = sweepAll(StraysMode::Stop);
     EXPECT_TRUE(result);
     EXPECT_EQ(told.at(heeds.pid()), Kinds{StrayAction::Kind::Terminate});
@@ -227,7 +227,7 @@ TEST_F(StrayScannerTest, stopKillsWhatOutlastsTheGrace) {
 TEST_F(StrayScannerTest, knowledgeLostInTheGraceKillsNobody) {
     const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(deaf.pid());
-    policy.config.grace = 100'000;
+    policy.config.grace = 100ms;
     beforeSweep = [this] { jobs = Error{ErrorCode::TimedOut, "pinfoldd did not answer"}; };
     const auto told = sweepAll(StraysMode::Stop);
     EXPECT_EQ(told.at(deaf.pid()), Kinds{StrayAction::Kind::Terminate});
@@ -239,7 +239,7 @@ TEST_F(StrayScannerTest, knowledgeLostInTheGraceKillsNobody) {
 TEST_F(StrayScannerTest, whoGetsAJobInTheGraceIsSparedWithWithoutJob) {
     const SleepingProcess deaf([] { ::signal(SIGTERM, SIG_IGN); });
     show(deaf.pid());
-    policy.config.grace = 100'000;
+    policy.config.grace = 100ms;
     policy.config.withoutJob = true;
     beforeSweep = [this] {
         jobs = std::vector<LiveJob>{{"sge.1", 1000, "batch-sge.1.slice"}};

@@ -12,8 +12,6 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kSecond = 1'000'000;
-constexpr std::uint64_t kMinute = 60 * kSecond;
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kGiB = 1 << 30;
 
@@ -25,15 +23,15 @@ Receipt sample() {
     receipt.id = "1";
     receipt.key = "sge.4711";
     receipt.uid = 1000;
-    receipt.started = 1'700'000'000 * kSecond;
-    receipt.ended = receipt.started + 10 * kMinute;
-    receipt.wall = 10 * kMinute;
+    receipt.started = RealTime(1'700'000'000s);
+    receipt.ended = receipt.started + 10min;
+    receipt.wall = 10min;
     receipt.exit.status = 0;
-    receipt.usage.cpuUser = 15 * kMinute;
-    receipt.usage.cpuSystem = kMinute;
+    receipt.usage.cpuUser = 15min;
+    receipt.usage.cpuSystem = 60s;
     receipt.usage.memoryPeak = 512 * kMiB;
     receipt.limits.memoryMax = kGiB;
-    receipt.limits.cpuQuota = 2 * kSecond;
+    receipt.limits.cpuQuota = 2'000'000;
     return receipt;
 }
 
@@ -60,15 +58,15 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
     receipt.result = JobResult::Stopped;
     receipt.stoppedBy = 0;
     receipt.exit = {std::nullopt, 15};
-    receipt.suspended = 2 * kMinute;
+    receipt.suspended = 2min;
     receipt.tasks = 2;
-    receipt.limits.runTimeMax = 3600 * kSecond;
+    receipt.limits.runTimeMax = toUsec(1h);
     receipt.limits.allowedCpus = CpuList::of({3, 4, 5, 6});
     receipt.limits.cpuQuota = 2'500'000;
     receipt.limits.tasksMax = 100;
     auto& usage = receipt.usage;
-    usage.cpuUser = 4 * kMinute;
-    usage.cpuThrottled = 1500'000;
+    usage.cpuUser = 4min;
+    usage.cpuThrottled = 1500ms;
     usage.memoryPeakAnon = 500 * kMiB;
     usage.memoryPeakFile = 12 * kMiB;
     usage.swapPeak = 3 * kMiB;
@@ -76,11 +74,11 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
     usage.ioRead = 11 * kMiB;
     usage.ioWritten = 22 * kMiB;
     usage.ioDevices = {{"8:0", kMiB, 2 * kMiB, 1, 1}, {"8:16", 10 * kMiB, 20 * kMiB, 1, 1}};
-    usage.cpuPressure = 7 * kSecond;
-    usage.memoryPressure = 0;
-    usage.ioPressure = 2 * kMinute;
-    usage.ioPressureFull = kMinute;
-    receipt.leftovers = {3, 1'500'000, {"sleep 1000"}};
+    usage.cpuPressure = 7s;
+    usage.memoryPressure = 0s;
+    usage.ioPressure = 2min;
+    usage.ioPressureFull = 60s;
+    receipt.leftovers = {3, 1500ms, {"sleep 1000"}};
     EXPECT_EQ(page(receipt),
               "Job sge.4711 of user alice is over. It was stopped on request of user root, and was ended by SIGTERM "
               "(Terminated).\n"
@@ -203,7 +201,7 @@ TEST(Cause, everyOneHasItsSentence) {
           {JobResult::Lost, "It was lost: its systemd units disappeared."}}) {
         auto receipt = sample();
         receipt.result = result;
-        receipt.limits.runTimeMax = 3600 * kSecond;
+        receipt.limits.runTimeMax = toUsec(1h);
         receipt.exit = {std::nullopt, result == JobResult::Signaled ? std::optional(11) : std::nullopt};
         EXPECT_EQ(causeInWords(receipt, nameOf), words);
     }
@@ -212,7 +210,7 @@ TEST(Cause, everyOneHasItsSentence) {
 TEST(StopLine, isOfEachEndThatWasNotTheJobsDoing) {
     auto receipt = sample();
     receipt.key = "sge.4711";
-    receipt.limits.runTimeMax = 7200 * kSecond;
+    receipt.limits.runTimeMax = toUsec(2h);
     const auto said = [&receipt](JobResult result) {
         receipt.result = result;
         return stopLine(receipt, "node7", nameOf);
@@ -250,7 +248,7 @@ TEST(Cause, ofAKillForMemory) {
 TEST(Efficiency, isOfTheFewerCpusAndOfTheTimeThatItRan) {
     auto receipt = sample();
     EXPECT_DOUBLE_EQ(*cpuEfficiency(receipt), 0.8);
-    receipt.suspended = 2 * kMinute;
+    receipt.suspended = 2min;
     EXPECT_DOUBLE_EQ(*cpuEfficiency(receipt), 1.0);
     receipt.limits.allowedCpus = CpuList::of({0, 1, 2, 3});
     EXPECT_DOUBLE_EQ(*cpusAllowed(receipt.limits), 2);
@@ -262,7 +260,7 @@ TEST(Efficiency, isOfTheFewerCpusAndOfTheTimeThatItRan) {
     receipt.usage.cpuSystem.reset();
     EXPECT_EQ(cpuEfficiency(receipt), std::nullopt);
     receipt = sample();
-    receipt.suspended = receipt.wall + 1;
+    receipt.suspended = receipt.wall + 1us;
     EXPECT_EQ(cpuEfficiency(receipt), std::nullopt) << "it never ran";
 }
 
@@ -272,7 +270,7 @@ TEST(Advice, onMemoryAskedForInVain) {
     receipt.usage.memoryPeak = kGiB;
     EXPECT_EQ(onlyAdvice(receipt),
               "The job asked for 64G of memory and needed 1G at most: if you ask for less, the job may start sooner.");
-    receipt.wall = 59 * kSecond;
+    receipt.wall = 59s;
     receipt.limits.cpuQuota.reset();
     EXPECT_TRUE(adviceOn(receipt).empty()) << "too short to tell";
     receipt = sample();
@@ -288,7 +286,7 @@ TEST(Advice, onMemoryThatWasNearTheLimit) {
     receipt.usage.memoryPeakAnon = kGiB - kMiB;
     EXPECT_EQ(onlyAdvice(receipt), "The job almost reached its memory limit: ask for more memory.");
     receipt.usage.memoryHighEvents = 3;
-    receipt.usage.memoryPressure = 5 * kMinute;
+    receipt.usage.memoryPressure = 5min;
     EXPECT_EQ(onlyAdvice(receipt),
               "The job was at its memory limit and waited for memory in 50% of its time: ask for more memory.");
     receipt.oom.emplace();
@@ -297,20 +295,20 @@ TEST(Advice, onMemoryThatWasNearTheLimit) {
 
 TEST(Advice, onCpus) {
     auto receipt = sample();
-    receipt.usage.cpuThrottled = 5 * kMinute;
+    receipt.usage.cpuThrottled = 5min;
     EXPECT_EQ(onlyAdvice(receipt), "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.");
-    receipt.usage.cpuUser = 8 * kMinute;
+    receipt.usage.cpuUser = 8min;
     EXPECT_EQ(onlyAdvice(receipt), "The job kept 45% of its CPUs busy: ask for fewer CPUs, or let the job use all of them.");
-    receipt.limits.cpuQuota = kSecond;
-    receipt.usage.cpuUser = kMinute;
+    receipt.limits.cpuQuota = 1'000'000;
+    receipt.usage.cpuUser = 60s;
     EXPECT_TRUE(adviceOn(receipt).empty()) << "one CPU is the least";
 }
 
 TEST(Advice, onTimeTasksAndDisks) {
     auto receipt = sample();
-    receipt.limits.runTimeMax = 10 * kMinute;
+    receipt.limits.runTimeMax = toUsec(10min);
     EXPECT_EQ(onlyAdvice(receipt), "The job almost reached its run time limit: ask for more time.");
-    receipt.suspended = kMinute;
+    receipt.suspended = 60s;
     EXPECT_TRUE(adviceOn(receipt).empty());
     receipt.result = JobResult::Timeout;
     EXPECT_NE(onlyAdvice(receipt).find("The job reached its run time limit"), std::string::npos);
@@ -318,9 +316,9 @@ TEST(Advice, onTimeTasksAndDisks) {
     receipt.limits.tasksMax = receipt.usage.tasksPeak = 20;
     EXPECT_NE(onlyAdvice(receipt).find("as many processes and threads as its limit allows"), std::string::npos);
     receipt = sample();
-    receipt.usage.ioPressureFull = 59 * kSecond;
+    receipt.usage.ioPressureFull = 59s;
     EXPECT_TRUE(adviceOn(receipt).empty());
-    receipt.usage.ioPressureFull = 5 * kMinute;
+    receipt.usage.ioPressureFull = 5min;
     EXPECT_NE(onlyAdvice(receipt).find("wait for disks in 50% of its time"), std::string::npos);
 }
 

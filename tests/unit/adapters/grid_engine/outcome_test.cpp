@@ -16,7 +16,7 @@ constexpr const char* kUsage =
     "wait_status=49\nexit_status=3\nsignal=0\nstart_time=1795261900\nend_time=1795261900\nru_wallclock=0\n"
     "ru_utime=0.002916\nru_stime=0.500000\nru_maxrss=4656\nru_nvcsw=1\n";
 
-Receipt receiptOf(std::uint64_t user, std::uint64_t system, std::uint64_t peak) {
+Receipt receiptOf(Microseconds user, Microseconds system, std::uint64_t peak) {
     Receipt receipt;
     receipt.usage.cpuUser = user;
     receipt.usage.cpuSystem = system;
@@ -25,21 +25,21 @@ Receipt receiptOf(std::uint64_t user, std::uint64_t system, std::uint64_t peak) 
 }
 
 TEST(GridEngineOutcome, onlyLargerFiguresOfTheReceiptAreTaken) {
-    EXPECT_EQ(usageWithReceipt(kUsage, receiptOf(1'500'000, 400'000, 8 << 20)),
+    EXPECT_EQ(usageWithReceipt(kUsage, receiptOf(1500ms, 400ms, 8 << 20)),
               "wait_status=49\nexit_status=3\nsignal=0\nstart_time=1795261900\nend_time=1795261900\nru_wallclock=0\n"
               "ru_utime=1.500000\nru_stime=0.500000\nru_maxrss=8192\nru_nvcsw=1\n");
-    EXPECT_EQ(usageWithReceipt(kUsage, receiptOf(2'916, 0, 4656 << 10)), kUsage);
+    EXPECT_EQ(usageWithReceipt(kUsage, receiptOf(2916us, 0us, 4656 << 10)), kUsage);
     EXPECT_EQ(usageWithReceipt(kUsage, Receipt{}), kUsage);
 }
 
 TEST(GridEngineOutcome, ofAJobWithFurtherTasksNothingIsCountedTwice) {
-    auto receipt = receiptOf(1'500'000, 900'000, 8 << 20);
+    auto receipt = receiptOf(1500ms, 900ms, 8 << 20);
     receipt.tasks = 2;
     EXPECT_EQ(usageWithReceipt(kUsage, receipt), kUsage);
 }
 
 TEST(GridEngineOutcome, damagedUsageStaysAsItIs) {
-    const auto receipt = receiptOf(1'500'000, 900'000, 8 << 20);
+    const auto receipt = receiptOf(1500ms, 900ms, 8 << 20);
     EXPECT_EQ(usageWithReceipt("", receipt), "");
     EXPECT_EQ(usageWithReceipt("ru_utime\nru_stime=x\nru_maxrss=1 2\n", receipt), "ru_utime\nru_stime=x\nru_maxrss=1 2\n");
     Mutator mutator;
