@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by tools/test: runs commands beside each other. None of the commands outlives the script.
+# Sourced by tools/test: runs several commands at the same time. None of the commands outlives the script.
 
-# The commands that run in the background, by process id. Each is a process group of its own, which ends as a whole.
+# The commands that run in the background, by process id. Each command has its own process group, which ends as a whole.
 declare -A background=()
 
-# inBackground NAME COMMAND…
+# inBackground NAME COMMAND…: starts a command in the background.
 inBackground() {
-    set -m # with job control, which also leaves SIGINT to the command
+    set -m # job control gives each command its own process group, and leaves SIGINT to the command
     "${@:2}" </dev/null &
     set +m
     background[$!]=$1

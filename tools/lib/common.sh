@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by the tools: says where things are, and has functions for messages.
+# Sourced by the tools: has the paths of the project, and functions for messages.
 
 set -euo pipefail
 
@@ -15,6 +15,9 @@ cache=${PINFOLD_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pinfold}
 hostRelease=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 # shellcheck disable=SC2034
 release=${PINFOLD_RELEASE:-$hostRelease}
+# The architecture for which pinfold is built by a cross compiler. It is empty if pinfold is built for this host's architecture.
+# shellcheck disable=SC2034
+arch=${PINFOLD_ARCH:-}
 
 say() { printf '%s\n' "$*" >&2; }
 
@@ -27,9 +30,10 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 isRoot() { [[ $EUID -eq 0 ]]; }
 
-isHostRelease() { [[ $release == "$hostRelease" ]]; }
+# Succeeds if this host itself can build pinfold. Otherwise a root tree does it (tools/lib/in-release).
+isForHost() { [[ $release == "$hostRelease" && -z $arch ]]; }
 
-# The root tree of a box: our own, or a tree that was made from it (tools/lib/real-tree).
+# Prints the path of a box's root tree: PINFOLD_TREE, which tools/lib/real-tree has made, or pinfold's own tree.
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
 # Prints the path of the disk of a VM: pinfold's own disk, or a disk that is made from the root tree PINFOLD_TREE.

@@ -22,6 +22,6 @@ EOF
 make --silent -j4 CFLAGS=-O2
 ./program
 
-echo "job: compiled; going on when told so"
+echo "job: compiled; waiting for a line on standard input"
 read -r _
 echo "job: done"

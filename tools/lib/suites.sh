@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by tools/test and tools/lib/suite: says which suites there are, where each runs, and what its results are.
+# Sourced by tools/test and tools/lib/suite: has the names of the suites, the place where each runs, and functions for its results.
 
 # The suites are in the order in which they are started: first those that compute, with the longest one at the head, then those
 # that mostly wait.
@@ -43,7 +43,7 @@ toolsOf() {
     done | sort -u
 }
 
-# buildsItself SUITE: succeeds if the suite itself compiles all that it runs.
+# buildsItself SUITE: succeeds if the suite itself compiles everything that it runs.
 buildsItself() { [[ $1 == fuzz || $1 == sanitized ]]; }
 
 # Prints the junit files of a suite in the directory $results, one on each line.
