@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This file has the names of pinfoldd on the system bus. The names never change, because sites' programs use them. The files
-// dbus/*.xml have the methods, and base/error_code.hpp has the names of the errors.
+// base/bus_names.hpp has the names of pinfoldd on the system bus. The names never change, because sites' programs use them. The
+// files dbus/*.xml have the methods, and base/error_code.hpp has the names of the errors.
 #pragma once
 
 namespace pinfold {
 
 constexpr const char* kBusName = "org.pinfold1";
-/// The object at kManagerPath has the interface org.pinfold1.Manager. The object of a job is kManagerPath/job/<label>
+/// The object at kManagerPath has the interface org.pinfold1.Manager. The object of a job has the path kManagerPath/job/<label>
 /// (JobKey::objectPath()).
 constexpr const char* kManagerPath = "/org/pinfold1";
 constexpr const char* kManagerInterface = "org.pinfold1.Manager";

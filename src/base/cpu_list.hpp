@@ -18,20 +18,20 @@ public:
     /// The highest CPU number is 8191, because the kernel's NR_CPUS is at most 8192.
     static constexpr unsigned kMaxCpu = 8191;
 
-    /// Reads a list. Error: InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
+    /// Reads a list. Returns InvalidArgument for an empty list, a reversed range or a number above kMaxCpu.
     static Result<CpuList> parse(std::string_view text);
     /// Makes a list. `numbers` may be in any order. CpuList::of() ignores numbers above kMaxCpu, because no kernel has CPUs
     /// with such numbers.
     static CpuList of(const std::vector<unsigned>& numbers);
 
-    /// Returns the list as text. The text is sorted and its ranges are merged, so equal sets have equal texts. The empty set
-    /// has the text "", which parse() refuses.
+    /// Returns the list as text. The text is sorted, and adjacent ranges are merged, so equal sets have equal texts. The empty
+    /// set has the text "", which parse() refuses.
     std::string toString() const;
-    /// Returns the set in the D-Bus format of systemd's AllowedCPUs=: bit n % 8 of byte n / 8 stands for CPU n.
+    /// Returns the set of CPUs in the D-Bus format of systemd's AllowedCPUs=: bit n % 8 of byte n / 8 stands for CPU n.
     std::vector<std::uint8_t> toBitmap() const;
     bool empty() const { return cpus_.empty(); }
     std::size_t count() const;
-    /// Returns the numbers in ascending order.
+    /// Returns the CPU numbers in ascending order.
     std::vector<unsigned> numbers() const;
     bool contains(unsigned cpu) const { return cpu < cpus_.size() && cpus_[cpu]; }
     bool contains(const CpuList& other) const;

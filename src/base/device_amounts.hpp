@@ -13,7 +13,7 @@
 namespace pinfold {
 
 /// Returns a number such as "8:0" for the path of a block device. For a partition, the result is the number of the whole disk,
-/// as in systemd. Returns nullopt if the path is not a block device.
+/// because systemd also limits whole disks. Returns nullopt if the path is not a block device.
 using DeviceNumbers = std::function<std::optional<std::string>(const std::string& path)>;
 
 /// Holds block devices with an amount for each device, as in systemd's IOReadBandwidthMax= and similar settings.
@@ -23,7 +23,7 @@ struct DeviceAmounts {
     static constexpr std::size_t kMaxPath = 200;
     static constexpr std::size_t kMaxDevices = 64;
 
-    /// Reads a text such as "/dev/sda 10M, /dev/nvme0n1 infinity". Error: InvalidArgument for an empty list, a device that is
+    /// Reads a text such as "/dev/sda 10M, /dev/nvme0n1 infinity". Returns InvalidArgument for an empty list, a device that is
     /// listed twice, or a wrong path.
     static Result<DeviceAmounts> parse(std::string_view text);
 
@@ -32,7 +32,7 @@ struct DeviceAmounts {
     std::string toString() const;
     bool operator==(const DeviceAmounts&) const = default;
 
-    std::map<std::string, std::uint64_t> amounts; ///< by the path of the device
+    std::map<std::string, std::uint64_t> amounts; ///< the amount of each device, by the path of the device
 };
 
 } // namespace pinfold

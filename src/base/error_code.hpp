@@ -45,8 +45,8 @@ constexpr int kRunFailed = 125;
 constexpr int kRunNotExecutable = 126;
 constexpr int kRunNotFound = 127;
 
-/// The following constants are return codes of Linux-PAM. This file repeats the numbers, because src/base must not need a PAM
-/// header. A static_assert in pam_pinfold.cpp checks the numbers.
+/// The following constants are return codes of Linux-PAM. base/error_code.hpp repeats the numbers, because src/base must not need
+/// a PAM header. A static_assert in pam_pinfold.cpp checks the numbers.
 constexpr int kPamSystemErr = 4;
 constexpr int kPamPermDenied = 6;
 constexpr int kPamAuthinfoUnavail = 9;
@@ -66,7 +66,7 @@ const ErrorRow& errorRow(ErrorCode code);
 /// Returns Denied for "org.pinfold1.Error.Denied". Returns nullopt for a name that is not in the table.
 std::optional<ErrorCode> errorCodeFromDbusName(std::string_view name);
 
-/// Is "org.pinfold1.Error.".
+/// The names of all errors of pinfold on the bus begin with kErrorPrefix, "org.pinfold1.Error.".
 extern const std::string_view kDbusErrorPrefix;
 
 } // namespace pinfold

@@ -54,6 +54,37 @@ bool changesTheTerminal(std::uint32_t c) {
            (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
 }
 
+std::string forTerminal(std::string_view bytes, std::size_t maxBytes, bool backslashes) {
+    constexpr std::string_view cut = "…";
+    std::string out;
+    std::size_t lastFitting = 0; // at this length of `out`, there is still room for the cut mark
+    while (!bytes.empty()) {
+        std::uint32_t codePoint = 0;
+        const auto length = utf8Sequence(bytes, codePoint);
+        std::string piece;
+        const auto taken = length > 0 ? length : 1;
+        if (length > 0 && !changesTheTerminal(codePoint)) {
+            piece = codePoint == '\\' && backslashes ? "\\\\" : std::string(bytes.substr(0, length));
+        } else {
+            for (const char c : bytes.substr(0, taken)) {
+                piece += "\\x";
+                appendHex(piece, c);
+            }
+        }
+        if (out.size() + piece.size() > maxBytes) {
+            out.resize(lastFitting);
+            if (out.size() + cut.size() <= maxBytes)
+                out += cut;
+            return out;
+        }
+        out += piece;
+        if (out.size() + cut.size() <= maxBytes)
+            lastFitting = out.size();
+        bytes.remove_prefix(taken);
+    }
+    return out;
+}
+
 } // namespace
 
 std::string escapeUnitName(std::string_view text) {
@@ -87,8 +118,8 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
             i += 3;
         }
     }
-    // A name that does not come from escapeUnitName() may escape too many or too few characters. unescapeUnitName() refuses
-    // such a name.
+    // A name that does not come from escapeUnitName() may escape too many or too few characters, and unescapeUnitName() refuses
+    // the name.
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 
@@ -126,35 +157,19 @@ std::optional<std::string> unescapeBusLabel(std::string_view label) {
     return escapeBusLabel(out) == label ? std::optional(out) : std::nullopt;
 }
 
-std::string printable(std::string_view bytes, std::size_t maxBytes) {
-    constexpr std::string_view cut = "…";
-    std::string out;
-    std::size_t lastFitting = 0; // at this length of `out`, there is still room for the cut mark
+std::string printable(std::string_view bytes, std::size_t maxBytes) { return forTerminal(bytes, maxBytes, true); }
+
+bool isPrintable(std::string_view bytes) {
     while (!bytes.empty()) {
         std::uint32_t codePoint = 0;
         const auto length = utf8Sequence(bytes, codePoint);
-        std::string piece;
-        const auto taken = length > 0 ? length : 1;
-        if (length > 0 && !changesTheTerminal(codePoint)) {
-            piece = codePoint == '\\' ? "\\\\" : std::string(bytes.substr(0, length));
-        } else {
-            for (const char c : bytes.substr(0, taken)) {
-                piece += "\\x";
-                appendHex(piece, c);
-            }
-        }
-        if (out.size() + piece.size() > maxBytes) {
-            out.resize(lastFitting);
-            if (out.size() + cut.size() <= maxBytes)
-                out += cut;
-            return out;
-        }
-        out += piece;
-        if (out.size() + cut.size() <= maxBytes)
-            lastFitting = out.size();
-        bytes.remove_prefix(taken);
+        if (length == 0 || changesTheTerminal(codePoint))
+            return false;
+        bytes.remove_prefix(length);
     }
-    return out;
+    return true;
 }
+
+std::string legible(std::string_view bytes, std::size_t maxBytes) { return forTerminal(bytes, maxBytes, !isPrintable(bytes)); }
 
 } // namespace pinfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares functions that make any text safe for a unit name, a bus path or a terminal. Other code of pinfold must use these
-// functions before it writes a foreign text to a unit name, a bus path or a terminal.
+// Declares functions that make any text safe for a unit name, a bus path or a terminal. Other code of pinfold must escape a
+// foreign text with the functions of base/escape.hpp before it writes the text to a unit name, a bus path or a terminal.
 #pragma once
 
 #include <optional>
@@ -9,13 +9,13 @@
 
 namespace pinfold {
 
-/// Escapes a text like systemd-escape(1). escapeUnitName() also escapes ':', because a ':' would break naive readers of
-/// /proc/PID/cgroup. If the input has no '/', the result has no '-'.
+/// Escapes a text in the same way as systemd-escape(1). escapeUnitName() also escapes ':', because a ':' would break naive
+/// readers of /proc/PID/cgroup. If the input has no '/', the result has no '-'.
 std::string escapeUnitName(std::string_view text);
 /// Reverses escapeUnitName(). Returns nullopt if the text is not a result of escapeUnitName().
 std::optional<std::string> unescapeUnitName(std::string_view escaped);
 
-/// Escapes as sd_bus_path_encode(3) does.
+/// Escapes a text in the same way as sd_bus_path_encode(3).
 std::string escapeBusLabel(std::string_view text);
 std::optional<std::string> unescapeBusLabel(std::string_view label);
 
@@ -23,5 +23,11 @@ std::optional<std::string> unescapeBusLabel(std::string_view label);
 /// controls) and bytes that are not UTF-8 become \xNN. A backslash becomes \\. The result has at most `maxBytes` bytes. If
 /// printable() has cut the text, the result ends with "…".
 std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
+
+/// Returns true if printable() would change nothing in the text except backslashes.
+bool isPrintable(std::string_view bytes);
+/// Does the same as printable(), except that a text in which only backslashes would be escaped stays as it is. Two programs can
+/// therefore call legible() for the same text, one after the other.
+std::string legible(std::string_view bytes, std::size_t maxBytes);
 
 } // namespace pinfold

@@ -18,6 +18,7 @@ constexpr const char* kMessageLimitsChanged = "d6d6f3216c004ef1b6fc0fe138df634a"
 constexpr const char* kMessageSuspended = "3747447547274e6b95e531ffcdd993e4";
 constexpr const char* kMessageResumed = "ff8cc4fc236340608aee58b8e92089d4";
 constexpr const char* kMessageOutOfMemory = "dbd31de9f9f348659f81f8e3fe981b37";
+constexpr const char* kMessageLimitNear = "5b0c1f6e8a3d4d2c9e7f41d2b6a80c35";
 constexpr const char* kMessageDrained = "6f00b16ce6984e239a8697ae306000b4";
 constexpr const char* kMessageUndrained = "bb0fdc7594844c51ad27678722bda711";
 constexpr const char* kMessageOrphan = "ef151ed803ff43799557af9792ee1a68";

@@ -37,8 +37,8 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Holds the decimal number digits / scale. Decimal does not use floating-point numbers, because they cannot hold all decimal
-/// numbers exactly, and because pinfold-run would have to load libm.
+/// Holds a decimal number as the quotient of `digits` and `scale`. Decimal does not use floating-point numbers, because they
+/// cannot hold all decimal numbers exactly, and because pinfold-run would have to load libm.
 struct Decimal {
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;
@@ -83,7 +83,7 @@ struct Unit {
 constexpr std::uint64_t kMinute = 60'000'000;
 constexpr std::uint64_t kHour = 60 * kMinute;
 constexpr std::uint64_t kDay = 24 * kHour;
-constexpr std::uint64_t kMonth = 2'629'800'000'000; // a twelfth of a year of 365.25 days, as in systemd.time(7)
+constexpr std::uint64_t kMonth = 2'629'800'000'000; // a month is a twelfth of a year of 365.25 days, as in systemd.time(7)
 
 constexpr std::array kDurationUnits{Unit{"usec", 1},           Unit{"us", 1},           Unit{"µs", 1},
                                     Unit{"msec", 1'000},       Unit{"ms", 1'000},       Unit{"seconds", 1'000'000},
@@ -96,13 +96,32 @@ constexpr std::array kDurationUnits{Unit{"usec", 1},           Unit{"us", 1},   
                                     Unit{"month", kMonth},     Unit{"M", kMonth},       Unit{"years", 12 * kMonth},
                                     Unit{"year", 12 * kMonth}, Unit{"y", 12 * kMonth},  Unit{"", 1'000'000}};
 
-constexpr const char* kDurationForms = "\"90\" (seconds), \"1.5s\", \"250ms\", \"2h 30min\", \"1d\" or \"infinity\"";
+constexpr const char* kDurationForms =
+    "\"90\" (seconds), \"1.5s\", \"250ms\", \"2h 30min\", \"1:30:00\", \"1-06:00:00\", \"1d\" or \"infinity\"";
 
 std::optional<std::uint64_t> durationFactor(std::string_view unit) {
     for (const auto& known : kDurationUnits)
         if (known.name == unit)
             return known.factor;
     return std::nullopt;
+}
+
+/// Reads the microseconds of "h:mm:ss" or "d-hh:mm:ss". The form "1:30" is not accepted, because it could also mean minutes.
+std::optional<std::uint64_t> clockTime(std::string_view text) {
+    const auto dash = text.find('-');
+    const bool hasDays = dash != text.npos;
+    const auto days = hasDays ? parseUnsigned(text.substr(0, dash)) : Result<std::uint64_t>(0);
+    const auto clock = hasDays ? text.substr(dash + 1) : text;
+    const auto colon = clock.find(':');
+    if (colon == clock.npos || clock.size() != colon + 6 || clock[colon + 3] != ':')
+        return std::nullopt;
+    const auto hours = parseUnsigned(clock.substr(0, colon));
+    const auto minutes = parseUnsigned(clock.substr(colon + 1, 2));
+    const auto seconds = parseUnsigned(clock.substr(colon + 4, 2));
+    if (!days || !hours || !minutes || !seconds || *minutes > 59 || *seconds > 59 || (hasDays && *hours > 23))
+        return std::nullopt;
+    const Wide total = Wide{*days} * kDay + Wide{*hours} * kHour + *minutes * kMinute + *seconds * 1'000'000;
+    return total < kInfinity ? std::optional(static_cast<std::uint64_t>(total)) : std::nullopt;
 }
 
 } // namespace
@@ -132,6 +151,10 @@ Result<Microseconds> parseDuration(std::string_view text) {
         return kForever;
     if (rest.empty())
         return invalid("duration", text, kDurationForms);
+    if (rest.find(':') != rest.npos) {
+        const auto time = clockTime(rest);
+        return time ? fromUsec<Microseconds>(*time) : Result<Microseconds>(invalid("duration", text, kDurationForms));
+    }
     std::uint64_t total = 0;
     while (!rest.empty()) {
         const auto number = takeNumber(rest);

@@ -19,8 +19,8 @@ constexpr std::uint64_t kInfinity = UINT64_MAX;
 /// are powers of 1024, and "B" or "iB" may follow a suffix. Error: InvalidArgument.
 Result<std::uint64_t> parseSize(std::string_view text);
 
-/// Reads a duration such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity", as in systemd.time(7). "infinity"
-/// is kForever. Error: InvalidArgument.
+/// Reads a duration such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity" as in systemd.time(7), or "1:30:00"
+/// or "2-06:00:00" (d-hh:mm:ss) as Slurm prints it. "infinity" means kForever. Error: InvalidArgument.
 Result<Microseconds> parseDuration(std::string_view text);
 
 /// Reads a CPU quota such as "150%" (like CPUQuota= in systemd.resource-control(5)) or "infinity". Returns the microseconds of
@@ -36,7 +36,7 @@ Result<int> parseSignal(std::string_view text);
 /// Returns "SIGTERM" for 15, and "signal 33" for a number without a name.
 std::string signalName(int signal);
 
-/// Returns "1.5K" for 1536, and "infinity" for kInfinity.
+/// Returns a size as text, such as "1.5K" for 1536, and "infinity" for kInfinity.
 std::string formatSize(std::uint64_t bytes);
 
 /// Returns a duration in its two largest units, such as "1h 30min" for 90min. Returns "infinity" for kForever.

@@ -9,9 +9,12 @@ namespace pinfold {
 constexpr const char* kConfigDirectory = "/etc/pinfold";
 
 constexpr const char* kRuntimeDirectory = "/run/pinfold";
-constexpr const char* kRecordsDirectory = "/run/pinfold/jobs";          ///< the records of live jobs
-constexpr const char* kKeptReceiptsDirectory = "/run/pinfold/receipts"; ///< receipts that wait for the history
-constexpr const char* kFailurePolicyFile = "/run/pinfold/on-failure";   ///< jobs.on_failure, for when pinfoldd does not answer
+constexpr const char* kRecordsDirectory = "/run/pinfold/jobs"; ///< the directory with the records of live jobs
+/// The directory contains receipts that wait for the history.
+constexpr const char* kKeptReceiptsDirectory = "/run/pinfold/receipts";
+constexpr const char* kProfilesDirectory = "/run/pinfold/profiles"; ///< the unfinished profiles of live jobs
+/// The file contains the setting jobs.on_failure, for programs that get no answer from pinfoldd.
+constexpr const char* kFailurePolicyFile = "/run/pinfold/on-failure";
 constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 
 constexpr const char* kStateDirectory = "/var/lib/pinfold";

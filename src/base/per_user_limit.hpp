@@ -21,13 +21,13 @@ public:
 
 private:
     struct Counts {
-        std::map<uid_t, std::size_t> ofUser; ///< how many each user has; a user without any has no entry
+        std::map<uid_t, std::size_t> ofUser; ///< how many things each user has; a user without things has no entry
         std::size_t ofAll = 0;
     };
     std::size_t most_;
     std::size_t mostOfAll_;
-    std::shared_ptr<Counts> counts_ = std::make_shared<Counts>(); ///< shared, because results of enter() may outlive the
-                                                                  ///< PerUserLimit
+    /// The pointer is shared, because results of enter() may outlive the PerUserLimit.
+    std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
 };
 
 } // namespace pinfold

@@ -18,7 +18,7 @@ struct Error {
     std::string message;
 };
 
-/// Holds a value or an Error.
+/// Holds either a value or an Error.
 template <class T> class [[nodiscard]] Result {
 public:
     Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}

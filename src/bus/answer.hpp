@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Holds the pending answer to a method call. The program has to give the answer exactly once, at any later time. All copies of
-/// an Answer belong to the same call.
+/// Holds the pending answer to a method call. The program must give the answer exactly once, but may do so at any later time. All
+/// copies of an Answer belong to the same call.
 template <class... R> class Answer {
 public:
     explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}
@@ -26,7 +26,7 @@ private:
     template <class F> static void guarded(F&& send) {
         try {
             send();
-        } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): see above
+        } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): the caller or the bus may be gone
         }
     }
 

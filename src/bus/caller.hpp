@@ -23,8 +23,8 @@ public:
 
     CallerResolver(sdbus::IConnection& connection, const CallerLimits& clients);
 
-    /// Calls `done` with the caller, sometimes before resolve() returns. Error: Denied if the bus does not know the user, for
-    /// instance because the caller has disconnected. Error: Busy if too many calls of this sender already wait.
+    /// Calls `done` with the caller, sometimes before resolve() returns. Fails with Denied if the bus does not know the user, for
+    /// instance because the caller has disconnected, and with Busy if too many calls of the sender already wait.
     void resolve(const std::string& sender, Done done);
 
     /// Returns the caller that an earlier resolve() has found, or nullopt if resolve() has not found the caller yet.
@@ -36,7 +36,7 @@ private:
     std::unique_ptr<sdbus::IProxy> bus_;
     const CallerLimits& clients_;
     std::map<std::string, uid_t> known_;
-    std::list<std::string> order_; ///< the oldest comes first
+    std::list<std::string> order_; ///< the known bus names; the oldest name comes first
     std::map<std::string, std::vector<Done>> waiting_;
 };
 

@@ -12,6 +12,7 @@ void addJobReaders(EntryReaders& readers, CreateRequest& request) {
         return assign(toNumber("uid", value, 0, UINT32_MAX - 1), request.owner);
     };
     readers["slots"] = readerOf("slots", request.slots);
+    addIdentityReaders(readers, request.identity);
     readers["report_within"] = [&request](const sdbus::Variant& value) {
         return assign(toNumber("report_within", value, 0, toUsec(kMaxGrace)), request.reportWithin);
     };

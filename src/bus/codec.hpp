@@ -12,9 +12,9 @@
 
 namespace pinfold {
 
-// All functions return the error InvalidArgument with the name of the wrong entry.
+// All functions of bus/codec.hpp return the error InvalidArgument with the name of the wrong entry.
 
-/// Reads the options for supervisor, output, owner, limits and allocation into the request.
+/// Reads the options of CreateJob for supervisor, output, owner, limits and allocation into the request.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeOpenOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);

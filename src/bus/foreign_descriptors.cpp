@@ -21,13 +21,15 @@ struct Received {
     UniqueFd original;
 };
 
-std::atomic<int> watchedSocket{-1}; // atomic because other threads, which receive on their own sockets, read it too
+// The variable is atomic, because other threads read it when they call recvmsg() for their own sockets.
+std::atomic<int> watchedSocket{-1};
 std::vector<Received> received;
 std::uint32_t lastNumber = 0;
 
 /// Returns the file descriptor of a new stand-in, or -1 if the process has no free file descriptor.
 int makeStandIn() {
-    lastNumber += lastNumber == UINT32_MAX ? 2 : 1; // the number 0 is left out, because an eventfd that holds 0 cannot be read
+    // An eventfd with the value 0 cannot be read, so no stand-in gets the number 0.
+    lastNumber += lastNumber == UINT32_MAX ? 2 : 1;
     return ::eventfd(lastNumber, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
@@ -102,9 +104,9 @@ ForeignFd ForeignDescriptors::behind(const ForeignFd& standIn) {
 
 } // namespace pinfold
 
-/// Replaces the C library's recvmsg() in the whole program, also for libsystemd. Only in recvmsg() can pinfoldd take
-/// descriptors out of a message before libsystemd gets the message. (libsystemd does not give pinfoldd a descriptor that the
-/// message does not name.)
+/// Replaces the C library's recvmsg() in the whole program, also for libsystemd. recvmsg() is the only place where pinfoldd can
+/// take descriptors out of a message before libsystemd gets the message. (libsystemd gives pinfoldd only the descriptors that the
+/// message names.)
 extern "C" __attribute__((visibility("default"))) ssize_t recvmsg(int socket, msghdr* message, int flags) {
     const auto size = ::syscall(SYS_recvmsg, socket, message, flags);
     if (size >= 0 && socket == pinfold::watchedSocket)

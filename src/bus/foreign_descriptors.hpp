@@ -11,11 +11,11 @@
 
 namespace pinfold {
 
-/// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message in the thread of
-/// the event loop, even descriptors that the message does not name. Closing a foreign descriptor may block. So
-/// ForeignDescriptors handles the descriptors of every message from the bus before libsystemd gets the message.
-/// ForeignDescriptors lets pidfds pass, and replaces each other descriptor by a stand-in that libsystemd can close at once.
-/// Only the thread of the event loop uses ForeignDescriptors, and a process has only one such object.
+/// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message in the thread of the
+/// event loop, even descriptors that the message does not name. Closing a foreign descriptor may block. So ForeignDescriptors
+/// handles the descriptors of every message from the bus before libsystemd gets the message. ForeignDescriptors lets pidfds pass,
+/// and replaces each other descriptor by a stand-in that libsystemd can close at once. Only the thread of the event loop uses
+/// ForeignDescriptors, and a process has only one ForeignDescriptors object.
 class ForeignDescriptors {
 public:
     /// `busSocket` must stay open, and `closer` must exist, until the ForeignDescriptors and all results of takeOver() are
@@ -33,7 +33,7 @@ public:
     ForeignFd behind(const ForeignFd& standIn);
 
 private:
-    using Originals = std::map<std::uint32_t, ForeignFd>; ///< the original descriptors, by the number in the stand-in
+    using Originals = std::map<std::uint32_t, ForeignFd>; ///< the original descriptors, by the number in their stand-in
 
     DescriptorCloser& closer_;
     std::shared_ptr<Originals> originals_ = std::make_shared<Originals>();

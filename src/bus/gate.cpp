@@ -31,7 +31,7 @@ Gate::Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits
            ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes)
     : callers_(callers), clients_(clients), loop_(loop), foreign_(foreign), jobCount_(std::move(jobCount)),
       objectBytes_(std::move(objectBytes)) {
-    // With noexcept an unexpected exception ends pinfoldd. Without noexcept, the exception would pass through the C code of
+    // With noexcept an unexpected exception ends pinfoldd. Without noexcept, an exception would pass through the C code of
     // libsystemd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         return static_cast<Gate*>(self)->look(message);

@@ -16,9 +16,9 @@
 
 namespace pinfold {
 
-/// Looks at every call before sdbus-c++ reads the call. Most of a call's cost is the reading of the message. So a user who
-/// sends calls faster than pinfoldd can read them would delay all other users. At almost no cost, the gate refuses users who
-/// call too often, and calls that are not requests to pinfoldd.
+/// Looks at every call before sdbus-c++ reads the call. pinfoldd spends most of the time for a call on reading the message. So a
+/// user who sends calls faster than pinfoldd can read them would delay all other users. At almost no cost, the gate refuses users
+/// who call too often, and calls that are not requests to pinfoldd.
 class Gate {
 public:
     /// `jobCount` returns the number of jobs. The gate uses the number of jobs as the price of a call that lists all objects.
@@ -28,13 +28,14 @@ public:
     Gate(const Gate&) = delete;
     Gate& operator=(const Gate&) = delete;
 
-    /// Describes the call that pinfoldd is handling.
+    /// Describes the method call that pinfoldd is handling.
     struct Call {
         std::string sender;
         std::string method = {};
-        Microseconds spentBefore{};      ///< EventLoop::cpuTime() when the gate let the call in
-        bool counted = false;            ///< the gate has taken a token for the call
-        std::shared_ptr<void> kept = {}; ///< result of ForeignDescriptors::takeOver(), kept until the call has been decoded
+        Microseconds spentBefore{}; ///< EventLoop::cpuTime() when the gate let the call in
+        bool counted = false;       ///< the gate has taken a token for the call
+        /// The gate keeps the result of ForeignDescriptors::takeOver() until the call has been decoded.
+        std::shared_ptr<void> kept = {};
     };
     const Call& call() const { return call_; }
 
@@ -42,8 +43,8 @@ private:
     /// Checks a message. If look() returns 0, sdbus-c++ handles the message.
     int look(sd_bus_message* message);
     bool letIn(sd_bus_message* message, const std::string& sender);
-    /// Returns true if the caller asks for a list of all objects and this list would be too large. (libsystemd writes all
-    /// objects into one message.)
+    /// Returns true if the caller asks for a list of all objects and the list would be too large. (libsystemd writes all objects
+    /// into one message.)
     bool asksForTooMuch(sd_bus_message* message) const;
 
     CallerResolver& callers_;

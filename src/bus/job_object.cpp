@@ -17,7 +17,7 @@ JobObject::JobObject(sdbus::IConnection& connection, const JobManager& manager, 
 JobObject::~JobObject() {
     try {
         emitInterfacesRemovedSignal();
-    } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): the bus is gone, and with it all its objects
+    } catch (const sdbus::Error&) { // NOLINT(bugprone-empty-catch): if the bus is gone, all its objects are gone
     }
     unregisterAdaptor();
 }
@@ -47,6 +47,11 @@ std::map<std::string, sdbus::Variant> JobObject::Limits() {
     return job ? toDict(job->limits) : dbus::Dict();
 }
 
+std::uint64_t JobObject::Slots() {
+    const auto job = manager_.job(key_.text());
+    return job ? job->slots.value_or(0) : 0;
+}
+
 std::vector<std::string> JobObject::LimitsNotEnforced() {
     const auto job = manager_.job(key_.text());
     return job ? job->limitsNotEnforced : std::vector<std::string>();
@@ -62,7 +67,8 @@ std::map<std::string, sdbus::Variant> JobObject::Allocation() {
 }
 
 std::size_t JobObject::bytesOf(const JobSummary& job) {
-    constexpr std::size_t interfaces = 840; // bytes for the names of interfaces and properties, for numbers and for padding
+    // Each object needs this many bytes for the names of interfaces and properties, for numbers and for padding.
+    constexpr std::size_t interfaces = 870;
     constexpr std::size_t entry = 48;
     const auto scope = job.key.scopeName(0).size();
     auto bytes = interfaces + job.key.objectPath().size() + 3 * scope + job.tasks.size() * (scope + entry);

@@ -42,13 +42,14 @@ private:
     std::uint32_t Leader() override;
     std::uint64_t Created() override { return toUsec(created_); }
     std::map<std::string, sdbus::Variant> Limits() override;
+    std::uint64_t Slots() override;
     std::vector<std::string> LimitsNotEnforced() override;
     std::map<std::string, sdbus::Variant> Allocation() override;
     std::vector<sdbus::Struct<std::uint32_t, std::string>> Tasks() override;
 
     const JobManager& manager_;
-    // JobObject itself keeps only a few values, and asks the manager for all other values. While this object exists, the
-    // manager knows the job.
+    // JobObject itself keeps only a few values, and asks the manager for all other values. While a JobObject exists, the manager
+    // knows the job.
     const JobKey key_;
     const uid_t uid_;
     const RealTime created_;

@@ -3,6 +3,7 @@
 
 #include "base/bus_names.hpp"
 #include "bus/page.hpp"
+#include "bus_values/profile_dict.hpp"
 
 #include <fmt/core.h>
 
@@ -14,7 +15,8 @@
 namespace pinfold {
 namespace {
 
-// If a key or a unit name is longer than kMaxName, pinfoldd refuses the name unread, because no valid name is so long.
+// If a key or a unit name is longer than kMaxName, pinfoldd refuses the name without reading it, because no valid name is so
+// long.
 constexpr std::size_t kMaxName = 1024;
 
 template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, std::function<void(const T&)> give) {
@@ -30,8 +32,8 @@ Reply<void> replyNothing(const Answer<>& answer) {
     return [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); };
 }
 
-/// Makes a reply that answers with a receipt. The reply holds `wait` until the answer, so the call counts as a waiting call
-/// until the answer.
+/// Makes a reply that answers with a receipt. The reply holds `wait` until the answer, so that the call counts as a waiting call
+/// for this time.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
     return replyWith<Receipt>(answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(toDict(receipt)); });
 }
@@ -300,6 +302,17 @@ void ManagerObject::GetReceipt(sdbus::Result<Dict>&& result, std::string key) {
     });
 }
 
+void ManagerObject::GetProfile(sdbus::Result<Dict>&& result, std::string key) {
+    handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
+        auto query = parts_.clients.enterQuery(caller);
+        if (!query)
+            return answer.fail(query.error());
+        parts_.jobs.profile(caller, key, replyWith<Profile>(answer, [answer, held = std::move(*query)](const Profile& profile) {
+                                answer.give(toDict(profile));
+                            }));
+    });
+}
+
 void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
     handle(std::move(result), {}, [this, filter = std::move(filter)](const Caller& caller, const auto& answer) {
         const auto decoded = readReceiptFilter(filter);
@@ -308,8 +321,8 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         auto query = parts_.clients.enterQuery(caller);
         if (!query)
             return answer.fail(query.error());
-        // If the client asked for at most the maximum number of receipts, it gets all of them, and the number of receipts must
-        // not set `more`.
+        // `more` says that pinfoldd has returned fewer receipts than the client wanted. So an answer has `more` only if the
+        // client asked for more receipts than pinfoldd returns at once.
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(
             caller, *decoded,
@@ -367,6 +380,8 @@ std::string ManagerObject::DrainReason() {
 }
 
 std::map<std::string, sdbus::Variant> ManagerObject::DrainDetails() { return drainDetails(parts_.jobs.draining()); }
+
+std::map<std::string, sdbus::Variant> ManagerObject::Resources() { return toDict(parts_.jobs.resources()); }
 
 std::string ManagerObject::Version() { return PINFOLD_VERSION; }
 

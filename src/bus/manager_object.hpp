@@ -37,8 +37,8 @@ public:
         ForeignDescriptors& foreign;
         std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;
-        std::function<void()> onChange; ///< ManagerObject calls it when the number of jobs changes, or whether the node takes
-                                        ///< jobs
+        /// ManagerObject calls onChange when the number of jobs changes, or when the node begins or stops to take jobs.
+        std::function<void()> onChange;
     };
     explicit ManagerObject(Parts parts);
     ~ManagerObject() override;
@@ -48,6 +48,7 @@ public:
     void jobAdded(const JobSummary& job) override;
     void jobStateChanged(const JobKey& key) override;
     void outOfMemory(const JobKey& key, const OomVerdict& verdict) override;
+    void limitNear(const JobKey& key, const std::string& limit) override;
     void limitsChanged(const JobKey& key) override;
     void taskAdded(const JobKey& key, std::uint32_t task) override;
     void taskRemoved(const JobKey& key, std::uint32_t task) override;
@@ -55,6 +56,7 @@ public:
     void unkillable(const JobKey& key, std::uint64_t count) override;
     void jobRemoved(const JobKey& key, const Receipt& receipt) override;
     void receiptAmended(const Receipt& receipt) override;
+    void receiptsStored(const StoredReceipts& stored) override;
     void drainChanged() override;
 
 private:
@@ -85,6 +87,7 @@ private:
     void ListMoreProcesses(sdbus::Result<Dicts>&& result, std::string key, std::uint32_t after) override;
     void GetUsage(sdbus::Result<Dict>&& result, std::string key) override;
     void GetReceipt(sdbus::Result<Dict>&& result, std::string key) override;
+    void GetProfile(sdbus::Result<Dict>&& result, std::string key) override;
     void ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) override;
     void VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& result, Dict options) override;
     void Drain(sdbus::Result<>&& result, std::string reason, Dict options) override;
@@ -96,6 +99,7 @@ private:
     bool Draining() override;
     std::string DrainReason() override;
     Dict DrainDetails() override;
+    Dict Resources() override;
 
     /// Finds out the caller of a request, and then calls body(caller, answer). `name` is the key or the unit name in the
     /// request.
@@ -114,7 +118,7 @@ private:
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // An exception because the bus has gone away is not a bug: the event loop notices the loss of the bus, too, and
+            // An exception because the bus has gone away is not a bug: the event loop also notices the loss of the bus, and
             // pinfoldd starts again.
             if (const auto name = dbus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// After changes of jobs and of the node, this code sends D-Bus signals and changes D-Bus objects. Every user can receive the
-// signals, so a signal must not contain a fact that only a receipt has.
+// When jobs or the node change, ManagerSignals sends D-Bus signals and changes D-Bus objects. Every user can receive the signals,
+// so a signal must not contain a fact that only a receipt has.
 #include "bus/codec.hpp"
 #include "bus/manager_object.hpp"
 
@@ -23,6 +23,10 @@ void ManagerObject::jobStateChanged(const JobKey& key) {
 
 void ManagerObject::outOfMemory(const JobKey& key, const OomVerdict& verdict) {
     guarded("OutOfMemory", [&] { emitOutOfMemory(key.text(), oomNews(verdict)); });
+}
+
+void ManagerObject::limitNear(const JobKey& key, const std::string& limit) {
+    guarded("LimitNear", [&] { emitLimitNear(key.text(), limit); });
 }
 
 void ManagerObject::limitsChanged(const JobKey& key) {
@@ -65,6 +69,10 @@ void ManagerObject::receiptAmended(const Receipt& receipt) {
     guarded("ReceiptAmended", [&] {
         emitReceiptAmended(receipt.key, {{"result", sdbus::Variant(std::string(toString(receipt.result)))}});
     });
+}
+
+void ManagerObject::receiptsStored(const StoredReceipts& stored) {
+    guarded("ReceiptsStored", [&] { emitReceiptsStored(stored.epoch, stored.first, stored.last); });
 }
 
 void ManagerObject::drainChanged() {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus/page.hpp"
 
+#include <map>
 #include <string>
 #include <utility>
 
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kOverhead = 24; ///< bytes for the lengths, the signature and the padding of an entry
+constexpr std::size_t kOverhead = 24; ///< the number of bytes for the lengths, the signature and the padding of an entry
 
 std::size_t bytesOf(const sdbus::Variant& value) {
     const std::string type(value.peekValueType());
@@ -19,6 +20,9 @@ std::size_t bytesOf(const sdbus::Variant& value) {
     if (type == "as")
         for (const auto& text : value.get<std::vector<std::string>>())
             bytes += sizeof(std::uint64_t) + text.size();
+    if (type == "a{ss}")
+        for (const auto& [name, text] : value.get<std::map<std::string, std::string>>())
+            bytes += 3 * sizeof(std::uint64_t) + name.size() + text.size();
     if (type == "a(stttt)")
         for (const auto& io : value.get<std::vector<DeviceIoStruct>>())
             bytes += sizeof(io) + std::get<0>(io).size();

@@ -20,7 +20,7 @@ public:
     /// whatever the size of the entry is.
     bool add(Dict entry);
     /// Returns the entries of the page. The caller sets `more` if the list may have entries that the caller has not passed to
-    /// add(). If `more` is true or the page was full, take() marks the last entry: further entries may exist.
+    /// add(). If `more` is true or the page was full, take() marks the last entry, to say that further entries may exist.
     std::vector<Dict> take(bool more) &&;
 
 private:
@@ -33,8 +33,8 @@ private:
 /// Returns an upper bound for the size of the dictionary in a message, in bytes.
 std::size_t bytesOf(const Dict& dict);
 
-/// Answers a call with the first of `items`, until a page is full. The caller has asked for at most `most` items. If `items`
-/// has `most` items, the answer says that further items may exist.
+/// Answers a call with as many of `items` as fit into one page. The caller has asked for at most `most` items. If `items` has
+/// `most` items, the answer says that further items may exist.
 template <class Answer, class Items, class Encode>
 void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
     Page page;

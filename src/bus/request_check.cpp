@@ -15,13 +15,32 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxEntries = 32;
+constexpr std::size_t kMaxEntries = 64;
+constexpr std::size_t kMaxListed = 8192; // for example the hosts of a job
 // dbus-daemon passes at most 16 descriptors in one message, but a list may name the same descriptor many times.
 constexpr std::size_t kMaxDescriptors = 16;
 
 Error invalid(std::string what) { return {ErrorCode::InvalidArgument, std::move(what)}; }
 
 Error unreadable() { return invalid("the message cannot be read: see org.pinfold1(5) for its types"); }
+
+bool isList(std::string_view type) { return type == "as" || type == "a{ss}"; }
+
+/// Checks an entry that is a list of strings or a dictionary of strings, and moves the read position behind the entry.
+Result<void> checkList(sd_bus_message* message, const char* key, const std::string& type) {
+    const auto contents = type.substr(1);
+    if (sd_bus_message_enter_container(message, SD_BUS_TYPE_VARIANT, type.c_str()) < 0 ||
+        sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, contents.c_str()) < 0)
+        return unreadable();
+    for (std::size_t count = 0; sd_bus_message_at_end(message, 0) == 0;) {
+        if (sd_bus_message_skip(message, contents.c_str()) < 0)
+            return unreadable();
+        if (++count > kMaxListed)
+            return invalid(fmt::format("entry '{}' has more than 8192 values: give fewer", printable(key, 100)));
+    }
+    return sd_bus_message_exit_container(message) < 0 || sd_bus_message_exit_container(message) < 0 ? unreadable()
+                                                                                                    : Result<void>();
+}
 
 Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& seen) {
     const char* key = nullptr;
@@ -31,17 +50,20 @@ Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& 
         return unreadable();
     if (std::find(seen.begin(), seen.end(), key) != seen.end())
         return invalid(fmt::format("entry '{}' occurs more than once: give it once", printable(key, 100)));
-    if (std::string_view(type).size() != 1 || *type == SD_BUS_TYPE_VARIANT)
+    const std::string known = type; // `type` is valid only until the next call
+    if (!isList(known) && (known.size() != 1 || *type == SD_BUS_TYPE_VARIANT))
         return invalid(fmt::format("entry '{}' has type {}, but no entry has this type: see org.pinfold1(5)", printable(key, 100),
                                    printable(type, 100)));
     seen.emplace_back(key);
     if (seen.size() > kMaxEntries)
-        return invalid("a dictionary has more than 32 entries: see org.pinfold1(5)");
+        return invalid("a dictionary has more than 64 entries: see org.pinfold1(5)");
+    if (isList(known))
+        return checkList(message, key, known);
     return sd_bus_message_skip(message, "v") < 0 ? unreadable() : Result<void>();
 }
 
 Result<void> checkDictionary(sd_bus_message* message) {
-    std::vector<std::string_view> seen; // views of text inside the message
+    std::vector<std::string_view> seen; // each string_view refers to text inside the message
     if (sd_bus_message_enter_container(message, SD_BUS_TYPE_ARRAY, "{sv}") < 0)
         return unreadable();
     while (sd_bus_message_enter_container(message, SD_BUS_TYPE_DICT_ENTRY, "sv") > 0) {

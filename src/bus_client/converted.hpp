@@ -28,8 +28,8 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     }
 }
 
-/// Makes an Impl. The member `connection` of the Impl is a connection to the system bus, and the member `manager` is the proxy
-/// of pinfoldd's manager object. Error: Unreachable.
+/// Makes an Impl, the private data of a client. The member `connection` of the Impl is a connection to the system bus, and the
+/// member `manager` is the proxy of pinfoldd's manager object. Error: Unreachable.
 template <class Impl> Result<std::unique_ptr<Impl>> connected() {
     Result<void> checked;
     auto impl = converted([&checked] {

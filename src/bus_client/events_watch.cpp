@@ -45,6 +45,12 @@ Event outOfMemory(sdbus::Message& signal) {
     return event;
 }
 
+Event limitNear(sdbus::Message& signal) {
+    Event event{.name = "limit-near"};
+    signal >> event.job.emplace() >> event.limit.emplace();
+    return event;
+}
+
 Event unkillable(sdbus::Message& signal) {
     Event event{.name = "unkillable"};
     signal >> event.job.emplace() >> event.count.emplace();
@@ -65,6 +71,13 @@ Event receiptAmended(sdbus::Message& signal) {
     dbus::Dict receipt;
     signal >> event.job.emplace() >> receipt;
     event.result = textOf(receipt, "result");
+    return event;
+}
+
+Event receiptsStored(sdbus::Message& signal) {
+    Event event{.name = kReceiptsStored};
+    auto& stored = event.stored.emplace();
+    signal >> stored.epoch >> stored.first >> stored.last;
     return event;
 }
 
@@ -110,10 +123,16 @@ using Reader = Event (*)(sdbus::Message&);
 /// pinfoldd may send.
 Reader readerOf(std::string_view member) {
     static constexpr std::pair<std::string_view, Reader> readers[] = {
-        {"JobAdded", jobAdded},       {"TaskAdded", task<true>},
-        {"TaskRemoved", task<false>}, {"LeftoversFound", leftoversFound},
-        {"OutOfMemory", outOfMemory}, {"Unkillable", unkillable},
-        {"JobRemoved", jobRemoved},   {"ReceiptAmended", receiptAmended},
+        {"JobAdded", jobAdded},
+        {"TaskAdded", task<true>},
+        {"TaskRemoved", task<false>},
+        {"LeftoversFound", leftoversFound},
+        {"OutOfMemory", outOfMemory},
+        {"LimitNear", limitNear},
+        {"Unkillable", unkillable},
+        {"JobRemoved", jobRemoved},
+        {"ReceiptAmended", receiptAmended},
+        {"ReceiptsStored", receiptsStored},
     };
     for (const auto& [name, reader] : readers)
         if (name == member)
@@ -129,7 +148,8 @@ struct EventsWatch::Impl {
             return;
         try {
             heard.push_back(reader(signal));
-        } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): it must not pass libsystemd; the signal is not ours
+        } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the exception must not pass through libsystemd, and the
+                                          // signal does not come from pinfoldd
         }
     }
 

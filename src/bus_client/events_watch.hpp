@@ -11,15 +11,26 @@
 
 namespace pinfold {
 
+inline constexpr const char* kReceiptsStored = "receipts-stored"; ///< the name of an event
+
+/// Says which receipts pinfoldd has stored, as in the signal ReceiptsStored.
+struct StoredEvent {
+    std::string epoch;
+    std::uint64_t first = 0;
+    std::uint64_t last = 0;
+};
+
 /// Holds the contents of one signal of pinfoldd. Members that a kind of event does not have are unset.
 struct Event {
-    std::string name; ///< for example "job-added", "task-removed", "drained"
+    std::string name; ///< the kind of event, for example "job-added", "task-removed", "drained"
     std::optional<std::string> job = {};
     std::optional<std::uint32_t> task = {};
-    std::optional<std::uint32_t> count = {};  ///< number of processes
+    std::optional<std::uint32_t> count = {};  ///< the number of processes that the event is about
     std::optional<std::string> result = {};   ///< the result of a job that is over
-    std::optional<std::string> oomCause = {}; ///< the cause of a kill because memory ran out
+    std::optional<std::string> oomCause = {}; ///< the cause of an out-of-memory kill
+    std::optional<std::string> limit = {};    ///< the name of the limit that the event is about
     std::optional<std::string> reason = {};   ///< the reason of a drain
+    std::optional<StoredEvent> stored = {};
 };
 
 /// Listens to pinfoldd's signals on its own connection to the bus. While pinfoldd does not run, EventsWatch reports only that
@@ -32,8 +43,8 @@ public:
     EventsWatch& operator=(EventsWatch&&) noexcept;
     ~EventsWatch();
 
-    /// Calls `heard` for each event that comes, until `heard` returns false. Error: Unreachable if the connection to the bus is
-    /// lost.
+    /// Calls `heard` for each event that comes, until `heard` returns false. Fails with Unreachable if the connection to the bus
+    /// is lost.
     Result<void> listen(std::function<bool(const Event&)> heard);
 
 private:

@@ -34,7 +34,7 @@ struct JobsWatch::Impl {
             kForever);
     }
 
-    /// Waits for a message. Returns false at the deadline.
+    /// Waits for a message from the bus. Returns false at the deadline.
     bool waitForMessage(MonotonicTime deadline) const {
         const auto data = connection->getEventLoopPollData();
         const auto now = MonotonicClock::now();

@@ -22,7 +22,7 @@ public:
 
     /// Waits until one of the given jobs, or a job of an earlier call, is over and its receipt is durable. JobsWatch watches at
     /// most 64 jobs at the same time. When one of the 64 jobs is over, JobsWatch begins to watch another job.
-    /// Errors: TimedOut; Unreachable; the errors of WaitJob. If pinfoldd restarts, the error is Unreachable, and
+    /// Fails with TimedOut, Unreachable or an error of WaitJob. If pinfoldd restarts, the error is Unreachable, and
     /// the caller must not use the JobsWatch any more.
     Result<void> untilOneEnds(const std::vector<std::string>& keys, Microseconds timeout);
 

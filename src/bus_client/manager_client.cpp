@@ -5,6 +5,7 @@
 #include "base/error_code.hpp"
 #include "bus_client/converted.hpp"
 #include "bus_values/job_dict.hpp"
+#include "bus_values/profile_dict.hpp"
 #include "bus_values/receipt_dict.hpp"
 #include "bus_values/request_dict.hpp"
 
@@ -42,6 +43,16 @@ void invoke(sdbus::IProxy& manager, const char* method, Microseconds timeout, st
         results);
 }
 
+Dict allProperties(sdbus::IProxy& object, const char* interface) {
+    Dict properties;
+    object.callMethod("GetAll")
+        .onInterface("org.freedesktop.DBus.Properties")
+        .withTimeout(toUsec(kTimeout))
+        .withArguments(std::string(interface))
+        .storeResultsTo(properties);
+    return properties;
+}
+
 template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* method, const Args&... args) {
     T result;
     invoke(manager, method, kTimeout, std::tie(result), args...);
@@ -62,7 +73,7 @@ template <class F> std::vector<Dict> patiently(F&& ask) {
     }
 }
 
-/// Reads a list that pinfoldd sends in several pages. For each page, allPages() calls ask() with all entries that have come so
+/// Reads a list that pinfoldd sends in several pages. For each page, allPages() calls `ask` with all entries that have come so
 /// far. Each page costs a share of pinfoldd's time, and a user who has used up their share must wait before the next page.
 template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
     std::vector<T> all;
@@ -76,6 +87,18 @@ template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, D
     return all;
 }
 
+/// Makes a call to the object of a job. A job has an object on the bus from its first process to its end. If the job has no
+/// object, the error has the code and the message of `gone`.
+template <class F> auto askJob(F&& call, const Error& gone) {
+    try {
+        return call();
+    } catch (const sdbus::Error& error) {
+        if (dbus::errorName(error) != "org.freedesktop.DBus.Error.UnknownObject")
+            throw;
+        throw dbus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(gone.code).dbusName), gone.message);
+    }
+}
+
 std::string beginsOrEnds(const std::string& key) {
     return fmt::format("job {} is only being created, or has just ended; try again", key);
 }
@@ -83,14 +106,14 @@ std::string beginsOrEnds(const std::string& key) {
 template <class T = Dict>
 T jobProperty(sdbus::IConnection& connection, sdbus::IProxy& manager, const std::string& key, const char* property) {
     const auto path = ask<sdbus::ObjectPath>(manager, "GetJob", key);
-    try {
-        return dbus::makeProxy(connection, kBusName, path)->getProperty(property).onInterface(kJobInterface).template get<T>();
-    } catch (const sdbus::Error& error) {
-        // A job has an object on the bus from its first process to its end.
-        if (dbus::errorName(error) != "org.freedesktop.DBus.Error.UnknownObject")
-            throw;
-        throw dbus::makeError(std::string(kDbusErrorPrefix) + std::string(errorRow(ErrorCode::Busy).dbusName), beginsOrEnds(key));
-    }
+    return askJob(
+        [&] {
+            return dbus::makeProxy(connection, kBusName, path)
+                ->getProperty(property)
+                .onInterface(kJobInterface)
+                .template get<T>();
+        },
+        {ErrorCode::Busy, beginsOrEnds(key)});
 }
 
 } // namespace
@@ -112,16 +135,12 @@ Result<std::string> ManagerClient::version() const {
 }
 
 Result<std::optional<Drain>> ManagerClient::draining() const {
-    return converted([this] {
-        // One call reads all properties. If each call read one property, the properties could belong to two different drains.
-        Dict properties;
-        impl_->manager->callMethod("GetAll")
-            .onInterface("org.freedesktop.DBus.Properties")
-            .withTimeout(toUsec(kTimeout))
-            .withArguments(std::string(kManagerInterface))
-            .storeResultsTo(properties);
-        return drainFrom(properties);
-    });
+    // One call reads all properties. If each property had its own call, the properties could belong to two different drains.
+    return converted([this] { return drainFrom(allProperties(*impl_->manager, kManagerInterface)); });
+}
+
+Result<NodeResources> ManagerClient::resources() const {
+    return converted([this] { return resourcesFrom(allProperties(*impl_->manager, kManagerInterface)); });
 }
 
 Result<void> ManagerClient::drain(const std::string& reason) const {
@@ -194,6 +213,19 @@ Result<Allocation> ManagerClient::allocation(const std::string& key) const {
     return converted([&] { return allocationFrom(jobProperty(*impl_->connection, *impl_->manager, key, "Allocation")); });
 }
 
+Result<Holding> ManagerClient::holding(const JobInfo& job) const {
+    return converted([&] {
+        const auto object = dbus::makeProxy(*impl_->connection, kBusName, sdbus::ObjectPath(job.object));
+        const auto properties = askJob([&] { return allProperties(*object, kJobInterface); },
+                                       {ErrorCode::NoSuchJob, fmt::format("job {} has ended", job.key)});
+        Dict limits;
+        take(properties, "Limits", limits);
+        std::uint64_t slots = 0; // an older pinfoldd lacks the property Slots
+        take(properties, "Slots", slots);
+        return Holding{limitsFrom(limits), slots > 0 ? std::optional(slots) : std::nullopt};
+    });
+}
+
 Result<Usage> ManagerClient::usage(const std::string& key) const {
     return converted([&] { return usageFrom(ask<Dict>(*impl_->manager, "GetUsage", key)); });
 }
@@ -213,13 +245,21 @@ Result<Receipt> ManagerClient::receipt(const std::string& key) const {
     return converted([&] { return receiptFrom(ask<Dict>(*impl_->manager, "GetReceipt", key)); });
 }
 
+Result<Profile> ManagerClient::profile(const std::string& key) const {
+    return converted([&] { return profileFrom(ask<Dict>(*impl_->manager, "GetProfile", key)); });
+}
+
 Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter) const {
     return converted([&] {
         const auto page = [&](const std::vector<Receipt>& newer) {
             auto rest = filter;
             rest.limit -= static_cast<std::uint32_t>(newer.size());
-            if (!newer.empty())
+            if (!newer.empty() && filter.after) {
+                rest.after = newer.back().sequence;
+                rest.epoch = newer.back().epoch;
+            } else if (!newer.empty()) {
                 rest.before = newer.back().id;
+            }
             return ask<std::vector<Dict>>(*impl_->manager, "ListReceipts", toDict(rest));
         };
         return allPages<Receipt>(page, receiptFrom);
@@ -263,6 +303,7 @@ Result<std::string> ManagerClient::open(const std::string& key, const JobOpening
     return converted([&] {
         auto options = toDict(opening.limits);
         options.merge(toDict(opening.allocation));
+        options.merge(toDict(opening.identity));
         put(options, "uid", opening.uid);
         put(options, "slots", opening.slots);
         put(options, "linger", opening.linger);

@@ -9,6 +9,8 @@
 #include "model/allocation.hpp"
 #include "model/drain.hpp"
 #include "model/job_info.hpp"
+#include "model/node_resources.hpp"
+#include "model/profile.hpp"
 #include "model/receipt.hpp"
 #include "model/reconciliation.hpp"
 #include "model/resource_limits.hpp"
@@ -30,13 +32,20 @@ struct JobOpening {
     uid_t uid = 0;
     ResourceLimits limits;
     AllocationRequest allocation = {};
-    std::optional<std::uint64_t> slots = {};       ///< 1 to 8192
-    std::optional<Microseconds> linger = {};       ///< if unset, the site's setting holds
-    std::optional<Microseconds> reportWithin = {}; ///< if unset, 10 s
+    std::optional<std::uint64_t> slots = {}; ///< the number of the job's slots, 1 to 8192
+    std::optional<Microseconds> linger = {}; ///< how long the job lives after its last task; if unset, the site's setting applies
+    std::optional<Microseconds> reportWithin = {}; ///< how long pinfoldd waits for EndJob after the leader's end; if unset, 10 s
+    JobIdentity identity = {};
 };
 
-/// Calls pinfoldd. Every call can return TimedOut, Denied, and all errors of org.pinfold1.Error.*. If the client cannot reach
-/// pinfoldd or the bus, the error is Unreachable.
+/// Says what a live job holds on the node.
+struct Holding {
+    ResourceLimits limits;
+    std::optional<std::uint64_t> slots; ///< unset if the batch system did not tell a number of slots
+};
+
+/// Calls methods of pinfoldd. Every call can return TimedOut, Denied, and all errors of org.pinfold1.Error.*. If the client
+/// cannot reach pinfoldd or the bus, the error is Unreachable.
 class ManagerClient {
 public:
     /// Connects to the system bus.
@@ -48,6 +57,8 @@ public:
     Result<std::string> version() const;
     /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
     Result<std::optional<Drain>> draining() const;
+    /// Says what the node has, and what the live jobs hold. With an older pinfoldd, all members of the answer are unset.
+    Result<NodeResources> resources() const;
     /// Drains the node. If the reason is empty and the node is already drained, drain() does not change the reason of the
     /// drain.
     Result<void> drain(const std::string& reason) const;
@@ -57,7 +68,7 @@ public:
     /// configuration stays in force.
     Result<void> reload() const;
     // The following functions return complete lists: they ask pinfoldd for all pages of a list.
-    /// `timeout` is the time for each page.
+    /// The argument `timeout` is the time limit for each page of the list.
     Result<std::vector<JobInfo>> listJobs(Microseconds timeout = 30s) const;
     Result<JobInfo> job(const std::string& key) const;
     /// Finds the job that a process belongs to. Returns the key of the job, and the number of the task with the process.
@@ -66,17 +77,21 @@ public:
     /// Returns the names of the job's limits that the kernel does not enforce.
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
+    /// Asks with one call. A job that ended since listJobs() is the error NoSuchJob.
+    Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
+    /// Returns what a live job has used over time. If no live job has the key, the result is for the newest job with this key.
+    Result<Profile> profile(const std::string& key) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
-    /// Removes receipts. The limits that are set in `retention` replace the configured limits of the history. vacuum() waits
-    /// for at most an hour until pinfoldd has removed the receipts.
+    /// Removes receipts from the history. The limits that are set in `retention` replace the configured limits of the history.
+    /// vacuum() waits for at most an hour until pinfoldd has removed the receipts.
     Result<Vacuumed> vacuum(const Retention& retention) const;
     Result<void> stop(const std::string& key, std::optional<Microseconds> grace) const;
     Result<void> suspend(const std::string& key) const;
     Result<void> resume(const std::string& key) const;
-    /// Changes limits. Returns the limits of the job that are in force after the change.
+    /// Changes limits of a job. Returns the limits of the job that are in force after the change.
     Result<ResourceLimits> setLimits(const std::string& key, const ResourceLimits& change, bool force) const;
     Result<void> kill(const std::string& key, int signal) const;
     /// Opens a job, and returns its slice.

@@ -12,11 +12,11 @@
 
 namespace pinfold {
 
-/// Asks services on the bus. Every call can return the error TimedOut, or the error Unreachable with the error message of the
-/// bus.
+/// Asks services on the system bus. Every call can return the error TimedOut, or the error Unreachable with the error message of
+/// the bus.
 class NodeClient {
 public:
-    static constexpr Microseconds kTimeLimit = 2s; ///< for each call
+    static constexpr Microseconds kTimeLimit = 2s; ///< the time limit for each call
 
     /// Connects to the system bus. connect() also sets SYSTEMD_BUS_TIMEOUT, the time limit for calls without a time limit of
     /// their own.
@@ -25,8 +25,8 @@ public:
     NodeClient& operator=(NodeClient&&) noexcept;
     ~NodeClient();
 
-    /// Holds properties as text. In the text of a list, blanks separate the entries. Boolean values are "yes" or "no".
-    /// Properties omits structures and similar values.
+    /// Holds the properties of an object on the bus, as text. Blanks separate the entries of a list. Boolean values are "yes" or
+    /// "no". Properties omits structures and similar values.
     using Properties = std::map<std::string, std::string>;
     /// Returns the properties of an object. If `interface` is empty, properties() returns the properties of all interfaces.
     Result<Properties> properties(const std::string& service, const std::string& path, const std::string& interface) const;

@@ -13,7 +13,7 @@ namespace pinfold {
 
 using dbus::Dict;
 
-/// Adds an entry. On the bus, a duration or a time is a number of microseconds.
+/// Adds an entry to the dictionary. On the bus, a duration or a time is a number of microseconds.
 template <class T> void put(Dict& dict, const char* name, const T& value) {
     if constexpr (kIsTime<T>)
         dict.emplace(name, sdbus::Variant(toUsec(value)));
@@ -26,8 +26,8 @@ template <class T> void put(Dict& dict, const char* name, const std::optional<T>
         put(dict, name, *value);
 }
 
-/// Reads an entry. If the dictionary has no entry with the given name, take() does not change `value`. If the entry has a wrong
-/// type, take() throws sdbus::Error.
+/// Reads an entry of the dictionary. If the dictionary has no entry with the given name, take() does not change `value`. If the
+/// entry has a wrong type, take() throws sdbus::Error.
 template <class T> void take(const Dict& dict, const char* name, T& value) {
     const auto entry = dict.find(name);
     if (entry == dict.end())

@@ -80,6 +80,24 @@ Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool
     return {};
 }
 
+EntryReader readerOf(const char* name, std::vector<std::string>& member) {
+    return [name, &member](const sdbus::Variant& value) -> Result<void> {
+        if (typeOf(value) != "as")
+            return wrongType(name, value, "a list of strings (as)");
+        member = value.get<std::vector<std::string>>();
+        return {};
+    };
+}
+
+EntryReader readerOf(const char* name, std::map<std::string, std::string>& member) {
+    return [name, &member](const sdbus::Variant& value) -> Result<void> {
+        if (typeOf(value) != "a{ss}")
+            return wrongType(name, value, "a dictionary of strings (a{ss})");
+        member = value.get<std::map<std::string, std::string>>();
+        return {};
+    };
+}
+
 Result<UniqueFd> toDescriptor(const std::string& name, const sdbus::Variant& value) {
     if (typeOf(value) != "h")
         return wrongType(name, value, "a descriptor (h)");

@@ -16,6 +16,7 @@
 #include <string>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace pinfold {
 
@@ -25,11 +26,11 @@ using EntryReaders = std::map<std::string, EntryReader>;
 /// Passes each entry of the dictionary to the reader with the same name.
 Result<void> readEntries(const Dict& dict, const EntryReaders& readers);
 
-/// Reads a number. toNumber() accepts every integer type of D-Bus, because clients in different languages send numbers with
-/// different types.
+/// Reads an entry with a number. toNumber() accepts every integer type of D-Bus, because clients in different languages send
+/// numbers with different types.
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value);
 Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& value, std::uint64_t least, std::uint64_t most);
-/// Reads a text of at most 64 KiB.
+/// Reads an entry with a text of at most 64 KiB.
 Result<std::string> toText(const std::string& name, const sdbus::Variant& value);
 Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag);
 Result<UniqueFd> toDescriptor(const std::string& name, const sdbus::Variant& value);
@@ -69,6 +70,9 @@ template <class T> EntryReader readerOf(const char* name, std::optional<T>& memb
 inline EntryReader readerOf(const char* name, bool& member) {
     return [name, &member](const sdbus::Variant& value) { return readFlag(name, value, member); };
 }
+
+EntryReader readerOf(const char* name, std::vector<std::string>& member);
+EntryReader readerOf(const char* name, std::map<std::string, std::string>& member);
 
 template <class Fd>
 requires std::is_constructible_v<Fd, UniqueFd> EntryReader readerOf(const char* name, Fd& member) {

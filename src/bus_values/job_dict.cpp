@@ -2,6 +2,17 @@
 #include "bus_values/job_dict.hpp"
 
 namespace pinfold {
+namespace {
+
+/// Calls f(name, member) for each entry of the property Resources.
+template <class R, class F> void forEachResourceEntry(R& resources, F&& f) {
+    forEachResource(resources, [&f](const std::string& resource, auto& share) {
+        forEachPart(share, [&](const char* part, auto& amount) { f((resource + "_" + part).c_str(), amount); });
+        f((resource + "_unlimited_jobs").c_str(), share.unlimitedJobs);
+    });
+}
+
+} // namespace
 
 Dict toDict(const JobInfo& job) {
     Dict dict;
@@ -64,6 +75,20 @@ Reconciliation reconciliationFrom(const Dict& dict) {
     Reconciliation found;
     forEachOrphanKind(found, [&dict](const char* kind, auto& names) { take(dict, kind, names); });
     return found;
+}
+
+Dict toDict(const NodeResources& resources) {
+    Dict dict;
+    forEachResourceEntry(resources, [&dict](const char* name, const auto& value) { put(dict, name, value); });
+    return dict;
+}
+
+NodeResources resourcesFrom(const Dict& properties) {
+    Dict dict;
+    take(properties, "Resources", dict);
+    NodeResources resources;
+    forEachResourceEntry(resources, [&dict](const char* name, auto& value) { take(dict, name, value); });
+    return resources;
 }
 
 Dict drainDetails(const std::optional<Drain>& drain) {

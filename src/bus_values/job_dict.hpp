@@ -6,6 +6,7 @@
 #include "bus_values/dict.hpp"
 #include "model/drain.hpp"
 #include "model/job_info.hpp"
+#include "model/node_resources.hpp"
 #include "model/reconciliation.hpp"
 
 namespace pinfold {
@@ -18,6 +19,12 @@ JobProcess processFrom(const Dict& dict);
 
 Dict toDict(const Reconciliation& found);
 Reconciliation reconciliationFrom(const Dict& dict);
+
+/// Makes the property Resources.
+Dict toDict(const NodeResources& resources);
+/// Reads the property Resources from the properties of the manager object. An older pinfoldd does not have the property, and all
+/// members of the result are unset.
+NodeResources resourcesFrom(const Dict& properties);
 
 /// Makes the property DrainDetails, which has the entries `since` and `by`.
 Dict drainDetails(const std::optional<Drain>& drain);

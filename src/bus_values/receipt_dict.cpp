@@ -69,6 +69,21 @@ Allocation allocationFrom(const Dict& dict) {
     return allocation;
 }
 
+Dict toDict(const JobIdentity& identity) {
+    Dict dict;
+    forEachIdentityField(identity, [&dict](const char* name, const auto& member) {
+        if (isSet(member))
+            put(dict, name, member);
+    });
+    return dict;
+}
+
+JobIdentity identityFrom(const Dict& dict) {
+    JobIdentity identity;
+    forEachIdentityField(identity, [&dict](const char* name, auto& member) { take(dict, name, member); });
+    return identity;
+}
+
 Dict toDict(const Usage& usage) {
     Dict dict;
     forEachUsage(usage, [&dict](const char* name, const auto& value) { put(dict, name, value); });
@@ -122,6 +137,7 @@ Dict toDict(const Receipt& receipt) {
     forEachReceiptField(receipt, [&dict](const char* name, const auto& value) { put(dict, name, value); });
     dict.merge(toDict(receipt.limits));
     dict.merge(toDict(receipt.allocation));
+    dict.merge(toDict(receipt.identity));
     if (receipt.oom)
         dict.merge(toDict(*receipt.oom));
     return dict;
@@ -131,9 +147,11 @@ Receipt receiptFrom(const Dict& dict) {
     Receipt receipt;
     forEachReceiptField(receipt, [&dict](const char* name, auto& value) { take(dict, name, value); });
     receipt.usage = usageFrom(dict);
-    receipt.oom = oomFrom(dict);
+    if (auto oom = oomFrom(dict))
+        receipt.oom = std::move(*oom);
     receipt.limits = limitsFrom(dict);
     receipt.allocation = allocationFrom(dict);
+    receipt.identity = identityFrom(dict);
     return receipt;
 }
 

@@ -21,6 +21,10 @@ Dict toDict(const Allocation& allocation);
 /// Reads an allocation. allocationFrom() also reads the environment, which only the D-Bus object of a live job has.
 Allocation allocationFrom(const Dict& dict);
 
+/// Makes a dictionary with an entry for each member that is set.
+Dict toDict(const JobIdentity& identity);
+JobIdentity identityFrom(const Dict& dict);
+
 Dict toDict(const Usage& usage);
 Usage usageFrom(const Dict& dict);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <type_traits>
 
 namespace pinfold {
 namespace {
@@ -35,6 +36,17 @@ Result<void> readScheduler(const sdbus::Variant& value, std::optional<std::strin
         return Error{ErrorCode::InvalidArgument,
                      "entry 'scheduler' is '" + printable(*text, 100) + "': use lower case letters and digits"};
     scheduler = std::move(*text);
+    return {};
+}
+
+Result<void> readLabel(const sdbus::Variant& value, std::optional<LabelFilter>& label) {
+    auto text = toText("label", value);
+    if (!text)
+        return text.error();
+    auto read = labelFilter(*text);
+    if (!read)
+        return Error{ErrorCode::InvalidArgument, "entry 'label': " + read.error().message};
+    label = *std::move(read);
     return {};
 }
 
@@ -70,6 +82,15 @@ void addAllocationReaders(EntryReaders& readers, AllocationRequest& request) {
     readers["exclusive"] = readerOf("exclusive", request.exclusive);
 }
 
+void addIdentityReaders(EntryReaders& readers, JobIdentity& identity) {
+    forEachIdentityField(identity, [&readers](const char* name, auto& member) {
+        if constexpr (std::is_same_v<decltype(member), std::optional<std::string>&>) // a limit may be only one of certain words
+            readers[name] = [name, &member](const sdbus::Variant& value) { return assign(toText(name, value), member); };
+        else
+            readers[name] = readerOf(name, member);
+    });
+}
+
 Dict toDict(const ReceiptFilter& filter) {
     Dict dict;
     put(dict, "key", filter.key);
@@ -80,6 +101,10 @@ Dict toDict(const ReceiptFilter& filter) {
     put(dict, "limit", filter.limit);
     put(dict, "result", filter.result);
     put(dict, "scheduler", filter.scheduler);
+    put(dict, "after", filter.after);
+    put(dict, "epoch", filter.epoch);
+    if (filter.label)
+        put(dict, "label", filter.label->name + (filter.label->value ? "=" + *filter.label->value : ""));
     for (const auto& [outcome, name] : {std::pair{JobOutcome::Failed, "failed"}, {JobOutcome::Unknown, "unknown"}})
         if (std::ranges::find(filter.outcomes, outcome) != filter.outcomes.end())
             put(dict, name, true);
@@ -103,12 +128,17 @@ Result<ReceiptFilter> readReceiptFilter(const Dict& options) {
                      {"limit", [&](const sdbus::Variant& v) { return assign(toNumber("limit", v, 1, kMaxReceipts), limit); }},
                      {"result", [&](const sdbus::Variant& v) { return readResult(v, filter.result); }},
                      {"scheduler", [&](const sdbus::Variant& v) { return readScheduler(v, filter.scheduler); }},
+                     {"after", [&](const sdbus::Variant& v) { return assign(toNumber("after", v, 0, INT64_MAX), filter.after); }},
+                     {"epoch", [&](const sdbus::Variant& v) { return assign(toText("epoch", v), filter.epoch); }},
+                     {"label", [&](const sdbus::Variant& v) { return readLabel(v, filter.label); }},
                      {"failed", readerOf("failed", failed)},
                      {"unknown", readerOf("unknown", unknown)},
                      {"leftovers", readerOf("leftovers", filter.leftoversOnly)},
                  });
     if (!read)
         return read.error();
+    if (filter.before && filter.after)
+        return Error{ErrorCode::InvalidArgument, "before and after exclude each other: use only one of them"};
     if (limit)
         filter.limit = *limit;
     if (failed)

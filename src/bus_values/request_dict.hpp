@@ -6,6 +6,7 @@
 
 #include "bus_values/entry_readers.hpp"
 #include "model/allocation.hpp"
+#include "model/job_identity.hpp"
 #include "store/history.hpp"
 
 namespace pinfold {
@@ -16,6 +17,9 @@ Result<ResourceLimits> readLimits(const Dict& options);
 
 Dict toDict(const AllocationRequest& request);
 void addAllocationReaders(EntryReaders& readers, AllocationRequest& request);
+
+/// Adds readers for the entries of a JobIdentity. The function toDict() for a JobIdentity is in receipt_dict.hpp.
+void addIdentityReaders(EntryReaders& readers, JobIdentity& identity);
 
 Dict toDict(const ReceiptFilter& filter);
 Result<ReceiptFilter> readReceiptFilter(const Dict& options);

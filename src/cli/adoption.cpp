@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kAnswerTime = 30s; // as for calls on the bus
+constexpr Microseconds kAnswerTime = 30s; // the same time limit as for calls on the bus
 
 Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     std::vector<UniqueFd> processes;
@@ -34,8 +34,8 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     return processes;
 }
 
-/// Checks that the process behind each pidfd belongs to `owner`. (The user has typed process ids, and by now such an id may
-/// belong to another process.)
+/// Checks that the process behind each pidfd belongs to `owner`. (The user has typed process ids, and by now an id may belong to
+/// another process.)
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
     for (const auto& process : processes) {
@@ -43,7 +43,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         const auto info = pid ? table.read(*pid) : pid.error();
         if (!info)
             return info.error();
-        if (hasEnded(process.get())) // /proc may have described a later process with this number
+        if (hasEnded(process.get())) // /proc may have described a later process with the same id
             return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied,

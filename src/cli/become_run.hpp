@@ -5,12 +5,12 @@
 
 namespace pinfold {
 
-/// If the command line is `pinfold run` with --dry-run before the job's command, returns the number of words before the job's
-/// command. Otherwise returns nullopt.
+/// Returns the number of words before the job's command, if the command line is `pinfold run` with --dry-run before the job's
+/// command. For any other command line, the result is nullopt.
 std::optional<int> wordsOfDryRun(int argc, char** argv);
 
-/// If the command line is `pinfold run` without --dry-run, replaces this process by pinfold-run, which reads the options
-/// itself. For all other command lines, returns the number of words that pinfold has to parse.
+/// Replaces the calling process by pinfold-run if the command line is `pinfold run` without --dry-run. pinfold-run then reads the
+/// options itself. If pinfold itself has to handle the command line, the result is the number of words that pinfold has to parse.
 int becomePinfoldRun(int argc, char** argv);
 
 } // namespace pinfold

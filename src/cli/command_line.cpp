@@ -18,7 +18,7 @@ namespace {
 
 using Texts = std::vector<std::string>;
 
-constexpr std::size_t kMostText = 2000; // an error names no list of words that is longer
+constexpr std::size_t kMostText = 2000; // an error message lists the valid words only if the list is not longer than kMostText
 
 void set(const Option& option, const std::string& text) {
     const bool withoutValue = option.values == Values::Optional && text.empty();
@@ -30,11 +30,15 @@ void addFlag(CLI::App& app, const std::string& names, const Option& option) {
     app.add_flag_callback(names, [&option] { set(option, ""); });
 }
 
-/// addValue() passes the user's texts unchanged to the setters, because CLI11's conversion to a list would read "{}" as an
-/// empty list.
+/// Returns the texts that the user wrote. CLI11 2.3 and later reads a lone "{}" as an empty list, and adds the mark "%%" to it.
+CLI::results_t withoutMark(const CLI::results_t& texts) {
+    return texts == CLI::results_t{"{}", "%%"} ? CLI::results_t{"{}"} : texts;
+}
+
+/// addValue() passes the user's texts unchanged to the setters, because CLI11 itself would read "{}" as an empty list.
 void addValue(CLI::App& app, const std::string& names, const Option& option) {
     const CLI::callback_t setAll = [&option](const CLI::results_t& texts) {
-        for (const auto& text : texts)
+        for (const auto& text : withoutMark(texts))
             set(option, text);
         return true;
     };

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/common_options.hpp"
 
+#include "base/escape.hpp"
+#include "base/parse.hpp"
+
+#include <fmt/core.h>
+
 namespace pinfold {
 
 Option jobArgument(std::string& job, Offer offer) {
@@ -10,6 +15,16 @@ Option jobArgument(std::string& job, Offer offer) {
 Option jobsArgument(std::vector<std::string>& jobs, Offer offer) {
     return {
         .name = "JOB", .help = "the jobs' keys", .set = into(jobs), .values = Values::Several, .offer = offer, .required = true};
+}
+
+std::function<Result<Microseconds>(const std::string&)> durationFrom(Microseconds least, Microseconds most, const char* what,
+                                                                     const char* range) {
+    return [=](const std::string& text) -> Result<Microseconds> {
+        auto value = parseDuration(text);
+        if (value && *value >= least && *value <= most)
+            return value;
+        return Error{ErrorCode::InvalidArgument, fmt::format("{} '{}' is not valid: use {}", what, printable(text, 100), range)};
+    };
 }
 
 Option dryRunOption(bool& dryRun) {

@@ -2,8 +2,10 @@
 // Declares the options and arguments that several verbs have.
 #pragma once
 
+#include "base/clock.hpp"
 #include "options/option.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,8 +18,13 @@ Option jobArgument(std::string& job, Offer offer = Offer::LiveJobs);
 /// Returns the option for the argument JOB..., which has the keys of one or more jobs.
 Option jobsArgument(std::vector<std::string>& jobs, Offer offer = Offer::LiveJobs);
 
+/// Returns a function that reads a duration from `least` to `most`. In the error message, `what` names the value, and `range`
+/// says which values are valid.
+std::function<Result<Microseconds>(const std::string&)> durationFrom(Microseconds least, Microseconds most, const char* what,
+                                                                     const char* range);
+
 Option dryRunOption(bool& dryRun);
-Option ownerOption(std::optional<std::string>& owner); ///< its value is the `owner` of openProcesses()
+Option ownerOption(std::optional<std::string>& owner); ///< the value of the option is the argument `owner` of openProcesses()
 Option rootOption(std::string& root);
 Option userOption(std::optional<std::string>& user);
 

@@ -15,11 +15,12 @@ public:
         if (timeout)
             end_ = MonotonicClock::now() + std::min(*timeout, kMost);
     }
-    /// Returns the time that is left. Without a time limit, returns kForever.
+    /// Returns the time that is left. Without a time limit, the result is kForever.
     Microseconds left() const { return end_ ? timeBetween(MonotonicClock::now(), *end_) : kForever; }
 
 private:
-    static constexpr Microseconds kMost = 100 * 365 * 24h; // a century; all further code can add it to a time
+    // The longest time limit, a century, is small enough to be added to any present time.
+    static constexpr Microseconds kMost = 100 * 365 * 24h;
     std::optional<MonotonicTime> end_;
 };
 

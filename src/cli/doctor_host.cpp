@@ -36,7 +36,7 @@ template <class T> std::optional<T> orNone(Result<T> result) { return result ? s
 void askUnits(const NodeClient& client, Host& host) {
     for (const char* unit : kUnits) {
         auto properties = client.unit(unit);
-        if (!properties) { // systemd hangs, so the other units are not asked for
+        if (!properties) { // systemd hangs, so lookAtHost() does not ask for further units
             host.systemd.reset();
             return;
         }

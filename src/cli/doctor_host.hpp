@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Collects the data for `pinfold doctor` from systemd, the bus, pinfoldd, Grid Engine and the kernel. Each question to one of
-/// the programs has a time limit of 2 s. Before each question, lookAtHost() calls `asking` with the name of the program.
+/// Collects the data for `pinfold doctor` from systemd, the bus, pinfoldd, Grid Engine and the kernel. lookAtHost() waits at most
+/// 2 s for each answer. Before each question, lookAtHost() calls `asking` with the name of the program.
 doctor::Host lookAtHost(const std::function<void(const char* whom)>& asking);
 
 } // namespace pinfold

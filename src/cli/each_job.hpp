@@ -18,7 +18,7 @@
 namespace pinfold {
 
 struct JobsStyle {
-    bool several = false;   ///< there are other jobs, too, so each failure is printed with its job
+    bool several = false;   ///< the command line has several jobs, so each error message names its job
     bool pages = false;     ///< each job prints a page of text, with an empty line between two pages
     bool orProcess = false; ///< a number that is not the id of a live job is a process id, and stays as it is
 };
@@ -43,13 +43,13 @@ private:
     Countdown countdown_;
 };
 
-/// For --dry-run, prints what the verb would do to a live job. `what` returns the text after the word "would".
+/// Prints what the verb would do to a live job, for --dry-run. `what` returns the text after the word "would".
 ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& client, const std::string& key,
                               const std::function<std::string(const JobInfo& job)>& what);
 
-constexpr Microseconds kDefaultTimeout = 5min; ///< time to wait for a job's end
+constexpr Microseconds kDefaultTimeout = 5min; ///< how long a verb waits for a job's end by default
 
-/// Makes the last output of a verb that has waited for a job's end. Only with --json, endWithReceipt() prints the receipt.
+/// Makes the last output of a verb that has waited for a job's end. endWithReceipt() prints the receipt only with --json.
 ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, Microseconds timeout,
                           const Result<Receipt>& receipt);
 

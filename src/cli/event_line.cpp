@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "model/json.hpp"
+#include "wording/amounts.hpp"
 
 namespace pinfold {
 namespace {
@@ -14,16 +15,17 @@ template <class F> void forEachDetail(const Event& event, F&& visit) {
     visit("count", event.count);
     visit("result", event.result);
     visit("oom_cause", event.oomCause);
+    visit("limit", event.limit);
     visit("reason", event.reason);
 }
 
 std::string text(std::uint64_t number) { return std::to_string(number); }
-std::string text(const std::string& words) { return words; } // pinfoldd has made the words printable
+std::string text(const std::string& words) { return words; } // pinfoldd has made all texts of events printable
 
 } // namespace
 
 std::string eventLine(const Event& event, RealTime time) {
-    auto line = formatUtc(time) + " " + event.name;
+    auto line = formatLocal(time) + " " + event.name;
     if (event.job)
         line += " " + *event.job;
     forEachDetail(event, [&line](const char* name, const auto& value) {

@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Returns a line such as "2026-11-20T12:00:00Z job-removed sge.4711 result=exited".
+/// Returns a line such as "2026-11-20T13:00:00+01:00 job-removed sge.4711 result=exited".
 std::string eventLine(const Event& event, RealTime time);
 
 /// Returns the event as a JSON document on a single line.

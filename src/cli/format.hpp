@@ -17,12 +17,12 @@ std::string userName(uid_t uid);
 /// Returns the user id for a text that is a user's name or a user id. Error: InvalidArgument.
 Result<uid_t> userId(const std::string& text);
 
-/// Returns a short time such as "11-20 12:00" (UTC). If the time is more than half a year away from `now`, returns a date such
-/// as "2025-11-20".
-std::string formatShortUtc(RealTime time, RealTime now);
+/// Returns a short local time such as "11-20 12:00". If the time is more than half a year away from `now`, the result is a date
+/// such as "2025-11-20".
+std::string formatShort(RealTime time, RealTime now);
 
-/// Reads a time such as "2026-11-20", "2026-11-20 12:00[:30]", "2026-11-20T12:00:00Z" (all UTC), "-1h", "today" or "now".
-/// Error: InvalidArgument.
+/// Reads a local time such as "2026-11-20", "2026-11-20 12:00[:30]" or "today", a time with its zone such as
+/// "2026-11-20T12:00:00Z" or "2026-11-20T13:00:00+01:00", "-1h" or "now". Error: InvalidArgument.
 Result<RealTime> parseWhen(const std::string& text, RealTime now);
 
 } // namespace pinfold

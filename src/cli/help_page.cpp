@@ -8,7 +8,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kColumn = 16; ///< the column in which the summaries begin
+constexpr std::size_t kColumn = 16; ///< the column of the help page in which the summaries begin
 
 constexpr const char* kExamples = "Examples:\n"
                                   "  pinfold list                         list the jobs of this node\n"

@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "wording/efficiency.hpp"
 #include "wording/enforcement.hpp"
 #include "wording/receipt_text.hpp"
 #include "wording/wrap.hpp"
@@ -28,8 +29,9 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
     const auto& limits = detail.limits;
     const auto mark = [&detail](const char* limit) { return enforcementMark(detail.limitsNotEnforced, limit); };
     std::string text =
-        row("memory", fmt::format("{}{}, peak {}", against(amounts.size(usage.memoryCurrent), amounts.size(limits.memoryMax)),
-                                  mark("memory_max"), amounts.size(usage.memoryPeak)));
+        row("memory", fmt::format("{}{}, needed up to {}, page cache {}",
+                                  against(amounts.size(memoryInUse(usage)), amounts.size(limits.memoryMax)), mark("memory_max"),
+                                  amounts.size(usage.memoryNeed), amounts.size(pageCache(usage))));
     const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
     text +=
         row("cpu",
@@ -43,7 +45,7 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
     if (const auto words = allocationInWords(detail.allocation); !words.empty())
         text += row("reserved", words);
     if (limits.runTimeMax)
-        text += row("run time", "at most " + amounts.duration(timeLimit(limits.runTimeMax)));
+        text += row("run time", "at most " + amounts.runTime(timeLimit(limits.runTimeMax)));
     if (const auto words = notEnforcedInWords(detail.limitsNotEnforced); !words.empty())
         text += row("limits", wrapped(words, kPageWidth, kRowIndent));
     return text;
@@ -51,22 +53,25 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
 
 } // namespace
 
-Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key) {
-    auto job = client.job(key);
-    if (!job)
-        return job.error();
+Result<JobDetail> askDetailOf(const ManagerClient& client, const JobInfo& job) {
+    const auto& key = job.key;
     auto limits = client.limits(key);
     if (!limits)
         return limits.error();
     auto allocation = client.allocation(key);
     if (!allocation)
         return allocation.error();
-    JobDetail detail{std::move(*job), std::move(*limits), {}, std::move(*allocation), {}, {}};
-    if (auto names = client.limitsNotEnforced(key)) // an older pinfoldd lacks this property
+    JobDetail detail{job, std::move(*limits), {}, std::move(*allocation), {}, {}};
+    if (auto names = client.limitsNotEnforced(key)) // an older pinfoldd does not have the property
         detail.limitsNotEnforced = std::move(*names);
     if (auto usage = client.usage(key))
         detail.usage = *usage;
     return detail;
+}
+
+Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key) {
+    const auto job = client.job(key);
+    return job ? askDetailOf(client, *job) : job.error();
 }
 
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key) {
@@ -101,11 +106,11 @@ std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amo
     const auto tone = job.state == ShownState::Running ? Tone::Good : Tone::Warning;
     std::string text = fmt::format("Job {} of user {}: {}\n\n", job.key, userName(job.uid),
                                    terminal.colored(tone, std::string(toString(job.state))));
-    text += row("since", formatUtc(job.created));
+    text += row("since", amounts.time(job.created));
     if (job.unkillableSince)
         text += row("unkillable",
                     fmt::format("SIGKILL of {} has had no effect; the job ends when its processes end{}",
-                                formatUtc(*job.unkillableSince), job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
+                                amounts.time(*job.unkillableSince), job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
     text += row("slice", job.slice);
     text += row("scope", job.unit + (job.tasks > 1 ? fmt::format(" and {} more", job.tasks - 1) : ""));
     text += limitLines(detail, amounts);

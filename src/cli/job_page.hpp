@@ -6,8 +6,9 @@
 
 namespace pinfold {
 
-/// Asks pinfoldd for all data of a live job that the caller may see, except for the list of processes. Errors: those of
+/// Asks pinfoldd for all data of a live job that the caller may see, except for the list of processes. The errors are those of
 /// ManagerClient.
+Result<JobDetail> askDetailOf(const ManagerClient& client, const JobInfo& job);
 Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key);
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 

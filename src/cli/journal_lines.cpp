@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "model/json.hpp"
+#include "model/metrics.hpp"
 
 #include <fmt/core.h>
 
@@ -15,10 +16,11 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kLastEntries = 10;
-constexpr std::string_view kHarmless = "\\\t"; // printable() escapes these, too
+constexpr std::uint64_t kLastErrors = 5;
+constexpr std::string_view kHarmless = "\\\t"; // printable() also escapes the characters of kHarmless
 
-/// Escapes a text like printable(), but does not escape backslashes, because the writers of journal messages have already
-/// escaped all quoted texts.
+/// Escapes a journal message like printable(), but does not escape backslashes, because the writers of journal messages have
+/// already escaped all quoted texts.
 std::string harmless(std::string_view text) {
     std::string out;
     while (true) {
@@ -93,6 +95,17 @@ Json jsonValue(const std::string& value) {
     return bytes;
 }
 
+JournalMatches matchesOfTroubles() {
+    const std::string unit = "pinfoldd.service";
+    std::vector<std::string> counted{"_SYSTEMD_UNIT=" + unit};
+    for (const auto& kind : troubleNames())
+        counted.push_back("PINFOLD_TROUBLE=" + kind);
+    std::vector<std::string> printed{"_SYSTEMD_UNIT=" + unit, "_TRANSPORT=stdout"};
+    for (const auto* severe : {"PRIORITY=0", "PRIORITY=1", "PRIORITY=2", "PRIORITY=3", "PRIORITY=4"})
+        printed.emplace_back(severe);
+    return {std::move(counted), std::move(printed)};
+}
+
 } // namespace
 
 std::string journalLine(const JournalEntry& entry, const Terminal& terminal) {
@@ -115,6 +128,23 @@ std::string jsonJournalEntry(const JournalEntry& entry) {
     for (auto& [name, all] : values)
         json[std::string(name)] = all.size() == 1 ? std::move(all[0]) : std::move(all);
     return dump(json) + "\n";
+}
+
+std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon() {
+    if (!mayReadWholeJournal())
+        return std::nullopt;
+    auto reader = JournalReader::open(matchesOfTroubles());
+    if (!reader || !reader->goToNewest(kLastErrors))
+        return std::nullopt;
+    std::vector<DaemonMessage> messages;
+    while (const auto entry = reader->next()) {
+        if (!*entry)
+            return messages;
+        messages.push_back({.time = (*entry)->realTime,
+                            .isError = toneOf((*entry)->field("PRIORITY")) == Tone::Bad,
+                            .message = harmless((*entry)->field("MESSAGE"))});
+    }
+    return std::nullopt;
 }
 
 std::string lastJournalLines(const std::string& unit, const Terminal& terminal) {

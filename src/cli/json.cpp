@@ -6,21 +6,25 @@
 #include "cli/format.hpp"
 #include "model/json_parts.hpp"
 #include "model/receipt_json.hpp"
+#include "wording/efficiency.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace pinfold {
 namespace {
 
 constexpr int kSchema = 1;
 
-std::string document(Json body) {
+Json withSchema(Json body) {
     Json document;
     document["schema"] = kSchema;
     for (auto& [name, value] : body.items())
         document[name] = std::move(value);
-    return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return document;
 }
+
+std::string document(Json body) { return withSchema(std::move(body)).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json job(const JobInfo& info) {
     return {{"key", info.key},
@@ -57,9 +61,11 @@ Json limits(const ResourceLimits& values) {
 }
 
 Json receipt(const Receipt& value) {
-    auto json = Json::parse(encode(value)); // the receipt has the same keys as in the history
+    auto json = Json::parse(encode(value)); // the JSON of a receipt has the same keys as the receipt in the history
     json["started_iso"] = formatUtc(value.started);
     json["ended_iso"] = formatUtc(value.ended);
+    json["cpu_efficiency"] = optionalToJson(cpuEfficiency(value));
+    json["memory_efficiency"] = optionalToJson(memoryEfficiency(value));
     json["oom_line"] = value.oom ? Json(oomLine(*value.oom, value.usage.memoryPeak)) : Json(nullptr);
     return json;
 }
@@ -72,7 +78,9 @@ Json topRow(const TopRow& row) {
     json["cpu_percent"] = orNull(row.cpu);
     json["cpu_percent_of_allowed"] = orNull(row.cpuOfAllowed);
     json["cpu_time"] = orNull(row.cpuTime);
-    json["memory_current"] = orNull(row.memory);
+    json["memory_current"] = orNull(row.memoryCurrent);
+    json["memory_in_use"] = orNull(row.memory);
+    json["page_cache"] = orNull(row.cache);
     json["memory_max"] = orNull(row.memoryMax);
     json["memory_peak"] = orNull(row.memoryPeak);
     json["io_read_rate"] = orNull(row.readRate);
@@ -120,6 +128,33 @@ Json jobDetail(const JobDetail& detail) {
     return json;
 }
 
+Json drain(const Drain& drain) {
+    return {{"reason", drain.reason},
+            {"since", orNull(drain.since)},
+            {"since_iso", drain.since ? Json(formatUtc(*drain.since)) : Json(nullptr)},
+            {"by_uid", orNull(drain.by)},
+            {"by", drain.by ? Json(userName(*drain.by)) : Json(nullptr)}};
+}
+
+Json resources(const NodeResources& node) {
+    Json json = Json::object();
+    forEachResource(node, [&json](const std::string& resource, const NodeShare& share) {
+        auto& entry = json[resource];
+        forEachPart(share, [&](const char* part, const std::optional<std::uint64_t>& amount) {
+            entry[part] = amount && resource == "cpus" ? Json(cpusOf(*amount)) : orNull(amount);
+        });
+        entry["unlimited_jobs"] = orNull(share.unlimitedJobs);
+    });
+    return json;
+}
+
+Json daemonMessage(const DaemonMessage& entry) {
+    return {{"time", entry.time},
+            {"time_iso", formatUtc(entry.time)},
+            {"level", entry.isError ? "error" : "warning"},
+            {"message", entry.message}};
+}
+
 Json properties(const std::vector<UnitProperty>& list) {
     Json json = Json::object();
     for (const auto& property : list)
@@ -149,10 +184,10 @@ Json leftoverFile(const LeftoverFile& leftover) {
 
 } // namespace
 
-std::string jsonJobs(const std::vector<JobInfo>& jobs) {
+std::string jsonJobs(const std::vector<JobDetail>& jobs) {
     Json list = Json::array();
-    for (const auto& info : jobs)
-        list.push_back(job(info));
+    for (const auto& one : jobs)
+        list.push_back(job(one.job));
     return document({{"jobs", std::move(list)}});
 }
 
@@ -176,7 +211,26 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts) {
     return document({{"receipts", std::move(list)}});
 }
 
+std::string jsonProfile(const std::string& key, const Profile& profile) {
+    Json lengths = Json::array();
+    for (const auto& point : profile.points())
+        lengths.push_back(point.length);
+    Json json{{"job", key}, {"lengths", std::move(lengths)}};
+    for (const auto measure : kAllMeasures) {
+        Json mean = Json::array();
+        Json most = Json::array();
+        for (const auto& point : profile.points()) {
+            mean.push_back(std::llround(point.meanOf(measure)));
+            most.push_back(std::llround(point.mostOf(measure)));
+        }
+        json[std::string(toString(measure))] = {{"mean", std::move(mean)}, {"max", std::move(most)}};
+    }
+    return document(json);
+}
+
 std::string jsonReceipt(const Receipt& value) { return document({{"receipt", receipt(value)}}); }
+
+std::string jsonReceiptLine(const Receipt& value) { return dump(withSchema(receipt(value))) + "\n"; }
 
 std::string jsonReconciliation(const Reconciliation& found) {
     Json json{{"clean", found.clean()}};
@@ -197,25 +251,20 @@ std::string jsonLeftoverFiles(const LeftoverListing& listing) {
     return document({{"files", std::move(list)}, {"gaps", std::move(gaps)}, {"gaps_of_users", std::move(userGaps)}});
 }
 
-std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain,
-                     const std::optional<std::vector<JobDetail>>& details) {
-    Json states = Json::object();
-    for (const auto& info : jobs) {
-        const std::string state(toString(info.state));
-        states[state] = states.value(state, 0) + 1;
+std::string jsonNode(const NodeStatus& node, const std::optional<std::vector<JobDetail>>& details) {
+    Json json{{"version", node.version},
+              {"jobs", node.jobs.size()},
+              {"states", jobsByState(node.jobs)},
+              {"schedulers", jobsByScheduler(node.jobs)},
+              {"draining", node.drain.has_value()},
+              {"drain", node.drain ? drain(*node.drain) : Json(nullptr)},
+              {"resources", resources(node.resources)},
+              {"last_errors", nullptr}};
+    if (node.lastErrors) {
+        json["last_errors"] = Json::array();
+        for (const auto& error : *node.lastErrors)
+            json["last_errors"].push_back(daemonMessage(error));
     }
-    Json why = nullptr;
-    if (drain)
-        why = {{"reason", drain->reason},
-               {"since", orNull(drain->since)},
-               {"since_iso", drain->since ? Json(formatUtc(*drain->since)) : Json(nullptr)},
-               {"by_uid", orNull(drain->by)},
-               {"by", drain->by ? Json(userName(*drain->by)) : Json(nullptr)}};
-    Json json{{"version", version},
-              {"jobs", jobs.size()},
-              {"states", std::move(states)},
-              {"draining", drain.has_value()},
-              {"drain", std::move(why)}};
     if (details) {
         json["live"] = Json::array();
         for (const auto& detail : *details)
@@ -277,13 +326,31 @@ std::string jsonTop(const std::vector<TopRow>& rows, RealTime at) {
     return document({{"at", at}, {"at_iso", formatUtc(at)}, {"jobs", std::move(list)}});
 }
 
+std::string jsonIdle(const IdleListing& listing) {
+    Json list = Json::array();
+    for (const auto& row : listing.jobs) {
+        auto json = job(row.job);
+        json["age"] = row.age;
+        json["cpus_held"] = row.idleness.held;
+        json["cpus_used"] = row.idleness.used;
+        json["used_percent"] = row.idleness.percent();
+        json["over"] = row.idleness.over;
+        list.push_back(std::move(json));
+    }
+    return document({{"since", listing.since},
+                     {"share_percent", listing.share},
+                     {"jobs", std::move(list)},
+                     {"without_cpus", listing.withoutCpus},
+                     {"without_profile", listing.withoutProfile}});
+}
+
 std::string jsonStrays(const StrayRun& run) {
     Json list = Json::array();
     for (const auto& row : run.rows)
         list.push_back(stray(row));
     Json body{
         {"mode", run.mode}, {"dry_run", run.dryRun}, {"acted", run.acted}, {"reasons", run.reasons}, {"unread", run.unread}};
-    body["strays"] = std::move(list); // an initializer list would copy the list
+    body["strays"] = std::move(list); // an initializer list would copy the list of strays
     return document(std::move(body));
 }
 

@@ -5,6 +5,8 @@
 
 #include "base/clock.hpp"
 #include "bus_client/manager_client.hpp"
+#include "cli/idle_table.hpp"
+#include "cli/node_page.hpp"
 #include "cli/stray_rows.hpp"
 #include "cli/top_rows.hpp"
 #include "config/config.hpp"
@@ -22,24 +24,27 @@ namespace pinfold {
 
 struct JobDetail {
     JobInfo job;
-    ResourceLimits limits;
-    std::vector<std::string> limitsNotEnforced; ///< the names of the limits that are not in force
-    Allocation allocation;
-    std::optional<Usage> usage;                       ///< set if the caller may see the usage
-    std::optional<std::vector<JobProcess>> processes; ///< set if the caller may see the processes
+    ResourceLimits limits = {};
+    std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that are not in force
+    Allocation allocation = {};
+    std::optional<Usage> usage = {};                       ///< set if the caller may see the usage
+    std::optional<std::vector<JobProcess>> processes = {}; ///< set if the caller may see the processes
 };
 
-std::string jsonJobs(const std::vector<JobInfo>& jobs);
+/// Returns the JSON document of `pinfold list`. It has only the members of JobDetail::job.
+std::string jsonJobs(const std::vector<JobDetail>& jobs);
 std::string jsonJob(const JobDetail& detail);
 std::string jsonLimits(const std::string& job, const ResourceLimits& limits, const std::vector<std::string>& notEnforced);
 std::string jsonProcesses(const std::vector<JobProcess>& processes);
 std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
+/// Returns one line, for programs that read receipts as they come.
+std::string jsonReceiptLine(const Receipt& receipt);
+std::string jsonProfile(const std::string& job, const Profile& profile);
 std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done);
 /// Returns the JSON document about the node. If the user asked for the details of the live jobs, `details` contains them.
-std::string jsonNode(const std::string& version, const std::vector<JobInfo>& jobs, const std::optional<Drain>& drain,
-                     const std::optional<std::vector<JobDetail>>& details = {});
+std::string jsonNode(const NodeStatus& node, const std::optional<std::vector<JobDetail>>& details = {});
 /// Returns the JSON document about a job that has no receipt yet.
 std::string jsonNotOver(const std::string& key);
 std::string jsonConfigCheck(const Result<LoadedConfig>& loaded);
@@ -49,6 +54,7 @@ std::string jsonFindings(const std::vector<doctor::Finding>& findings);
 std::string jsonVersions(const std::optional<std::string>& daemon);
 /// Returns the JSON document of `pinfold top`. `at` is the time at which pinfold read the values.
 std::string jsonTop(const std::vector<TopRow>& rows, RealTime at);
+std::string jsonIdle(const IdleListing& listing);
 std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice, const std::map<std::string, std::string>& environment);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);

@@ -53,9 +53,13 @@ std::string reasonOf(const LimitRow& row) {
 
 } // namespace
 
+std::string limitValue(const ResourceLimits& limits, const LimitRow& row, const Amounts& amounts) {
+    return std::visit([&](auto member) { return text(row, limits.*member, amounts); }, row.member);
+}
+
 std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
                         const TableStyle& style) {
-    // The table may cut the value of a limit. But the mark "not enforced" has its own column, because the table must not cut
+    // The table may cut the value of a limit. But the mark "not enforced" has its own column, because the table must not shorten
     // it.
     std::vector<Column> columns{{.name = "limit"}, {.name = "value", .least = 16}, {.name = "property"}};
     if (!notEnforced.empty())

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cli/table.hpp"
+#include "model/limit_table.hpp"
 #include "model/resource_limits.hpp"
 #include "wording/amounts.hpp"
 
@@ -10,6 +11,9 @@
 #include <vector>
 
 namespace pinfold {
+
+/// Returns the value of one limit as people read it, or "-" if the limit is not set.
+std::string limitValue(const ResourceLimits& limits, const LimitRow& row, const Amounts& amounts);
 
 /// Returns a table of all limits. `notEnforced` has the names of the limits that the kernel does not enforce.
 std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,

@@ -3,36 +3,96 @@
 
 #include "base/escape.hpp"
 #include "cli/format.hpp"
+#include "cli/limit_text.hpp"
+#include "model/limit_table.hpp"
 #include "options/words.hpp"
+#include "wording/efficiency.hpp"
 
 #include <fmt/core.h>
+
+#include <utility>
+#include <variant>
 
 namespace pinfold {
 namespace {
 
-std::vector<ListColumn> allColumns(const Amounts& amounts, const TableStyle& style) {
-    const auto byText = [](auto member) {
-        return [member](const JobInfo& a, const JobInfo& b) { return a.*member < b.*member; };
+/// Returns a column that sorts the jobs by `value`. An unknown value comes first.
+template <class Value> ListColumn detailColumn(Column column, std::function<std::string(const JobDetail&)> text, Value value) {
+    return {std::move(column), std::move(text), [value](const JobDetail& a, const JobDetail& b) { return value(a) < value(b); },
+            true};
+}
+
+std::vector<ListColumn> jobColumns(const Amounts& amounts, const TableStyle& style) {
+    const auto by = [](auto member) {
+        return [member](const JobDetail& a, const JobDetail& b) { return a.job.*member < b.job.*member; };
     };
-    const auto age = [amounts, now = style.now](const JobInfo& job) { return amounts.duration(timeBetween(job.created, now)); };
     return {
-        {{.name = "key", .least = 24}, [](const JobInfo& job) { return printable(job.key); }, byText(&JobInfo::key)},
-        {{.name = "user", .least = 8}, [](const JobInfo& job) { return userName(job.uid); }, byText(&JobInfo::uid)},
+        {{.name = "key", .least = 24}, [](const JobDetail& one) { return printable(one.job.key); }, by(&JobInfo::key)},
+        {{.name = "user", .least = 8}, [](const JobDetail& one) { return userName(one.job.uid); }, by(&JobInfo::uid)},
         {{.name = "state"},
-         [](const JobInfo& job) { return std::string(toString(job.state)); },
-         [](const JobInfo& a, const JobInfo& b) { return toString(a.state) < toString(b.state); }},
+         [](const JobDetail& one) { return std::string(toString(one.job.state)); },
+         [](const JobDetail& a, const JobDetail& b) { return toString(a.job.state) < toString(b.job.state); }},
         {{.name = "tasks", .number = true},
-         [](const JobInfo& job) { return std::to_string(job.tasks); },
-         byText(&JobInfo::tasks)},
-        {{.name = "age", .number = true}, age, [](const JobInfo& a, const JobInfo& b) { return a.created > b.created; }},
+         [](const JobDetail& one) { return std::to_string(one.job.tasks); },
+         by(&JobInfo::tasks)},
+        {{.name = "age", .number = true},
+         [amounts, now = style.now](const JobDetail& one) { return amounts.runTime(timeBetween(one.job.created, now)); },
+         [](const JobDetail& a, const JobDetail& b) { return a.job.created > b.job.created; }},
         {{.name = "leader", .number = true, .leaves = 1},
-         [](const JobInfo& job) { return job.leader ? std::to_string(*job.leader) : "-"; },
-         byText(&JobInfo::leader)},
-        {{.name = "uid", .number = true}, [](const JobInfo& job) { return std::to_string(job.uid); }, byText(&JobInfo::uid)},
-        {{.name = "created"}, [style](const JobInfo& job) { return tableTime(job.created, style); }, byText(&JobInfo::created)},
-        {{.name = "slice", .least = 15}, [](const JobInfo& job) { return job.slice; }, byText(&JobInfo::slice)},
-        {{.name = "unit", .least = 15}, [](const JobInfo& job) { return job.unit; }, byText(&JobInfo::unit)},
+         [](const JobDetail& one) { return one.job.leader ? std::to_string(*one.job.leader) : "-"; },
+         by(&JobInfo::leader)},
+        {{.name = "uid", .number = true}, [](const JobDetail& one) { return std::to_string(one.job.uid); }, by(&JobInfo::uid)},
+        {{.name = "created"}, [style](const JobDetail& one) { return tableTime(one.job.created, style); }, by(&JobInfo::created)},
+        {{.name = "slice", .least = 15}, [](const JobDetail& one) { return one.job.slice; }, by(&JobInfo::slice)},
+        {{.name = "unit", .least = 15}, [](const JobDetail& one) { return one.job.unit; }, by(&JobInfo::unit)},
     };
+}
+
+std::vector<ListColumn> useColumns(const Amounts& amounts) {
+    const auto usage = [](const JobDetail& one) { return one.usage.value_or(Usage{}); };
+    const auto need = [usage](const JobDetail& one) { return usage(one).memoryNeed; };
+    const auto memory = [usage](const JobDetail& one) { return memoryInUse(usage(one)); };
+    const auto cpu = [usage](const JobDetail& one) { return cpuTime(usage(one)); };
+    const auto cpus = [](const JobDetail& one) { return one.allocation.cpus.toString(); };
+    const auto gpus = [](const JobDetail& one) { return one.allocation.gpus.toString(); };
+    const auto orNone = [](auto value) {
+        return [value](const JobDetail& one) { return value(one).empty() ? std::string("-") : value(one); };
+    };
+    return {
+        detailColumn(
+            {.name = "need", .number = true}, [amounts, need](const JobDetail& one) { return amounts.size(need(one)); }, need),
+        detailColumn(
+            {.name = "memory", .number = true}, [amounts, memory](const JobDetail& one) { return amounts.size(memory(one)); },
+            memory),
+        detailColumn(
+            {.name = "cpu", .number = true}, [amounts, cpu](const JobDetail& one) { return amounts.duration(cpu(one)); }, cpu),
+        detailColumn({.name = "cpus", .least = 8}, orNone(cpus), cpus),
+        detailColumn({.name = "gpus", .least = 8}, orNone(gpus), gpus)};
+}
+
+std::optional<std::uint64_t> numberOf(const ResourceLimits& limits, const LimitRow& row) {
+    const auto* number = std::get_if<std::optional<std::uint64_t> ResourceLimits::*>(&row.member);
+    return number ? limits.**number : std::nullopt;
+}
+
+/// Returns a column for each limit.
+std::vector<ListColumn> limitColumns(const Amounts& amounts) {
+    std::vector<ListColumn> columns;
+    for (const auto& row : limitTable()) {
+        const auto text = [&row, amounts](const JobDetail& one) { return limitValue(one.limits, row, amounts); };
+        const bool number = std::holds_alternative<std::optional<std::uint64_t> ResourceLimits::*>(row.member);
+        columns.push_back(detailColumn({.name = row.name, .number = number}, text, [&row, text](const JobDetail& one) {
+            return std::pair(numberOf(one.limits, row), text(one));
+        }));
+    }
+    return columns;
+}
+
+std::vector<ListColumn> allColumns(const Amounts& amounts, const TableStyle& style) {
+    auto columns = jobColumns(amounts, style);
+    for (auto& more : {useColumns(amounts), limitColumns(amounts)})
+        columns.insert(columns.end(), more.begin(), more.end());
+    return columns;
 }
 
 Result<ListColumn> columnNamed(const std::vector<ListColumn>& columns, const std::string& name) {
@@ -72,7 +132,7 @@ std::vector<std::string> listColumnNames() {
     return names;
 }
 
-std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobInfo>& jobs, const TableStyle& style) {
+std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobDetail>& jobs, const TableStyle& style) {
     std::vector<Column> header;
     for (const auto& column : columns)
         header.push_back(column.column);

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "bus_client/manager_client.hpp"
+#include "cli/json.hpp"
 #include "cli/table.hpp"
 #include "wording/amounts.hpp"
 
@@ -15,16 +15,17 @@ namespace pinfold {
 
 struct ListColumn {
     Column column;
-    std::function<std::string(const JobInfo&)> text;
-    std::function<bool(const JobInfo&, const JobInfo&)> before;
+    std::function<std::string(const JobDetail&)> text;
+    std::function<bool(const JobDetail&, const JobDetail&)> before;
+    bool needsDetail = false; ///< the column shows more of a job than JobDetail::job, which pinfoldd tells only job by job
 };
 
-/// Returns the columns with the given names. Without names, returns the default columns. Error: InvalidArgument.
+/// Returns the columns with the given names. Without names, the result is the default columns. Error: InvalidArgument.
 Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
 
 /// Returns the names of all columns that listColumns() knows.
 std::vector<std::string> listColumnNames();
 
-std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobInfo>& jobs, const TableStyle& style);
+std::string listTable(const std::vector<ListColumn>& columns, const std::vector<JobDetail>& jobs, const TableStyle& style);
 
 } // namespace pinfold

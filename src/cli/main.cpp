@@ -11,7 +11,7 @@
 namespace {
 
 /// Returns the exit status. If pinfold could not write its whole output, for example to a full disk, the exit status is a
-/// failure. Without the failure status, the user could believe that a part of the output is the whole output.
+/// failure. With the exit status 0, the user could believe that the output is complete.
 int endWith(int status) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
         return status;

@@ -4,11 +4,13 @@
 #include "base/escape.hpp"
 
 #include <cstdio>
+#include <cstdlib>
+#include <ctime>
 
 namespace pinfold {
 namespace {
 
-std::string failingJob; // printable; ends with the separator
+std::string failingJob; // the key of the job in printable form, with a separator at the end
 
 OptionSetter off(bool& target) {
     return [&target](const std::string&) -> Result<void> {
@@ -24,6 +26,13 @@ OptionSetter intoColor(ColorMode& target) {
     };
 }
 
+/// All functions of the C library for local time then work in UTC.
+Result<void> useUtc(const std::string&) {
+    ::setenv("TZ", "UTC0", 1);
+    ::tzset();
+    return {};
+}
+
 } // namespace
 
 OptionSet outputOptions(OutputOptions& options) {
@@ -35,7 +44,8 @@ OptionSet outputOptions(OutputOptions& options) {
             {.name = "--no-legend", .help = "print no column headers", .set = off(options.legend)},
             {.name = "--no-pager", .help = "do not use a pager", .set = off(options.terminal.pager)},
             {.name = "--full", .help = "do not cut long lines", .set = into(options.terminal.full)},
-            {.name = "--bytes", .help = "print sizes in bytes and times in microseconds", .set = into(options.rawBytes)},
+            {.name = "--bytes", .help = "print sizes in bytes and durations in microseconds", .set = into(options.rawBytes)},
+            {.name = "--utc", .help = "show and read times in UTC, not in the local time zone", .set = useUtc},
             {.name = "--color",
              .value = "WHEN",
              .help = "use colors",

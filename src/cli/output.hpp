@@ -17,8 +17,8 @@ namespace pinfold {
 struct OutputOptions {
     bool json = false;
     bool legend = true;
-    bool pairs = false;    ///< set by --pairs
-    bool rawBytes = false; ///< set by --bytes
+    bool pairs = false;    ///< the user has passed the option --pairs
+    bool rawBytes = false; ///< the user has passed the option --bytes
     TerminalOptions terminal;
 };
 
@@ -28,7 +28,7 @@ OptionSet outputOptions(OutputOptions& options);
 /// Says where and how a verb prints.
 struct VerbContext {
     explicit VerbContext(const OutputOptions& outputOptions)
-        : output(outputOptions), json(output.json), terminal(output.terminal), amounts{output.rawBytes} {}
+        : output(outputOptions), json(output.json), terminal(output.terminal), amounts{.raw = output.rawBytes, .local = true} {}
 
     TableStyle tableStyle() const { return {output.legend, output.pairs ? 0 : terminal.width(), output.pairs, RealClock::now()}; }
 
@@ -36,7 +36,7 @@ struct VerbContext {
     bool json;
     Terminal terminal;
     Amounts amounts;
-    std::string title = {}; ///< a line for one of several jobs, with its line break, that is printed before the job's output
+    std::string title = {}; ///< a line that is printed before the output of one of several jobs, with its line break
 };
 
 /// Sets the job that a verb for several jobs is handling. After a call of nameErrorsAfter(), the error messages of fail() name

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-constexpr std::chrono::seconds kRetryTime{5}; ///< a restart takes less than one second
+constexpr std::chrono::seconds kRetryTime{5}; ///< a restart of pinfoldd or of the bus takes less than one second
 
 /// Makes a call, and repeats the call while neither pinfoldd nor the bus answers. Use retryWhileAway() only for calls that may
 /// safely be made twice.

@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
+#include "cli/textfile.hpp"
 #include "config/config.hpp"
 #include "options/words.hpp"
 
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
+#include <utility>
 
 namespace pinfold {
 namespace {
@@ -179,6 +181,8 @@ OptionSet straysOptions(StraysOptions& options) {
                    .set = intoMode(options.mode),
                    .words = modeWords()}};
     append(set, filters(options));
+    auto metrics = metricsOption(options.metrics, kStraysTextfile);
+    metrics.excludes = "--files";
     append(set, {{.name = "--kinds",
                   .value = "KIND,...",
                   .help = "act only on strays of these kinds: " + enumerated(actionableKinds()),
@@ -194,6 +198,7 @@ OptionSet straysOptions(StraysOptions& options) {
                   .help = "with --mode=stop: the time between SIGTERM and SIGKILL (default 10s)",
                   .set = setting(options, &StraysConfig::grace, parseGrace)},
                  dryRunOption(options.dryRun),
+                 std::move(metrics),
                  {.name = "--files",
                   .help = "list files and System V IPC objects that ended jobs left behind, not processes",
                   .set = into(options.files)},
@@ -213,7 +218,8 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
         return Error{ErrorCode::InvalidArgument,
                      "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
-    // A warning about the configuration counts as a problem: a misspelt key may be meant to exempt a user or to keep a file.
+    // A warning about the configuration counts as a problem: the administrator may have meant a misspelt key to exempt a user or
+    // to keep a file.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }

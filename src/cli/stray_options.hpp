@@ -16,13 +16,15 @@
 namespace pinfold {
 
 struct StraysOptions {
-    std::optional<StraysMode> mode = StraysMode::Report;      ///< unset for the word "configured", which means the site's mode
-    std::vector<std::function<void(StraysConfig&)>> settings; ///< set the values of the other options, in place of those of the
-                                                              ///< site's [strays]
-    std::vector<std::string> commands; ///< patterns in place of the site's patterns; if empty, the site's patterns hold
-    bool files = false;                ///< look for files, not for processes
-    bool remove = false;               ///< remove files
+    /// The mode is unset if the user passed the word "configured", which means the mode of the site's configuration.
+    std::optional<StraysMode> mode = StraysMode::Report;
+    /// The functions replace values of the site's [strays] by values of the command line.
+    std::vector<std::function<void(StraysConfig&)>> settings;
+    std::vector<std::string> commands; ///< patterns in place of the site's patterns; if empty, the site's patterns apply
+    bool files = false;                ///< look for leftover files, and not for stray processes
+    bool remove = false;               ///< remove leftover files
     bool dryRun = false;
+    bool metrics = false;
 
     /// Returns the site's settings, with the values from the command line in place of some of the site's values.
     StraysConfig applied(StraysConfig config) const;
@@ -30,8 +32,8 @@ struct StraysOptions {
 
 OptionSet straysOptions(StraysOptions& options);
 
-/// Returns the policy. The policy decides which processes are strays, and which users' files may be leftover files. Errors:
-/// InvalidArgument; the errors of the configuration.
+/// Returns the policy. The policy decides which processes are strays, and which users' files may be leftover files. The errors
+/// are InvalidArgument and those of the configuration.
 Result<StrayPolicy> policyFor(const StraysOptions& options);
 
 std::string_view toString(StraysMode mode);

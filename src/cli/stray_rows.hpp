@@ -21,13 +21,13 @@ struct StrayRow {
     std::optional<bool> hasJob; ///< the user has a live job; unset if that is not known
     Microseconds age{};
     Microseconds cpu{};
-    std::uint64_t rss = 0; ///< in bytes
+    std::uint64_t rss = 0; ///< the resident memory of the process, in bytes
     pid_t parent = 0;
-    std::optional<std::string> tty; ///< for example "pts/3"
+    std::optional<std::string> tty; ///< the terminal of the process, for example "pts/3"
     std::string unit;
     std::string cgroup;
     std::string command;
-    std::vector<std::string> actions; ///< what `pinfold strays` did or would do: "warn", "SIGTERM", "SIGKILL"
+    std::vector<std::string> actions; ///< the actions of `pinfold strays`, or of a dry run ("warn", "SIGTERM", "SIGKILL")
     std::optional<std::string> spared;
     std::optional<std::string> failure;
 };
@@ -35,7 +35,7 @@ struct StrayRow {
 struct StrayRun {
     std::string mode;
     bool dryRun = false;
-    bool acted = false; ///< the run acted on a stray; false also if there was nothing to do, or if `reasons` forbade it
+    bool acted = false; ///< the run acted on a stray; false if no stray needed an action, or if `reasons` is not empty
     std::vector<std::string> reasons; ///< unknown facts, because of which the run does nothing
     std::vector<std::string> unread;  ///< why command lines are not known, with one line for each process
     std::vector<StrayRow> rows;

@@ -24,7 +24,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint32_t kPage = 1000; // receipts in one answer: other callers get their turn between two answers
+// Each answer contains at most kPage receipts, so that pinfoldd can serve other callers between two answers.
+constexpr std::uint32_t kPage = 1000;
 constexpr std::size_t kMostReceipts = 200'000;
 
 /// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file, so `pinfold
@@ -61,7 +62,7 @@ public:
             if (jobs.size() >= kMostReceipts)
                 return Error{ErrorCode::Internal,
                              fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
-                                         userName(uid), kMostReceipts, formatUtc(since))};
+                                         userName(uid), kMostReceipts, formatLocal(since))};
             // Another job may have ended in the same microsecond as the last job of the page. So the next page begins with the
             // last microsecond of the page before. If all jobs of a page ended in the same microsecond, the next page begins
             // before this microsecond.
@@ -83,7 +84,7 @@ private:
         return answer ? std::move(answer) : Result<T>(failed(answer.error()));
     }
 
-    /// Remembers that a call of pinfoldd has failed. After a failed call, JobSources does not call pinfoldd again, because each
+    /// Remembers that a call to pinfoldd has failed. After a failed call, JobSources does not call pinfoldd again, because each
     /// attempt could take half a minute.
     Error failed(const Error& error) {
         failed_ = Error{error.code, "pinfoldd does not say which jobs are live: " + error.message};
@@ -113,7 +114,7 @@ bool isInOneOf(const std::set<gid_t>& groups, uid_t uid) {
     const auto* user = groups.empty() ? nullptr : ::getpwuid(uid);
     if (!user)
         return false;
-    std::vector<gid_t> all(65536); // NGROUPS_MAX of the kernel
+    std::vector<gid_t> all(65536); // the kernel's NGROUPS_MAX
     int count = static_cast<int>(all.size());
     if (::getgrouplist(user->pw_name, user->pw_gid, all.data(), &count) < 0)
         return true;
@@ -132,8 +133,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
         return fail({ErrorCode::InvalidArgument,
                      fmt::format("--mode={} acts on processes only: use --files with --remove, or with --mode=configured",
                                  toString(*options.mode))});
-    // The same policy applies to processes and to files: if the policy exempts a user's processes, it also exempts the user's
-    // files.
+    // The policy applies to processes and to files: if the policy exempts a user's processes, it also exempts the user's files.
     const auto policy = policyFor(options);
     if (!policy)
         return fail(policy.error());
@@ -146,7 +146,8 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, RealTime since) { return pinfoldd.endedJobs(uid, since); }};
-    std::map<uid_t, bool> candidates; // keeps the answers, because a user database may be slow, and /tmp may be full of files
+    // The map keeps the answers, because a user database may be slow, and /tmp may be full of files.
+    std::map<uid_t, bool> candidates;
     const auto isMine = [&](uid_t uid) {
         const auto [known, isNew] = candidates.try_emplace(uid);
         if (isNew)

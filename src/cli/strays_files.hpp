@@ -6,7 +6,7 @@
 
 namespace pinfold {
 
-/// Does `pinfold strays --files`.
+/// Does the work of `pinfold strays --files`.
 ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options);
 
 } // namespace pinfold

@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "cli/format.hpp"
+#include "wording/amounts.hpp"
 
 #include <libsmartcols.h>
 
@@ -56,7 +57,7 @@ Row headerOf(const std::vector<Column>& columns) {
 /// Describes how the table shows a column.
 struct Shown {
     const Column* column;
-    std::size_t index; ///< the index of the column's field in each row
+    std::size_t index; ///< the index of the column's field in each row of the table
     std::size_t width;
 
     std::size_t leastWidth() const { return column->least == 0 ? width : std::min(width, column->least); }
@@ -138,8 +139,8 @@ std::string textOf(libscols_table* table) {
     return text && *text ? std::string(text) + "\n" : "";
 }
 
-/// Returns the name that a column has as a variable of a shell: CPU_PCT for "CPU%". libsmartcols can make such names, too, but
-/// only since 2.38, and EL 9 has 2.37.
+/// Returns the name of the shell variable for a column, such as CPU_PCT for "CPU%". libsmartcols can make the names of shell
+/// variables only since 2.38, and EL 9 has 2.37.
 std::string shellName(const std::string& header) {
     std::string name;
     for (const unsigned char c : header) {
@@ -178,7 +179,7 @@ std::string laidOut(const std::vector<Shown>& shown, const std::vector<Row>& lin
 } // namespace
 
 std::string tableTime(RealTime time, const TableStyle& style) {
-    return style.width > 0 ? formatShortUtc(time, style.now) : formatUtc(time);
+    return style.width > 0 ? formatShort(time, style.now) : formatLocal(time);
 }
 
 std::size_t displayWidth(const std::string& text) {

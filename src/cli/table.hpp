@@ -11,18 +11,19 @@
 namespace pinfold {
 
 struct Column {
-    std::string name;      ///< the same as the JSON key
-    bool number = false;   ///< a column of numbers, which is right-aligned
-    std::size_t least = 0; ///< the least width to which the column may be cut if a terminal is too narrow; 0 if it is never cut
-    unsigned leaves = 0;   ///< if the table is still too wide, the column with the highest number is left out first; 0 if the
-                           ///< column always stays
+    std::string name;      ///< the name of the column, which is also its JSON key
+    bool number = false;   ///< the column contains numbers, and is right-aligned
+    std::size_t least = 0; ///< the smallest width to which a narrow terminal may cut the column; 0 if nothing may cut the column
+    /// If a table is too wide, formatTable() leaves out the column with the highest number first. A column with the number 0
+    /// always stays in the table.
+    unsigned leaves = 0;
 };
 
 struct TableStyle {
     bool legend = true;
-    std::size_t width = 0; ///< the terminal's width; if 0, nothing is cut
-    bool pairs = false;    ///< each row is a line of NAME="value", as `lsblk --pairs` prints it; nothing is cut
-    RealTime now{};        ///< a terminal shows times near `now` in a short form
+    std::size_t width = 0; ///< the width of the terminal; if the width is 0, the table is not cut
+    bool pairs = false;    ///< each row becomes a line of NAME="value", as `lsblk --pairs` prints it; no value is cut
+    RealTime now{};        ///< on a terminal, times near `now` have a short form
 };
 
 /// Returns a table without borders, in which each line ends with a line break. The text of the cells must be printable. If the

@@ -44,8 +44,9 @@ std::string pagerCommand() {
 /// Shows the output of `write` in a pager. Returns false if the pager does not exist (the shell's status 127) and the user has
 /// not seen the output.
 bool page(const std::function<void(std::FILE* to)>& write) {
-    std::signal(SIGPIPE, SIG_IGN);                           // a reader who leaves the pager early has seen enough
-    std::FILE* pager = ::popen(pagerCommand().c_str(), "w"); // NOLINT(cert-env33-c): PAGER is a command line by convention
+    std::signal(SIGPIPE, SIG_IGN); // pinfold ignores SIGPIPE, because the reader may leave the pager early
+    std::FILE* pager =
+        ::popen(pagerCommand().c_str(), "w"); // NOLINT(cert-env33-c): by convention, PAGER is a command line for the shell
     if (!pager)
         return false;
     write(pager);

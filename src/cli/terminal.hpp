@@ -13,7 +13,7 @@ enum class ColorMode { Auto, Always, Never };
 struct TerminalOptions {
     ColorMode color = ColorMode::Auto;
     bool pager = true;
-    bool full = false; ///< lines are never cut
+    bool full = false; ///< lines of the output are never cut
 };
 
 enum class Tone { Plain, Good, Warning, Bad, Dim };

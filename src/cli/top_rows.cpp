@@ -48,7 +48,9 @@ TopRow row(const TopJob& before, const TopJob& now) {
         if (now.bounds.cpus && *now.bounds.cpus > 0)
             row.cpuOfAllowed = *row.cpu / *now.bounds.cpus;
     }
-    row.memory = now.usage.memoryCurrent;
+    row.memory = memoryInUse(now.usage);
+    row.cache = pageCache(now.usage);
+    row.memoryCurrent = now.usage.memoryCurrent;
     row.memoryMax = now.bounds.memoryMax;
     row.memoryPeak = now.usage.memoryPeak;
     row.readRate = rounded(rate(before.usage.ioRead, now.usage.ioRead, before, now));

@@ -31,15 +31,19 @@ struct TopSample {
 struct TopRow {
     JobInfo job;
     Microseconds age{};
-    std::optional<double> cpu; ///< percent of one core since the previous look, or since the job's start at the first look
-    std::optional<double> cpuOfAllowed;      ///< percent of the CPUs that the job may use
-    std::optional<Microseconds> cpuTime;     ///< CPU time since the job's start
-    std::optional<std::uint64_t> memory;     ///< in bytes
-    std::optional<std::uint64_t> memoryMax;  ///< bytes; also unset if there is no limit
-    std::optional<std::uint64_t> memoryPeak; ///< in bytes
-    std::optional<std::uint64_t> readRate;   ///< bytes a second, over the same time as cpu
-    std::optional<std::uint64_t> writeRate;  ///< bytes a second, over the same time as cpu
-    std::optional<std::uint64_t> tasks;      ///< how many processes and threads
+    /// The CPU use since the previous look, in percent of one core. The first look shows the CPU use since the job's start.
+    std::optional<double> cpu;
+    std::optional<double> cpuOfAllowed;         ///< CPU use in percent of the CPUs that the job may use
+    std::optional<Microseconds> cpuTime;        ///< the CPU time since the job's start
+    std::optional<std::uint64_t> memory;        ///< the job's anonymous and shared memory in bytes
+    std::optional<std::uint64_t> cache;         ///< the job's page cache in bytes
+    std::optional<std::uint64_t> memoryCurrent; ///< the job's memory with page cache, in bytes
+    /// The job's memory limit in bytes. The value is unset if there is no limit, or if the limit is not known.
+    std::optional<std::uint64_t> memoryMax;
+    std::optional<std::uint64_t> memoryPeak; ///< the highest value of memoryCurrent, in bytes
+    std::optional<std::uint64_t> readRate;   ///< bytes read per second, over the same time as `cpu`
+    std::optional<std::uint64_t> writeRate;  ///< bytes written per second, over the same time as `cpu`
+    std::optional<std::uint64_t> tasks;      ///< the number of processes and threads of the job
 };
 
 /// Returns one row for each job of `now`, in the order of `now`.

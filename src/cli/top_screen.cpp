@@ -17,15 +17,16 @@
 namespace pinfold {
 namespace {
 
-constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[2J"; // switch to the alternate screen, hide the cursor, clear
+// The control sequence enters the alternate screen, hides the cursor, and clears the screen.
+constexpr std::string_view kEnter = "\x1b[?1049h\x1b[?25l\x1b[2J";
 constexpr std::string_view kLeave = "\x1b[?25h\x1b[?1049l";
 constexpr std::array kDeadly{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-// The signal handlers need the following variables.
+// The signal handlers of TopScreen need global variables.
 termios before{};
 bool hasKeys = false; ///< standard input is a terminal, from which keys can be read
 volatile std::sig_atomic_t changed = 0;
-sigset_t whileWaiting; ///< the signal mask for the wait
+sigset_t whileWaiting; ///< the signal mask during the wait for a key
 
 void writeAll(std::string_view text) {
     while (!text.empty()) {
@@ -142,7 +143,7 @@ void TopScreen::show(const std::string& text) const {
     std::size_t start = 0;
     for (std::size_t end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
         if (start > 0)
-            frame += "\r\n"; // no line break after the last line, because the screen would scroll
+            frame += "\r\n"; // the last line has no line break, because a line break would scroll the screen
         frame += text.substr(start, end - start) + "\x1b[K";
     }
     writeAll(frame + "\x1b[J");

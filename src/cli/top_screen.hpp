@@ -32,7 +32,7 @@ public:
     /// Shows a text of several lines, in which each line ends with a line break. The text must fit into size().
     void show(const std::string& text) const;
 
-    static constexpr char kRedraw = '\f'; ///< the key for a redraw; wait() also returns it after a resize of the terminal
+    static constexpr char kRedraw = '\f'; ///< the result of wait() for Ctrl-L, or after the terminal has got a new size
     /// Waits for a key. Returns 'q' if the terminal is closed. Returns nullopt if no key comes within `time`.
     std::optional<char> wait(Microseconds time) const;
 };

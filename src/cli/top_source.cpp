@@ -12,7 +12,7 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kAskAgain = 10s;
-constexpr std::uint64_t kOtherDescriptors = 64; // descriptors for everything except the cgroups
+constexpr std::uint64_t kOtherDescriptors = 64; // the number of descriptors for everything except the cgroups
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
@@ -69,7 +69,7 @@ Result<std::vector<JobInfo>> TopSource::ask() {
     }
     auto jobs = client_->listJobs();
     if (!jobs)
-        client_.reset(); // the bus itself may have restarted since the last question
+        client_.reset(); // the bus itself may have restarted since the last call to pinfoldd
     return jobs;
 }
 

@@ -18,16 +18,17 @@ namespace pinfold {
 
 /// Reads the values of all jobs again and again, at little cost. TopSource keeps the cgroup files of the jobs open. At each
 /// look, TopSource reads the usage, the limits and the suspension of each job from the cgroup files. TopSource asks pinfoldd
-/// for the list of jobs when the slices in batch.slice have changed, and while a job is starting or ending. At other times,
-/// TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
+/// for the list of jobs when the slices in batch.slice have changed, and while a job is starting or ending. If no job and no
+/// slice changes, TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
 class TopSource {
 public:
     /// If `uid` is set, TopSource reads only the jobs of the user with this id.
     explicit TopSource(std::optional<uid_t> uid) : uid_(uid) {}
 
-    /// Reads the values of the jobs. Returns an error only if pinfoldd has never answered. trouble() returns later failures.
+    /// Reads the present values of the jobs from their cgroups. Returns an error only if pinfoldd has never answered. trouble()
+    /// returns later failures.
     Result<TopSample> look();
-    /// If the list of jobs is out of date, returns the reason. If the list is current, the result is unset.
+    /// Returns the reason why the list of jobs is out of date. If the list is current, the result is unset.
     const std::optional<Error>& trouble() const { return trouble_; }
 
 private:
@@ -45,8 +46,8 @@ private:
     CgroupTree tree_;
     std::optional<uid_t> uid_;
     std::optional<ManagerClient> client_;
-    std::map<std::string, Watched> jobs_; ///< by slice
-    std::vector<std::string> slices_;     ///< the slices when TopSource last asked pinfoldd
+    std::map<std::string, Watched> jobs_; ///< the jobs by the name of their slice
+    std::vector<std::string> slices_;     ///< the names of the slices at the time when TopSource last asked pinfoldd
     std::optional<RealTime> asked_;       ///< when pinfoldd last answered; unset if it never answered
     std::optional<Error> trouble_;
 };

@@ -42,6 +42,8 @@ const std::vector<TopColumn>& allColumns() {
         {{.name = "memory", .number = true}, [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memory); }},
         {{.name = "limit", .number = true, .leaves = 7},
          [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memoryMax); }},
+        {{.name = "cache", .number = true, .leaves = 10},
+         [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.cache); }},
         {{.name = "peak", .number = true, .leaves = 9},
          [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.memoryPeak); }},
         {{.name = "read/s", .number = true, .leaves = 3},
@@ -51,7 +53,7 @@ const std::vector<TopColumn>& allColumns() {
         {{.name = "tasks", .number = true, .leaves = 2},
          [](const TopRow& row, const Amounts&) { return Amounts::number(row.tasks); }},
         {{.name = "age", .number = true, .leaves = 5},
-         [](const TopRow& row, const Amounts& amounts) { return amounts.duration(row.age); }},
+         [](const TopRow& row, const Amounts& amounts) { return amounts.runTime(row.age); }},
     };
     return columns;
 }
@@ -82,7 +84,7 @@ std::string sums(const std::vector<TopRow>& rows, RealTime at, const TopStyle& s
     std::map<std::string_view, std::size_t> states;
     for (const auto& row : rows)
         ++states[toString(row.job.state)];
-    auto text = fmt::format("{}  {}", formatUtc(at), counted(rows.size(), "job", "jobs"));
+    auto text = fmt::format("{}  {}", style.amounts.time(at), counted(rows.size(), "job", "jobs"));
     for (const auto& [state, count] : states)
         text += fmt::format(", {} {}", count, state);
     return fmt::format("{}; CPU {}%, memory {}; by {}\n", text, percent(sum(rows, &TopRow::cpu)),

@@ -14,9 +14,9 @@
 namespace pinfold {
 
 struct TopStyle {
-    std::string sort;   ///< the column by which the rows are sorted
+    std::string sort;   ///< the name of the column by which the rows are sorted
     bool legend = true; ///< show the line with the sums, and the column headers
-    bool pairs = false; ///< show only the rows, as TableStyle says
+    bool pairs = false; ///< print each row as a line of NAME="value", and nothing else
     Amounts amounts;
     // `width` and `height` are the size of the terminal. If the page does not fit, topText() leaves out less important columns
     // and the last rows, and cuts lines. If `width` and `height` are 0, topText() cuts nothing.
@@ -24,7 +24,8 @@ struct TopStyle {
     std::size_t height = 0;
 };
 
-/// Returns the output of `pinfold top`: the sums of all jobs, a line about problems, and a table. Each line has a line break.
+/// Returns the output of `pinfold top`: the sums of all jobs, a line about problems, and a table. Each line ends with a line
+/// break.
 std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style);
 
 } // namespace pinfold

@@ -15,7 +15,7 @@ namespace pinfold {
 
 struct Verb {
     std::string name;
-    std::string summary; ///< one line for the help and for the shells
+    std::string summary; ///< one line about the verb, for the help and for the completions of shells
     OptionSet options;
     /// Prints results to standard output and messages to standard error, and returns the exit status.
     std::function<ExitStatus(const VerbContext&)> run;

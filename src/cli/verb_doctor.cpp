@@ -2,6 +2,7 @@
 #include "cli/doctor_host.hpp"
 #include "cli/doctor_page.hpp"
 #include "cli/json.hpp"
+#include "cli/textfile.hpp"
 #include "cli/verbs.hpp"
 #include "doctor/checks.hpp"
 
@@ -54,7 +55,13 @@ private:
     std::jthread thread_;
 };
 
-ExitStatus examineNode(const VerbContext& context) {
+struct Options {
+    bool metrics = false;
+};
+
+OptionSet describe(Options& options) { return {metricsOption(options.metrics, kDoctorTextfile)}; }
+
+ExitStatus examineNode(const VerbContext& context, const Options& options) {
     doctor::Host host;
     {
         Progress progress;
@@ -63,6 +70,9 @@ ExitStatus examineNode(const VerbContext& context) {
     const auto findings = doctor::examine(host);
     context.terminal.print(context.json ? jsonFindings(findings)
                                         : doctorPage(findings, context.terminal, context.terminal.width()));
+    if (options.metrics)
+        if (const auto written = writeTextfile(kDoctorTextfile, findingMetrics(findings)); !written)
+            return fail(written.error());
     const bool failed =
         std::any_of(findings.begin(), findings.end(), [](const auto& finding) { return finding.state == FindingState::Fail; });
     return failed ? ExitStatus::Failed : ExitStatus::Ok;
@@ -70,6 +80,6 @@ ExitStatus examineNode(const VerbContext& context) {
 
 } // namespace
 
-Verb doctorVerb() { return makeVerb("doctor", "check this node, and say how to fix what is wrong", examineNode); }
+Verb doctorVerb() { return makeVerb("doctor", "check this node, and say how to fix what is wrong", describe, examineNode); }
 
 } // namespace pinfold

@@ -22,9 +22,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 20; // limit for an error message, which nothing cuts to the terminal's width
+constexpr std::size_t kMostKeys = 20; // a limit for an error message, which is not cut to the width of the terminal
 
-/// Shows the progress of the drain on one line of the terminal. Each new text replaces the earlier text on that line. If
+/// Shows the progress of the drain on one line of the terminal. Each new progress text replaces the earlier text on the line. If
 /// standard error is not a terminal, Progress shows nothing.
 class Progress {
 public:
@@ -70,13 +70,13 @@ Result<Seen> look(const ManagerClient& client) {
     return Seen{drain->has_value(), std::move(*jobs)};
 }
 
-/// Waits until a job ends. Also returns if the bus or pinfoldd restarts, because the caller then has to ask pinfoldd for its
-/// jobs again.
+/// Waits until a job ends. The function also returns if the bus or pinfoldd restarts, because the caller then has to ask pinfoldd
+/// for its jobs again.
 Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, Microseconds timeout) {
     if (!watch) {
         auto connected = JobsWatch::connect();
         if (!connected)
-            return {}; // the bus restarts, and the caller's next listing of jobs waits for the bus
+            return {}; // the bus is restarting, and the caller's next request for a list of jobs waits for the bus
         watch = std::move(*connected);
     }
     std::vector<std::string> keys;
@@ -85,7 +85,7 @@ Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<Job
     auto ended = watch->untilOneEnds(keys, timeout);
     if (ended || ended.error().code != ErrorCode::Unreachable)
         return ended;
-    watch.reset(); // pinfoldd restarts, and a JobsWatch cannot be used after that
+    watch.reset(); // pinfoldd is restarting, and a JobsWatch cannot be used after a restart of pinfoldd
     return {};
 }
 
@@ -116,7 +116,7 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
 void sayThatItStaysDrained(int signal) {
     static constexpr std::string_view words = "\nno longer waiting; the node stays drained until `pinfold undrain`\n";
     (void)!::write(STDERR_FILENO, words.data(), words.size());
-    ::raise(signal); // the handler was set with SA_RESETHAND, so the default action is back
+    ::raise(signal); // the signal handler was set with SA_RESETHAND, so the signal has its default action again
 }
 
 void announceInterrupt() {
@@ -133,7 +133,10 @@ struct DrainOptions {
 };
 
 OptionSet describeDrain(DrainOptions& options) {
-    return {{.name = "--reason", .value = "TEXT", .help = "a text for people, at most 500 bytes", .set = into(options.reason)},
+    return {{.name = "--reason",
+             .value = "TEXT",
+             .help = "the reason of the drain, a text of at most 500 bytes",
+             .set = into(options.reason)},
             {.name = "--wait", .help = "wait until no job is live", .set = into(options.wait)},
             {.name = "--timeout",
              .value = "TIME",

@@ -12,7 +12,7 @@ struct Options {
     bool json = false;
 };
 
-/// Only `pinfold events` takes a value for --json. The --json of other verbs has no value.
+/// `pinfold events` always prints one document per line. It takes "lines" as well, as `pinfold history` does.
 OptionSet describe(Options& options) {
     return {{.name = "--json",
              .value = "FORM",
@@ -28,6 +28,8 @@ ExitStatus events(const VerbContext& context, const Options& options) {
         return fail(watch.error());
     // `pinfold events` uses no pager, because a user wants to see each event at once.
     const auto heard = watch->listen([json = context.json || options.json](const Event& event) {
+        if (event.name == kReceiptsStored) // the events job-removed say more about the same jobs
+            return true;
         const auto time = RealClock::now();
         std::fputs((json ? jsonEvent(event, time) : eventLine(event, time)).c_str(), stdout);
         return std::fflush(stdout) == 0;

@@ -25,7 +25,7 @@ OptionSet describe(Options& options) {
     OptionSet set{jobsArgument(options.jobs)};
     append(set, limitOptions(options.limits));
     append(set, {{.name = "--force",
-                  .help = "allow a memory-max below what the job uses: the kernel kills it",
+                  .help = "allow a memory-max below what the job uses; the kernel then kills the job",
                   .set = into(options.force)},
                  dryRunOption(options.dryRun)});
     return set;
@@ -33,7 +33,7 @@ OptionSet describe(Options& options) {
 
 std::vector<std::string> notEnforced(const ManagerClient& client, const std::string& key) {
     auto names = client.limitsNotEnforced(key);
-    return names ? std::move(*names) : std::vector<std::string>(); // an older pinfoldd lacks this property
+    return names ? std::move(*names) : std::vector<std::string>(); // an older pinfoldd does not have the property
 }
 
 ExitStatus list(const VerbContext& context, const ManagerClient& client, const std::string& key, const ResourceLimits& limits) {

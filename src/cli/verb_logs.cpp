@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kLinesBefore = 10; // that --follow shows at first
+constexpr std::uint64_t kLinesBefore = 10; // the number of lines that --follow prints before it waits for new lines
 
 struct Options {
     std::string job;

@@ -23,8 +23,9 @@ struct Options {
     std::optional<Microseconds> reportWithin;
     AllocationRequest allocation;
     ResourceLimits limits;
+    JobIdentity identity;
     bool replace = false;
-    std::vector<std::string> adopted; ///< process ids
+    std::vector<std::string> adopted; ///< the ids of the processes to adopt
     std::optional<std::string> owner;
     bool batch = false;
 };
@@ -59,6 +60,7 @@ OptionSet describe(Options& options) {
          .offer = Offer::Processes},
         ownerOption(options.owner),
         {.name = "--batch", .help = "the process is the job's batch script", .set = into(options.batch)}};
+    append(set, identityOptions(options.identity));
     append(set, allocationOptions(options.allocation));
     append(set, limitOptions(options.limits));
     return set;
@@ -116,7 +118,8 @@ ExitStatus open(const VerbContext& context, const Options& options) {
                              .allocation = options.allocation,
                              .slots = options.slots,
                              .linger = options.linger,
-                             .reportWithin = options.reportWithin};
+                             .reportWithin = options.reportWithin,
+                             .identity = options.identity};
     const auto slice =
         retryWhileAway<std::string>([&](const ManagerClient& client) { return client.open(options.job, opening); });
     if (!slice)

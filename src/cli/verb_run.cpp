@@ -64,9 +64,10 @@ OptionSet describe(Options& options) {
     return set;
 }
 
-/// Does `pinfold run --dry-run`.
+/// Does the work of `pinfold run --dry-run`.
 ExitStatus run(const VerbContext& context, const Options& options) {
-    if (!options.dryRun) // this happens only if options stand before `run`; otherwise this process would be pinfold-run by now
+    // The option --dry-run is missing only if options stand before `run`; otherwise this process would be pinfold-run by now.
+    if (!options.dryRun)
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     if (options.role != WrapperRole::Job)
         return fail({ErrorCode::InvalidArgument, "--dry-run shows the units of a new job: leave out --task and --batch"});

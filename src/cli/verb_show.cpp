@@ -58,7 +58,7 @@ Pairs pairsOf(const JobDetail& detail, const std::string& user) {
     return pairs;
 }
 
-/// Returns the names of all properties.
+/// Returns the names of all properties that `pinfold show` can print.
 std::vector<std::string> propertyNames() {
     std::vector<std::string> names;
     for (const auto& pair : pairsOf({}, {}))

@@ -4,20 +4,18 @@
 #include "cli/each_job.hpp"
 #include "cli/job_page.hpp"
 #include "cli/journal_lines.hpp"
+#include "cli/node_page.hpp"
 #include "cli/verbs.hpp"
 #include "os/process.hpp"
 #include "wording/receipt_text.hpp"
 
-#include <fmt/core.h>
-
 #include <algorithm>
-#include <map>
 
 namespace pinfold {
 namespace {
 
 struct Options {
-    std::vector<std::string> jobs; ///< if empty, the verb is about the node
+    std::vector<std::string> jobs; ///< the jobs on the command line; without a job, the verb is about the node
     bool withJobs = false;
 };
 
@@ -27,12 +25,6 @@ OptionSet describe(Options& options) {
     jobs.required = false;
     return {std::move(jobs),
             {.name = "--jobs", .help = "show the node, and each live job", .set = into(options.withJobs), .excludes = "JOB"}};
-}
-
-std::string drainLine(const Drain& drain, const Terminal& terminal) {
-    return fmt::format("{}{} by {}: {}\n", terminal.colored(Tone::Warning, "draining"),
-                       drain.since ? " since " + formatUtc(*drain.since) : "", drain.by ? userName(*drain.by) : "pinfoldd itself",
-                       drain.reason.empty() ? "no reason given" : drain.reason);
 }
 
 ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
@@ -74,6 +66,9 @@ ExitStatus nodeStatus(const VerbContext& context, bool withJobs) {
     const auto drain = client.draining();
     if (!drain)
         return fail(drain.error());
+    const auto resources = client.resources();
+    if (!resources)
+        return fail(resources.error());
     std::optional<std::vector<JobDetail>> details;
     if (withJobs) {
         auto asked = askDetails(client, *jobs);
@@ -81,20 +76,13 @@ ExitStatus nodeStatus(const VerbContext& context, bool withJobs) {
             return fail(asked.error());
         details = std::move(*asked);
     }
+    const NodeStatus node{
+        .version = *version, .jobs = *jobs, .drain = *drain, .resources = *resources, .lastErrors = lastErrorsOfDaemon()};
     if (context.json) {
-        context.terminal.print(jsonNode(*version, *jobs, *drain, details));
+        context.terminal.print(jsonNode(node, details));
         return ExitStatus::Ok;
     }
-    std::map<std::string_view, std::size_t> states;
-    for (const auto& job : *jobs)
-        ++states[toString(job.state)];
-    std::string text = fmt::format("pinfoldd {} is running, {}", *version, counted(jobs->size(), "live job", "live jobs"));
-    for (const auto& [state, count] : states)
-        text += fmt::format(", {} {}", count, state);
-    text += "\n";
-    if (*drain)
-        text += drainLine(**drain, context.terminal);
-    context.terminal.print(text);
+    context.terminal.print(nodePage(node, context.terminal, context.amounts, context.tableStyle()));
     for (const auto& detail : details.value_or(std::vector<JobDetail>{})) {
         context.terminal.print("\n");
         liveStatus(context, detail);

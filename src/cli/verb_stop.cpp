@@ -12,7 +12,8 @@ namespace pinfold {
 namespace {
 
 struct Options {
-    std::vector<std::string> jobs;
+    std::vector<std::string> jobs; ///< the jobs on the command line; with `user`, there are none
+    std::optional<std::string> user;
     std::optional<Microseconds> grace;
     bool wait = false;
     Microseconds timeout = kDefaultTimeout;
@@ -20,7 +21,13 @@ struct Options {
 };
 
 OptionSet describe(Options& options) {
-    return {jobsArgument(options.jobs),
+    auto jobs = jobsArgument(options.jobs);
+    jobs.required = false;
+    auto user = userOption(options.user);
+    user.help = "stop all live jobs of this user (name or id)";
+    user.excludes = jobs.name;
+    return {std::move(jobs),
+            std::move(user),
             {.name = "--grace",
              .value = "TIME",
              .help = "the time between SIGTERM and SIGKILL (default: as configured)",
@@ -33,8 +40,28 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
+/// With --user, a job that ends in the meantime is not an error, because the user has not named it.
+bool hasEndedMeanwhile(const Error& error, const Options& options) { return options.user && error.code == ErrorCode::NoSuchJob; }
+
 ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, Microseconds timeout) {
     return receipt ? ExitStatus::Ok : fail(explained(receipt.error(), key, timeout));
+}
+
+Result<std::vector<std::string>> jobsOf(const std::string& user) {
+    const auto uid = userId(user);
+    if (!uid)
+        return uid.error();
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return client.error();
+    const auto jobs = client->listJobs();
+    if (!jobs)
+        return jobs.error();
+    std::vector<std::string> keys;
+    for (const auto& job : *jobs)
+        if (job.uid == *uid)
+            keys.push_back(job.key);
+    return keys;
 }
 
 ExitStatus stopJob(const VerbContext& context, const Options& options, const std::string& key) {
@@ -48,31 +75,42 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
         });
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
-        return fail(stopped.error());
-    // If `pinfold stop` stops only one job, it uses the open connection also to wait for the end of the job. A new connection
-    // would take time. While pinfold connects again, pinfoldd may forget a job that gets no receipt.
+        return hasEndedMeanwhile(stopped.error(), options) ? ExitStatus::Ok : fail(stopped.error());
+    // If `pinfold stop` stops only one job, it uses the open connection also to wait for the end of the job. While pinfold opened
+    // a new connection, pinfoldd could forget a job that gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;
 }
 
-/// First asks pinfoldd to stop all jobs, and then waits for the end of each job. Because all stop requests come first, the
-/// grace times of the jobs run at the same time.
-ExitStatus stop(const VerbContext& context, const Options& options) {
-    std::vector<std::string> stopped;
-    const auto asked = forEachJob(context, options.jobs, {}, [&](const VerbContext& one, const std::string& key) {
-        const auto status = stopJob(one, options, key);
-        if (status == ExitStatus::Ok)
-            stopped.push_back(key);
-        return status;
+ExitStatus waitFor(const VerbContext& context, const Options& options, const std::vector<std::string>& jobs) {
+    const SharedTimeout timeout(options.timeout, jobs.size());
+    return forEachJob(context, jobs, {.several = true}, [&](const VerbContext&, const std::string& key) {
+        const auto left = *timeout.left();
+        const auto over = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); });
+        return !over && hasEndedMeanwhile(over.error(), options) ? ExitStatus::Ok : waited(over, key, left);
     });
+}
+
+/// Asks pinfoldd to stop all jobs, and afterwards waits for the end of each job. Because all stop requests come first, the grace
+/// times of the jobs run at the same time.
+ExitStatus stop(const VerbContext& context, const Options& options) {
+    if (options.jobs.empty() && !options.user)
+        return fail({ErrorCode::InvalidArgument, "name a job, or use --user"});
+    const auto jobs = options.user ? jobsOf(*options.user) : options.jobs;
+    if (!jobs)
+        return fail(jobs.error());
+    std::vector<std::string> stopped;
+    const auto asked =
+        forEachJob(context, *jobs, {.several = options.user.has_value()}, [&](const VerbContext& one, const std::string& key) {
+            const auto status = stopJob(one, options, key);
+            if (status == ExitStatus::Ok)
+                stopped.push_back(key);
+            return status;
+        });
     if (!options.wait || options.dryRun || options.jobs.size() == 1)
         return asked;
-    const SharedTimeout timeout(options.timeout, options.jobs.size());
-    const auto over = forEachJob(context, stopped, {.several = true}, [&](const VerbContext&, const std::string& key) {
-        const auto left = *timeout.left();
-        return waited(retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.wait(key, left); }), key, left);
-    });
+    const auto over = waitFor(context, options, stopped);
     return asked == ExitStatus::Ok ? over : asked;
 }
 

@@ -3,6 +3,7 @@
 #include "cli/live_jobs.hpp"
 #include "cli/stray_options.hpp"
 #include "cli/strays_files.hpp"
+#include "cli/textfile.hpp"
 #include "cli/verbs.hpp"
 #include "strays/report.hpp"
 
@@ -24,8 +25,7 @@ Result<std::vector<LiveJob>> liveJobs() {
     return askLiveJobs(*client);
 }
 
-/// Runs `pinfold strays` once. The caller and the journal get a report on the strays that were found and on the action against
-/// each stray.
+/// Runs `pinfold strays` once. The user and the journal get a report on all strays and on the actions against them.
 class Run {
 public:
     Run(const VerbContext& context, const StraysOptions& options, const StrayScanner& scanner)
@@ -44,7 +44,11 @@ public:
         run_.reasons = findings.unseen;
         run_.reasons.insert(run_.reasons.end(), findings.doubts.begin(), findings.doubts.end());
         run_.unread = findings.unread;
-        return acts ? act(std::move(findings)) : report(findings);
+        // Without --metrics, and while a job's process may be among the strays, the figures of an earlier run stay.
+        const auto counted =
+            options_.metrics && findings.areSure() ? writeTextfile(kStraysTextfile, strayMetrics(run_.rows)) : Result<void>();
+        const auto status = acts ? act(std::move(findings)) : report(findings);
+        return counted ? status : fail(counted.error());
     }
 
 private:
@@ -121,7 +125,7 @@ private:
     StraysMode mode_;
     SdJournal journal_{"pinfold-strays"};
     StrayRun run_;
-    std::unordered_map<pid_t, std::size_t> rows_; ///< by pid
+    std::unordered_map<pid_t, std::size_t> rows_; ///< the position of each stray in the list of rows, by process id
     bool failed_ = false;
 };
 

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/escape.hpp"
-#include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/json.hpp"
 #include "cli/top_screen.hpp"
 #include "cli/top_source.hpp"
 #include "cli/top_text.hpp"
 #include "cli/verbs.hpp"
-
-#include <fmt/core.h>
 
 #include <time.h>
 
@@ -26,20 +22,12 @@ constexpr Microseconds kMostDelay = 1h;
 constexpr std::uint64_t kMostIterations = 1'000'000'000;
 
 struct Options {
-    std::string sort = "cpu"; ///< one of sortNames()
+    std::string sort = "cpu"; ///< the name of the column for sorting, one of sortNames()
     std::optional<std::string> user;
     bool batch = false;
-    std::uint64_t iterations = 0; ///< how many looks; 0 means until somebody ends the program
-    Microseconds delay = 1s;      ///< kLeastDelay to kMostDelay
+    std::uint64_t iterations = 0; ///< the number of looks; 0 means that `pinfold top` runs until somebody ends it
+    Microseconds delay = 1s;      ///< the time between two looks, kLeastDelay to kMostDelay
 };
-
-Result<Microseconds> parseDelay(const std::string& text) {
-    auto value = parseDuration(text);
-    if (value && *value >= kLeastDelay && *value <= kMostDelay)
-        return value;
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("delay '{}' is not valid: use 0.1 to 3600 seconds", printable(text, 100))};
-}
 
 OptionSet describe(Options& options) {
     return {{.name = "--sort",
@@ -62,7 +50,7 @@ OptionSet describe(Options& options) {
              .letter = 'd',
              .value = "SECONDS",
              .help = "update after this many seconds, 0.1 to 3600 (default 1)",
-             .set = into(options.delay, parseDelay)}};
+             .set = into(options.delay, durationFrom(kLeastDelay, kMostDelay, "delay", "0.1 to 3600 seconds"))}};
 }
 
 using Clock = MonotonicClock;
@@ -185,7 +173,8 @@ ExitStatus top(const VerbContext& context, const Options& options) {
     TopStyle style{options.sort, context.output.legend, context.output.pairs, context.amounts, 0, 0};
     if (options.batch || context.json || context.output.pairs || !TopScreen::possible())
         return batch(context, options, source, style);
-    auto first = source.look(); // the first look comes before the screen changes, so that its errors are readable
+    // The first look comes before the switch to the alternate screen, so that its error messages are readable.
+    auto first = source.look();
     if (!first)
         return fail(first.error());
     Live(source, std::move(*first), std::move(style)).run(options);

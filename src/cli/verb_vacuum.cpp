@@ -10,7 +10,7 @@ namespace {
 
 struct Options {
     std::optional<Microseconds> maxAge;
-    std::optional<std::uint64_t> maxSize; ///< in bytes
+    std::optional<std::uint64_t> maxSize; ///< the new maximum size of the history, in bytes
 };
 
 OptionSet describe(Options& options) {

@@ -5,6 +5,7 @@
 #include "cli/json.hpp"
 #include "cli/receipts.hpp"
 #include "cli/verbs.hpp"
+#include "wording/profile_text.hpp"
 #include "wording/receipt_text.hpp"
 
 #include <fmt/core.h>
@@ -21,6 +22,12 @@ OptionSet describe(Options& options) { return {jobsArgument(options.jobs, Offer:
 bool isLive(const std::string& key) {
     const auto client = ManagerClient::connect();
     return client && client->job(key);
+}
+
+/// Returns an error if pinfoldd does not answer or does not know the job's profile.
+Result<Profile> profileOf(const std::string& key) {
+    const auto client = ManagerClient::connect();
+    return client ? client->profile(key) : Result<Profile>(client.error());
 }
 
 ExitStatus explain(const VerbContext& context, const std::string& key) {
@@ -43,7 +50,8 @@ ExitStatus explain(const VerbContext& context, const std::string& key) {
                                  printable(key, 300))});
     const auto& receipt = receipts->front();
     context.terminal.print(context.json ? jsonReceipt(receipt)
-                                        : receiptPage(receipt, userName, context.amounts, context.terminal.width()));
+                                        : receiptPage(receipt, userName, context.amounts, context.terminal.width()) +
+                                              useOverTime(profileOf(key), context.amounts));
     return ExitStatus::Ok;
 }
 

@@ -5,10 +5,11 @@ namespace pinfold {
 
 std::vector<Verb> allVerbs() {
     return {
-        runVerb(),     listVerb(),      statusVerb(),      showVerb(),   psVerb(),     whyVerb(),    historyVerb(), topVerb(),
-        logsVerb(),    eventsVerb(),    straysVerb(),      stopVerb(),   waitVerb(),   killVerb(),   limitsVerb(),  suspendVerb(),
-        resumeVerb(),  vacuumVerb(),    checkConfigVerb(), configVerb(), reloadVerb(), doctorVerb(), versionVerb(), drainVerb(),
-        undrainVerb(), reconcileVerb(), openVerb(),        endVerb(),    adoptVerb(),
+        runVerb(),    listVerb(),   statusVerb(),  showVerb(),   psVerb(),      whyVerb(),         historyVerb(),
+        topVerb(),    idleVerb(),   logsVerb(),    eventsVerb(), straysVerb(),  stopVerb(),        waitVerb(),
+        killVerb(),   limitsVerb(), suspendVerb(), resumeVerb(), vacuumVerb(),  checkConfigVerb(), configVerb(),
+        reloadVerb(), doctorVerb(), versionVerb(), drainVerb(),  undrainVerb(), reconcileVerb(),   openVerb(),
+        endVerb(),    adoptVerb(),  plotVerb(),    reportVerb(),
     };
 }
 

@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kHead = R"bash(# SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Made from the tables of options in pinfold's sources.
+# The build of pinfold has made this file from the tables of options in pinfold's sources.
 
 _pinfold_live_jobs() { pinfold list --no-legend --no-pager -o key 2>/dev/null; }
 
@@ -21,7 +21,7 @@ _pinfold_offer_keys() {
     done
 }
 
-# Offers $words and what $offer names in place of the word $1. With $comma, the word is a list.
+# Offers the texts in $words, and texts of the kind $offer, as completions of the word $1. If $comma is "yes", the word is a list.
 _pinfold_reply() {
     local prefix=''
     [[ $comma == yes && $1 == *,* ]] && prefix=${1%,*},
@@ -40,7 +40,8 @@ _pinfold_reply() {
 )bash";
 
 constexpr const char* kTail = R"bash(
-# Where the command is that is to be run, among the words from $1 on, which are those of the command $2: 0 while there is none.
+# Prints the position of the command that the user wants to run. The words from position $1 on are the arguments of $2, which is
+# "run" or "pinfold-run". Prints 0 if the user has not typed a command yet.
 _pinfold_command_at() {
     local i words offer comma
     for ((i = $1; i < COMP_CWORD; i++)); do
@@ -53,7 +54,7 @@ _pinfold_command_at() {
     echo 0
 }
 
-# The words from $1 on are those of the command $2, which runs another command.
+# Offers the next word after "run" or "pinfold-run" ($2). The words from position $1 on are the arguments of $2.
 _pinfold_offer_run() {
     local word=${COMP_WORDS[COMP_CWORD]} command words='' offer='' comma=no
     command=$(_pinfold_command_at "$1" "$2")
@@ -138,7 +139,7 @@ std::string assignments(const std::string& words, Offer offer, bool comma) {
     return text + (comma ? " comma=yes" : "");
 }
 
-/// Returns one `case` branch for each option of the command that takes its value from the next word.
+/// Returns one `case` branch for each option whose value is the next word on the command line.
 std::string valueCases(const std::string& command, const OptionSet& options) {
     std::string text;
     for (const auto& option : options) {
@@ -189,7 +190,7 @@ std::string bashScript(const Commands& commands) {
         words += wordsCase(verb.name, wordsOf(options), options);
     }
     return std::string(kHead) +
-           "\n# Sets words, offer and comma to what may follow the option $2 of the command $1. False: the option has no value.\n"
+           "\n# Sets words, offer and comma for the value of the option $2 of the command $1. Fails if the option has no value.\n"
            "_pinfold_value() {\n    case \"$1 $2\" in\n" +
            values +
            "    *) return 1 ;;\n    esac\n}\n"

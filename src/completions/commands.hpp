@@ -12,9 +12,9 @@ namespace pinfold {
 struct Command {
     std::string name;
     std::string summary;
-    OptionSet options; ///< with the command's arguments
+    OptionSet options; ///< the options of the command, with the command's arguments
 
-    /// Returns true if the argument of this command is another command with arguments of its own, as for `pinfold run`.
+    /// Returns true if the argument of the command is another command with arguments of its own, as for `pinfold run`.
     bool runsCommand() const;
     /// Returns the command's own options and the common options of pinfold. If the argument is another command, --help is the
     /// only common option in the result. The other command would take any other common option as its own option.
@@ -24,12 +24,13 @@ struct Command {
 struct Commands {
     OptionSet common; ///< the options of pinfold that stand before or after a verb
     std::vector<Command> verbs;
-    Command wrapper; ///< pinfold-run
+    Command wrapper; ///< the command pinfold-run
 };
 
 Commands allCommands();
 
-// Functions that return a completion script for one shell. Each script covers pinfold and pinfold-run.
+// bashScript(), zshScript() and fishScript() each return the completion script for one shell. A completion script covers pinfold
+// and pinfold-run.
 std::string bashScript(const Commands& commands);
 std::string zshScript(const Commands& commands);
 std::string fishScript(const Commands& commands);

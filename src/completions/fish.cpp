@@ -5,7 +5,7 @@ namespace pinfold {
 namespace {
 
 constexpr const char* kHead = R"fish(# SPDX-License-Identifier: LGPL-2.1-or-later
-# Made from the tables of options in pinfold's sources.
+# The build of pinfold has made this file from the tables of options in pinfold's sources.
 
 function __pinfold_live_jobs
     pinfold list --no-legend --no-pager -o key 2>/dev/null
@@ -51,7 +51,7 @@ std::string valuesOf(const Option& option) {
     return words;
 }
 
-/// Returns one line of the script. The argument `start` is the beginning of the line: "complete -c COMMAND" and the condition.
+/// Returns one line of the script. The line begins with `start`, which contains "complete -c COMMAND" and the condition.
 std::string line(const std::string& start, const Option& option) {
     const auto values = valuesOf(option);
     auto text = start;
@@ -69,7 +69,7 @@ std::string line(const std::string& start, const Option& option) {
 
 std::string fishScript(const Commands& commands) {
     std::string text = kHead;
-    std::string running; // the verbs whose words belong to another command
+    std::string running; // the verbs whose arguments are another command
     for (const auto& verb : commands.verbs) {
         text += "complete -c pinfold -n __fish_use_subcommand -a " + verb.name + " -d " + quoted(verb.summary) + "\n";
         running += verb.runsCommand() ? " " + verb.name : "";

@@ -6,7 +6,7 @@ namespace {
 
 constexpr const char* kHead = R"zsh(#compdef pinfold pinfold-run
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Made from the tables of options in pinfold's sources.
+# The build of pinfold has made this file from the tables of options in pinfold's sources.
 
 _pinfold_live_jobs() {
     local -a jobs
@@ -27,7 +27,7 @@ _pinfold_all_jobs() {
 
 )zsh";
 
-/// Returns the text for use within single quotes, with a backslash before each character of `special`.
+/// Returns the escaped text for use within single quotes, with a backslash before each character of `special`.
 std::string escaped(const std::string& text, const std::string& special) {
     std::string out;
     for (const char c : text)

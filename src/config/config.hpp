@@ -31,12 +31,13 @@ enum class LogLevel { Debug, Info, Warning, Error };
 struct Config {
     struct Daemon {
         LogLevel logLevel = LogLevel::Info; ///< log_level = "debug" | "info" | "warning" | "error"
+        std::string cluster;                ///< cluster = "NAME": the name that receipts have for the site's cluster; may be ""
     } daemon;
 
     struct Jobs {
         Microseconds killGrace = 1s;             ///< kill_grace = "1s": time from SIGTERM to SIGKILL; 0 to 1 h
         OnFailure onFailure = OnFailure::Refuse; ///< on_failure = "refuse" | "run-unconfined"
-        bool allowUserJobs = false;              ///< allow_user_jobs
+        bool allowUserJobs = false;              ///< allow_user_jobs = true: ordinary users may create jobs
         UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
         std::uint64_t maxPerUser = 10000;                             ///< max_per_user: the most live jobs of one user
         std::uint64_t maxTasks = 1000;        ///< max_tasks: the most live tasks of one job besides its batch script
@@ -45,10 +46,11 @@ struct Config {
         Microseconds linger = 60s;
         /// slots = "none" | "weight" | "quota" | "cpus": how the number of a job's slots decides the job's share of the CPUs
         Slots slots = Slots::Weight;
-        Microseconds shepherdGrace = 30s; ///< shepherd_grace = "30s": time for a shepherd whose job was killed; 0 to 1 h
+        Microseconds shepherdGrace = 30s; ///< shepherd_grace = "30s": how long a shepherd may outlive its killed job; 0 to 1 h
         /// summary = false | true | "on-failure": whether pinfoldd appends the page of `pinfold why` to the job's standard
         /// output
         Summary summary = Summary::Never;
+        bool ompNumThreads = false; ///< omp_num_threads = true: pinfoldd adds OMP_NUM_THREADS to the environment of jobs
     } jobs;
 
     /// [defaults]: the limits of a job, if the request for the job does not set these limits. Ordinary users may not set higher
@@ -69,7 +71,8 @@ struct Config {
         DeviceRules common;           ///< common = ["/dev/nvidiactl"]: devices for each job that has a GPU
         std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: the names of the GPUs in the environment; if empty, 0, 1, ...
                                       ///< within the job
-        std::vector<std::string> environment{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}; ///< environment = [...]
+        /// environment = ["CUDA_VISIBLE_DEVICES"]: the variables that tell the job its GPUs.
+        std::vector<std::string> environment{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
     } gpus;
 
     struct AllocationPolicy {
@@ -88,13 +91,12 @@ struct Config {
     /// [node]: the part of the node that batch.slice does not get. If a key of [node] is unset, the setting in batch.slice's
     /// own unit file applies.
     struct Node {
-        std::optional<Reserve> memory; ///< reserve_memory = "4G" | "10%"; up to 90%
-        std::optional<Reserve> cpus;   ///< reserve_cpus = 2 | "10%": hyper-threads, rounded up to whole cores; up to 90%
+        std::optional<Reserve> memory; ///< reserve_memory = "4G" | "10%": the memory that jobs do not get, up to 90%
+        std::optional<Reserve> cpus; ///< reserve_cpus = 2 | "10%": hyper-threads that jobs do not get, in whole cores, up to 90%
     } node;
 
     struct LeftoverReport {
-        std::uint32_t reportMax = 50; ///< report_max: how many leftovers pinfoldd names one by one, 0 to 10000; it counts the
-                                      ///< rest
+        std::uint32_t reportMax = 50;                   ///< report_max: how many leftovers pinfoldd names one by one, 0 to 10000
         CommandLines commandLines = CommandLines::Full; ///< command_lines = "none" | "name" | "full"
     } leftovers;
 
@@ -107,18 +109,29 @@ struct Config {
         HistoryFailure onFailure = HistoryFailure::Drain; ///< on_failure = "drain" | "continue"
     } history;
 
+    struct Profile {
+        /// interval = "30s": how often pinfoldd looks at what the live jobs use; 0 (never), or 5 s to 1 h
+        Microseconds interval = 30s;
+    } profile;
+
+    /// [idle]: which live jobs count as idle
+    struct Idle {
+        Microseconds since = 1h;  ///< since = "1h": the time over which the use counts; 1 min to 30 days
+        std::uint32_t share = 10; ///< share = "10%": a job is idle below this share of the CPUs that it holds, 1 to 100 percent
+    } idle;
+
     StraysConfig strays;
 
     struct Metrics {
         std::optional<std::filesystem::path> textfile; ///< textfile = "/DIR/NAME.prom"; if unset or "", pinfoldd writes no file
-        bool perJob = false;                           ///< per_job: the file has figures of each live job
+        bool perJob = false;                           ///< per_job: whether the file has figures of each live job
     } metrics;
 
     struct Unkillable {
         /// after = "60s": time from SIGKILL to the report about processes that have not ended; 1 s to 1 h.
         Microseconds after = 60s;
         UnkillableAction action = UnkillableAction::None; ///< action = "none" | "comment" | "drain" | "script"
-        std::string script;                               ///< script = "/path": absolute; needed for action = "script"
+        std::string script; ///< script = "/path": the program for action = "script", as an absolute path
     } unkillable;
 };
 

@@ -6,6 +6,7 @@
 #include "config/config_files.hpp"
 #include "config/setters.hpp"
 #include "config/strays_section.hpp"
+#include "model/job_identity.hpp"
 #include "model/limit_table.hpp"
 #include "model/set_limit.hpp"
 
@@ -100,6 +101,17 @@ Setter reserve(std::optional<Config::Reserve>& (*member)(Config&), Result<std::u
     };
 }
 
+/// Sets idle.share, a percentage.
+Result<void> idleShare(const toml::node& node, Config& config) {
+    const auto text = node.value<std::string>().value_or("");
+    const auto percent = text.ends_with('%') ? parseUnsigned(std::string_view(text).substr(0, text.size() - 1))
+                                             : Result<std::uint64_t>(wrong("no percentage"));
+    if (!percent || *percent < 1 || *percent > 100)
+        return wrong(show(node) + " is not a share of the CPUs: use \"1%\" to \"100%\"");
+    config.idle.share = static_cast<std::uint32_t>(*percent);
+    return {};
+}
+
 Section limits() {
     Section section;
     for (const auto& row : limitTable())
@@ -131,10 +143,21 @@ Result<void> summary(const toml::node& node, Config& config) {
     return {};
 }
 
+constexpr const char* kProfileIntervals = "0 for never, or 5 s to 1 h";
+/// Sets daemon.cluster. Programs use the name as a key, so it has a form that needs no quotation marks anywhere.
+Result<void> cluster(const toml::node& node, Config& config) {
+    const auto* name = node.as_string();
+    if (!name || (!name->get().empty() && !isLabelName(name->get())))
+        return wrong(show(node) + " is not a name of a cluster: use 1 to 64 letters, digits, '_', '-' and '.'");
+    config.daemon.cluster = name->get();
+    return {};
+}
+
 const std::map<std::string_view, Section>& sections() {
     static const std::map<std::string_view, Section> table{
         {"daemon",
-         {{"log_level", word<LogLevel>([](Config& c) -> LogLevel& { return c.daemon.logLevel; },
+         {{"cluster", cluster},
+          {"log_level", word<LogLevel>([](Config& c) -> LogLevel& { return c.daemon.logLevel; },
                                        {{"debug", LogLevel::Debug},
                                         {"info", LogLevel::Info},
                                         {"warning", LogLevel::Warning},
@@ -156,9 +179,10 @@ const std::map<std::string_view, Section>& sections() {
            word<Slots>([](Config& c) -> Slots& { return c.jobs.slots; },
                        {{"none", Slots::None}, {"weight", Slots::Weight}, {"quota", Slots::Quota}, {"cpus", Slots::Cpus}})},
           {"shepherd_grace", duration([](Config& c) -> Microseconds& { return c.jobs.shepherdGrace; }, 0s, 1h, "0 to 1 h")},
-          {"summary", summary}}},
+          {"summary", summary},
+          {"omp_num_threads", flag([](Config& c) -> bool& { return c.jobs.ompNumThreads; })}}},
         {"defaults", limits()},
-        {"devices", {}}, // every name is valid as a key of this section
+        {"devices", {}}, // in the section [devices], every key is valid, because it is the name of a profile
         {"gpus",
          {{"devices", gpuDevices},
           {"common", [](const toml::node& node, Config& config) { return deviceRules(node, config.gpus.common); }},
@@ -187,6 +211,18 @@ const std::map<std::string_view, Section>& sections() {
           {"on_failure", word<HistoryFailure>([](Config& c) -> HistoryFailure& { return c.history.onFailure; },
                                               {{"drain", HistoryFailure::Drain}, {"continue", HistoryFailure::Continue}})}}},
         {"metrics", {{"textfile", textfile}, {"per_job", flag([](Config& c) -> bool& { return c.metrics.perJob; })}}},
+        {"profile",
+         {{"interval", [](const toml::node& node, Config& config) -> Result<void> {
+               const auto set = duration([](Config& c) -> Microseconds& { return c.profile.interval; }, 0s, 1h, kProfileIntervals);
+               if (auto done = set(node, config); !done)
+                   return done;
+               if (config.profile.interval > 0s && config.profile.interval < 5s)
+                   return wrong(show(node) + " is out of range: use " + kProfileIntervals);
+               return {};
+           }}}},
+        {"idle",
+         {{"since", duration([](Config& c) -> Microseconds& { return c.idle.since; }, 1min, 30 * 24h, "1 min to 30 days")},
+          {"share", idleShare}}},
         {"strays", straysSection()},
         {"unkillable",
          {{"after", duration([](Config& c) -> Microseconds& { return c.unkillable.after; }, 1s, 1h, "1 s to 1 h")},

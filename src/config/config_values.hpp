@@ -13,15 +13,15 @@ namespace pinfold {
 
 /// Holds the value of a configuration key. If several files set the key, the last of these files decides.
 struct ConfigValue {
-    std::string section; ///< for example "jobs", "devices.fuse"
+    std::string section; ///< the section of the key, for example "jobs" or "devices.fuse"
     std::string key;
-    std::string json; ///< the value as JSON
+    std::string json; ///< the value of the key as JSON
     std::filesystem::path file;
     std::uint32_t line = 0;
 };
 
 /// Returns all values of the configuration, sorted by section and key. The values may be invalid, because only loadConfig()
-/// checks them. Error: ConfigInvalid for a file that cannot be parsed.
+/// checks them. Fails with ConfigInvalid if a file cannot be parsed.
 Result<std::vector<ConfigValue>> configValues(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -15,8 +15,9 @@ enum class LeftoverFilesPolicy { Report, Remove };
 /// keys name the directories in which the timer looks for leftover files, and say whether the timer removes the files.
 struct LeftoverFilesConfig {
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
-    std::vector<std::string> directories{"/dev/shm", "/tmp"}; ///< file_directories: absolute paths
-    Microseconds minAge = 10min;                              ///< file_min_age = "10min": time since the job's end
+    /// file_directories = ["/tmp"]: the directories that pinfold searches, as absolute paths.
+    std::vector<std::string> directories{"/dev/shm", "/tmp"};
+    Microseconds minAge = 10min; ///< file_min_age = "10min": time since the job's end
 
     bool operator==(const LeftoverFilesConfig&) const = default;
 };

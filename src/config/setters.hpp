@@ -25,7 +25,7 @@ using Section = std::map<std::string_view, Setter>;
 
 Error wrong(const std::string& what);
 
-/// Returns the value as the file has it, in a form that is safe to print in a message.
+/// Returns the value as it is written in the configuration file, but escaped so that a message can safely contain it.
 std::string show(const toml::node& node);
 
 /// Reads a value that may be an integer or a string in the file.

@@ -19,24 +19,28 @@ enum class StraysMode { Report, Warn, Stop, Kill };
 /// Each key of [strays] has the same name as an option of `pinfold strays`.
 struct StraysConfig {
     StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill"
-    uid_t minUid = 1000;                  ///< min_uid
-    uid_t maxUid = kMostUid;              ///< max_uid
+    uid_t minUid = 1000;                  ///< min_uid = 1000: the lowest user id of users who may have strays
+    uid_t maxUid = kMostUid;              ///< max_uid: the highest user id of users who may have strays
     std::vector<std::string> users;       ///< users = ["alice"]: only these users, names or ids; if empty, all users
-    std::vector<std::string> exemptUsers; ///< exempt_users: names or ids
-    std::vector<std::string> exemptGroups{"pinfold-admin"}; ///< exempt_groups: names or ids
-    std::vector<std::string> exemptUnits;                   ///< exempt_units = ["site-*.service", "site.slice"]: glob(7)
-    std::vector<std::string> commands; ///< commands = ["*matlab*"]: only these commands, glob(7); if empty, all commands
+    std::vector<std::string> exemptUsers; ///< exempt_users = ["alice"]: users whose processes are never strays; names or ids
+    /// exempt_groups = ["pinfold-admin"]: processes that run with one of these groups (names or ids) are never strays.
+    std::vector<std::string> exemptGroups{"pinfold-admin"};
+    /// exempt_units = ["site-*.service", "site.slice"]: processes in units that match a pattern (glob(7)) are never strays.
+    std::vector<std::string> exemptUnits;
+    /// commands = ["*matlab*"]: only processes whose command line matches a pattern (glob(7)) are strays. If the list is empty,
+    /// all command lines match.
+    std::vector<std::string> commands;
     /// kinds = ["session"]: the kinds of strays on which `pinfold strays` acts. `pinfold strays` lists strays of all kinds.
     StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,
                      StrayKind::Container, StrayKind::Moved,       StrayKind::Supervisor, StrayKind::Other};
     bool withoutJob = false;       ///< without_job: only strays of users who have no live job
-    Microseconds minAge = 60s;     ///< min_age = "60s"
-    Microseconds minCpu{};         ///< min_cpu = "0": CPU time that the process has used
+    Microseconds minAge = 60s;     ///< min_age = "60s": time since the start of the process
+    Microseconds minCpu{};         ///< min_cpu = "0": the CPU time that the process has used
     Microseconds grace = 10s;      ///< grace = "10s": time from SIGTERM to SIGKILL; 0 to 1 h
-    std::uint32_t maxKills = 1000; ///< max_kills: processes that one run acts on
+    std::uint32_t maxKills = 1000; ///< max_kills = 1000: how many processes one run of `pinfold strays` acts on
     LeftoverFilesConfig files = {};
 
-    static constexpr uid_t kMostUid = UINT32_MAX - 1; ///< for the kernel, (uid_t)-1 is not a user
+    static constexpr uid_t kMostUid = UINT32_MAX - 1; ///< the kernel treats (uid_t)-1 as "no user"
     static constexpr Microseconds kMostGrace = 1h;
     static constexpr std::uint32_t kMostKills = 1'000'000;
 

@@ -11,7 +11,7 @@ namespace {
 
 using Strays = StraysConfig;
 
-constexpr Microseconds kLongest = kForever - 1us; // the value must not be "infinity"
+constexpr Microseconds kLongest = kForever - 1us; // "infinity" is not a valid value for these settings
 
 bool isText(const std::string& text) { return !text.empty() && text == printable(text); }
 

@@ -5,7 +5,7 @@
 
 namespace pinfold {
 
-/// Returns the keys of [strays].
+/// Returns the configuration keys of the section [strays].
 Section straysSection();
 
 } // namespace pinfold

@@ -41,15 +41,21 @@ struct CoreContext {
     Journal& journal;
     KernelLog& kernelLog;
     MetricsCounter& metrics;
-    const Config& config; ///< a reload replaces all of its values
+    const Config& config; ///< the present configuration; a reload replaces all of its values
     std::string bootId;
     std::filesystem::path root = "/"; ///< the directory that has /sys, /proc and /run
     /// Returns the owner of a subordinate user id, or the id itself for any other id. Limits on jobs and threads cover all ids
     /// of one owner together (SubordinateUsers).
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
-    /// Returns the user's own id and the user's subordinate ids. Other threads than the loop's thread may call idsOf
+    /// Returns the user's own id and the user's subordinate ids. Threads other than the loop's thread may also call idsOf
     /// (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
+    /// Asks the user database, which may take long. Only the thread of Lane::Names calls nameOfUser.
+    std::function<Result<std::string>(uid_t)> nameOfUser = [](uid_t) -> Result<std::string> {
+        return Error{ErrorCode::InvalidArgument, "there is no user database"};
+    };
+    std::function<std::string()> hostName = [] { return std::string(); }; ///< returns the present name of the node
+    std::string version = {};                                             ///< the version of pinfoldd
 };
 
 } // namespace pinfold

@@ -50,4 +50,9 @@ Result<JobPtr> Core::find(const std::string& key) const {
     return possible(Action::GetJob, Phase::NoJob, key).error();
 }
 
+std::string Core::nodeName() const {
+    const auto name = context.hostName();
+    return name.empty() ? "this node" : name;
+}
+
 } // namespace pinfold

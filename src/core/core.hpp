@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace pinfold {
 
@@ -24,9 +25,9 @@ struct Core {
     Killer killer;
     LeftoverLog leftoverLog;
     OwnersTurns owners;
-    OutputWriters outputs; ///< all jobs share these
+    OutputWriters outputs; ///< the threads that write to the output of jobs; all jobs share them
     Registry registry;
-    JobObserver* observer;                 ///< never null
+    JobObserver* observer;                 ///< gets the events of jobs; the pointer is never null
     std::optional<BootTime> shutdownSince; ///< since when the node has been shutting down
 
     /// Stores the job's record, and returns false if the record was not stored. After a failure, save() only writes to the log,
@@ -36,8 +37,10 @@ struct Core {
     /// Moves the job to the state `next`, and stores the record. If the transition table does not allow the transition,
     /// pinfoldd has a bug. For a transition that is not allowed, enter() only writes to the log and does not change the state.
     bool enter(Job& job, JobState next);
-    /// Moves the job to the state `next` as enter() does, but does not store the record.
+    /// Moves the job to the state `next` in the same way as enter(), but does not store the record.
     bool advance(Job& job, JobState next);
+    /// Returns the present name of the node for texts, or "this node" if the name cannot be read.
+    std::string nodeName() const;
     /// Returns the live job with the key `key`. Error: NoSuchJob.
     Result<JobPtr> find(const std::string& key) const;
 };

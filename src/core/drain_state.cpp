@@ -23,8 +23,8 @@ namespace {
 
 constexpr mode_t kMode = 0600;
 
-/// Reads the drain file. If the node is not drained, the result is empty. Error: Internal if the file of the drain cannot be
-/// read.
+/// Reads the drain file. If the node is not drained, the result is empty. The error is Internal if the file of the drain cannot
+/// be read.
 Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
     const auto text = readFile(AT_FDCWD, file.c_str());
     if (!text && errno == ENOENT)

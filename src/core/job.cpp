@@ -24,11 +24,16 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
         return std::nullopt;
     if (slice.size() == path.size())
         return job;
-    // The next component of the path is the name of the scope. If the job has created cgroups below the scope, their processes
-    // belong to the scope too.
+    // In the path, the name of the scope follows the name of the slice. If the job has created cgroups below the scope, their
+    // processes belong to the scope too.
     path.remove_prefix(slice.size() + 1);
     auto scope = identifyUnit(path.substr(0, path.find('/')));
     return scope && scope->task && scope->key == job->key ? scope : job;
+}
+
+Microseconds runTimeLeft(const Job& job, BootTime now) {
+    const auto limit = timeLimit(job.record.limits.runTimeMax).value_or(kForever);
+    return limit == kForever ? limit : limit - std::min(limit, now - job.record.createdBoot - job.record.suspended);
 }
 
 bool leaderEnded(const Job& job) {
@@ -46,6 +51,7 @@ JobSummary summarize(const Job& job) {
                        .limits = record.limits,
                        .limitsNotEnforced = record.limitsNotEnforced,
                        .allocation = record.allocation,
+                       .slots = record.slots,
                        .unkillableSince = record.unkillableSince,
                        .unkillableInFuse = record.unkillableInFuse};
     for (const auto& [number, task] : record.tasks) {
@@ -61,11 +67,16 @@ Usage lookAtUsage(Job& job) {
     // If the memory use is within 2 % of the peak, the present figures also describe the peak.
     if (usage.memoryCurrent && usage.memoryPeak && usage.memoryAnon && usage.memoryFile &&
         *usage.memoryCurrent >= *usage.memoryPeak - *usage.memoryPeak / 50)
-        job.peakSplit = PeakSplit{*usage.memoryPeak, *usage.memoryAnon, *usage.memoryFile};
+        job.peakSplit = PeakSplit{*usage.memoryPeak, *usage.memoryAnon, *usage.memoryFile, usage.memoryShmem.value_or(0)};
     if (job.peakSplit && usage.memoryPeak && job.peakSplit->peak >= *usage.memoryPeak - *usage.memoryPeak / 50) {
         usage.memoryPeakAnon = job.peakSplit->anon;
         usage.memoryPeakFile = job.peakSplit->file;
+        usage.memoryPeakShmem = job.peakSplit->shmem;
     }
+    // When the job has no processes any more, its anonymous memory is free, so the figures say nothing about the memory need.
+    if (usage.memoryAnon && usage.memoryShmem && job.slice->populated())
+        job.recorder.needs(*usage.memoryAnon + *usage.memoryShmem);
+    usage.memoryNeed = job.recorder.need();
     return usage;
 }
 
@@ -132,6 +143,19 @@ std::size_t Registry::furtherTasksOf(uid_t user, const std::function<uid_t(uid_t
     for (const auto& [key, job] : jobs_)
         tasks += countsAs(job->record.uid) == user ? job->furtherTasks() : 0;
     return tasks;
+}
+
+std::vector<JobPtr> Registry::jobsOf(uid_t user) const {
+    std::vector<JobPtr> theirs;
+    for (const auto& [key, job] : jobs_)
+        if (job->record.uid == user)
+            theirs.push_back(job);
+    // The jobs are sorted by createdBoot, because nobody can set back the clock of createdBoot.
+    const auto rank = [](const JobPtr& job) {
+        return std::pair(job->record.state == JobState::Running, job->record.createdBoot);
+    };
+    std::ranges::stable_sort(theirs, std::ranges::greater(), rank);
+    return theirs;
 }
 
 std::size_t Registry::countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const {

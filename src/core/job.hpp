@@ -2,11 +2,13 @@
 // Describes a live job: its record, and the watches and timers that observe the job.
 #pragma once
 
+#include "base/boxed.hpp"
 #include "base/clock.hpp"
 #include "core/access/authorizer.hpp"
 #include "core/requests.hpp"
 #include "core/turns.hpp"
 #include "model/job_record.hpp"
+#include "model/profile_recorder.hpp"
 #include "os/cgroup.hpp"
 #include "os/event_loop.hpp"
 #include "os/job_output.hpp"
@@ -28,29 +30,32 @@ namespace pinfold {
 inline constexpr Microseconds kDescriptionWait = 300ms;
 
 struct Task {
-    UniqueFd leader; ///< a pidfd; unset for adopted processes
+    UniqueFd leader; ///< the pidfd of the leader; empty for adopted processes
     EventHandle leaderWatch;
-    UniqueFd supervisor; ///< a pidfd; only tasks from 1 on have it, for task 0 see Job::supervisor
+    UniqueFd supervisor; ///< the pidfd of the supervisor; empty for task 0, whose supervisor is in Job::supervisor
     EventHandle supervisorWatch;
-    std::vector<Newcomer> newcomers;      ///< processes that are to join the task's scope; empty once pinfoldd has asked systemd
-                                          ///< for the scope
-    bool starting = false;                ///< pinfoldd has asked systemd for the task's scope
-    EventHandle startTimer;               ///< when pinfoldd asks systemd next about a start that an earlier pinfoldd asked for
-    std::vector<Reply<TaskAdded>> adders; ///< replies that wait for the start
-    std::vector<Reply<void>> waiters;     ///< replies that wait for the end of the task
-    EventHandle scopeWatch;               ///< watches cgroup.events of the scope; unset for task 0, see Job::sliceWatch
-    EventHandle describeTimer;            ///< describeTimer, graceTimer and killTimer mean the same as in Job
+    std::vector<Newcomer> newcomers; ///< the processes for the task's scope; empty after the request to systemd
+    bool starting = false;           ///< pinfoldd has asked systemd for the task's scope
+    /// When startTimer expires, pinfoldd asks systemd again about a start that an earlier pinfoldd requested.
+    EventHandle startTimer;
+    std::vector<Reply<TaskAdded>> adders; ///< the replies that wait until the task has started
+    std::vector<Reply<void>> waiters;     ///< the replies that wait until the task has ended
+    /// scopeWatch watches the file cgroup.events of the scope. For task 0, scopeWatch is unset, because Job::sliceWatch watches
+    /// the whole slice.
+    EventHandle scopeWatch;
+    EventHandle describeTimer; ///< describeTimer, graceTimer and killTimer have the same meaning as in Job
     EventHandle graceTimer;
     EventHandle killTimer;
     bool ending = false;
-    bool terminationDue = false; ///< means the same as in Job
+    bool terminationDue = false; ///< terminationDue has the same meaning as in Job
 };
 
 /// Says how much anonymous memory and how much file memory the job had when its memory use was at its peak.
 struct PeakSplit {
-    std::uint64_t peak = 0; ///< in bytes
+    std::uint64_t peak = 0; ///< the memory peak in bytes
     std::uint64_t anon = 0;
     std::uint64_t file = 0;
+    std::uint64_t shmem = 0; ///< the shared memory, which is a part of `file`
 };
 
 struct Job {
@@ -61,39 +66,44 @@ struct Job {
     Turns turns;
     std::optional<CgroupDir> slice;
     EventHandle sliceWatch;
-    UniqueFd supervisor; ///< a pidfd
+    UniqueFd supervisor; ///< the pidfd of the job's supervisor
     EventHandle supervisorWatch;
     EventHandle runTimer;
+    EventHandle warningTimer;       ///< the timer of LimitWarner for the warning ahead of run_time_max
     EventHandle describeTimer;      ///< limits how long SIGTERM waits for the reports on leftovers
-    EventHandle graceTimer;         ///< when this time is over, SIGKILL follows
-    EventHandle killTimer;          ///< belongs to Killer
-    EventHandle unkillableTimer;    ///< belongs to UnkillablePolicy: the next step for processes that outlive SIGKILL
-    EventHandle removalTimer;       ///< belongs to JobCloser: the next try to remove the slice
-    std::optional<BootTime> killAt; ///< when SIGKILL follows; pinfoldd never moves it to a
-                                    ///< later time
-    EventHandle memoryWatch;        ///< watches memory.events of the slice
-    EventHandle oomTimer;           ///< limits the wait for the kernel's log line about the victim
-    std::optional<OomReport> oomReport;
-    JobOutput output; ///< the job's standard error; a restart of pinfoldd loses it
+    EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
+    EventHandle killTimer;          ///< the timer of Killer for the job
+    EventHandle unkillableTimer;    ///< the timer of UnkillablePolicy for its next step, if processes outlive SIGKILL
+    EventHandle removalTimer;       ///< the timer of JobCloser for its next try to remove the slice
+    std::optional<BootTime> killAt; ///< the time at which pinfoldd sends SIGKILL; pinfoldd never moves this time to a later time
+    EventHandle memoryWatch;        ///< watches the file memory.events of the slice
+    EventHandle oomTimer;           ///< limits the wait for the line of the kernel's log that names the killed process
+    Boxed<OomReport> oomReport;
+    JobOutput output; ///< the job's standard error; after a restart, pinfoldd does not have it any more
     std::optional<PeakSplit> peakSplit;
+    ProfileRecorder recorder;
     EventHandle leaderTimer; ///< limits the wait for the end of a leader that has left the job's cgroups
-    EventHandle lingerTimer; ///< runs while the job is empty and has no batch script; when it is over, the job ends
-    EventHandle freezeTimer; ///< limits the wait for the freeze of the slice; then pinfoldd kills all processes but the shepherds
-    bool culled = false;     ///< pinfoldd has killed all processes but the shepherds
+    EventHandle lingerTimer; ///< runs while the job is empty and has no batch script; when the time is over, the job ends
+    /// The timer limits the wait for the freeze of the slice. After the freeze, pinfoldd kills all processes except the
+    /// shepherds.
+    EventHandle freezeTimer;
+    bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
     EventHandle reportTimer; ///< limits the wait for EndJob's report on how the leader ended
     bool reportOver = false; ///< the report of EndJob has come, or the wait for it is over
-    bool endMissed = false;  ///< the leader ended while pinfoldd was away, so the batch system may have given up its report
+    bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may have given up its report
     bool leftToPid1 = false; ///< the node is being shut down: PID 1 signals the job's processes, and kills them later
-    BootTime endBegan{};     ///< when the end began; 0 if it has not begun, or an earlier
-                             ///< pinfoldd began it
-    bool ownersTurn = false; ///< a signal or suspension that the owner asked for is under way
-    bool ownerSuspends = false;                     ///< the owner asked for the suspension
-    bool changingLimits = false;                    ///< a change is on its way through systemd
-    EventHandle idleSave;                           ///< stores the record when the loop is idle
-    bool accountDue = false;                        ///< the job was handed to the closer
-    std::size_t describing = 0;                     ///< reports on leftovers that are under way: the receipt waits for them
-    std::vector<std::function<void()>> onDescribed; ///< called when `describing` is 0 again
-    bool terminationDue = false;                    ///< SIGTERM waits for the reports on leftovers, for a moment
+    BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
+    /// The time at which the end of the job began. The value is 0 if the end has not begun, or if an earlier pinfoldd began it.
+    BootTime endBegan{};
+    bool ownersTurn = false;     ///< a signal or suspension that the owner requested is in progress
+    bool ownerSuspends = false;  ///< the owner requested the suspension that is in progress
+    bool changingLimits = false; ///< systemd is changing the limits of the job
+    EventHandle idleSave;        ///< stores the job's record when the event loop is idle
+    bool accountDue = false;     ///< JobEnder has handed the job over to JobCloser
+    /// The number of unfinished reports on leftovers. The receipt of the job waits for the reports.
+    std::size_t describing = 0;
+    std::vector<std::function<void()>> onDescribed; ///< functions that are called when `describing` has become 0
+    bool terminationDue = false; ///< pinfoldd delays SIGTERM for a moment until the reports on leftovers are finished
     std::vector<Reply<JobSummary>> creators;
     std::vector<Reply<Receipt>> waiters;
 
@@ -111,11 +121,11 @@ struct Job {
 };
 
 using JobPtr = std::shared_ptr<Job>;
-using WeakJob = std::weak_ptr<Job>; ///< callbacks hold a WeakJob, because the job may be over when they are called
+using WeakJob = std::weak_ptr<Job>; ///< callbacks hold a WeakJob, because the job may be over before the call
 
-/// Returns "/batch.slice/batch-<E>.slice".
+/// Returns a path such as "/batch.slice/batch-<E>.slice".
 std::string slicePath(const JobKey& key);
-/// Returns "/batch.slice/batch-<E>.slice/job-<E>….scope".
+/// Returns a path such as "/batch.slice/batch-<E>.slice/job-<E>….scope".
 std::string scopePath(const JobKey& key, std::uint32_t task);
 /// Finds the job and the task to which a cgroup path from /proc/PID/cgroup belongs. The path may be the cgroup of a job's
 /// slice, of a task's scope, or of anything below the slice or the scope.
@@ -128,11 +138,15 @@ Phase phaseOf(const Job& job);
 /// Returns the facts about the job with the key `key` that decide() needs. The argument `job` is null if no job has the key.
 Target targetOf(const std::string& key, const Job* job);
 
-/// Returns true if the job's leader has ended, or if the job has no batch script and so no leader.
+/// Returns how long the job may still run before run_time_max is over, or kForever if the job has no such limit. Call
+/// runTimeLeft() only for a job that is not suspended now.
+Microseconds runTimeLeft(const Job& job, BootTime now);
+
+/// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.
 bool leaderEnded(const Job& job);
 
 /// Reads the present figures of the job's slice. If the memory use is at its peak, lookAtUsage() also stores the amounts of
-/// anonymous memory and of file memory in Job::peakSplit.
+/// anonymous memory and of file memory in Job::peakSplit. The function lookAtUsage() also updates the job's memory need.
 Usage lookAtUsage(Job& job);
 
 /// Holds the live jobs by key. The registry never has two jobs with the same key.
@@ -148,6 +162,9 @@ public:
     /// result is false.
     bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
+    /// Returns the jobs of a user, without the jobs of the user's subordinate ids. Running jobs come before all other jobs, and
+    /// newer jobs before older jobs.
+    std::vector<JobPtr> jobsOf(uid_t user) const;
     /// Returns the number of live jobs of `user` and of the subordinate ids of `user`.
     std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
     /// Returns the total number of tasks in the live jobs of `user` and of the subordinate ids of `user`. Batch scripts are not

@@ -14,6 +14,7 @@
 #include "core/history/past_jobs.hpp"
 #include "core/report/events.hpp"
 #include "core/resources/limit_keeper.hpp"
+#include "core/resources/node_shares.hpp"
 #include "core/restart/node_shutdown.hpp"
 #include "core/restart/reconciler.hpp"
 #include "core/restart/recovery.hpp"
@@ -26,7 +27,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
 
 namespace pinfold {
@@ -38,19 +38,20 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes at most 16 descrip
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), rows(context.loop), historyWriter(context, rows), past(core, historyWriter), node(core, historyWriter),
-          share(core), allocator(core, share), judge(core), closer(core, {share, judge, historyWriter, rows}), home(core),
-          unkillable(core, node), ender(core, {judge, closer, unkillable}), taskEnder(core), keeper(core, share, ender),
-          freezer(core, ender), signaller(core), shutdown(core, ender),
-          creator(core, {node, share, allocator, keeper, home, ender}), adder(core, {allocator, creator, home, ender, taskEnder}),
-          lost(core, historyWriter), recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}),
-          reconciler(core, recovery, ender) {
+        : core(context), origins(context), rows(context.loop, origins), historyWriter(context, rows), past(core, historyWriter),
+          node(core, historyWriter), share(core), allocator(core, share), judge(core), warner(core), sampler(core, warner),
+          closer(core, {share, judge, historyWriter, rows, origins, sampler}), home(core), unkillable(core, node),
+          ender(core, {judge, warner, closer, unkillable}), taskEnder(core), keeper(core, share, ender), freezer(core, ender),
+          signaller(core), shutdown(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
+          adder(core, {allocator, creator, home, ender, taskEnder}), lost(core, historyWriter),
+          recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}), reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0s});
         };
         unkillable.onEmpty = [this](const JobPtr& job) { ender.check(job); };
         context.cgroupWatch.onExhausted = [this](const std::string& what) { logNodeWarning(core.context, what); };
         historyWriter.onChange = [this] { node.tell(); };
+        historyWriter.onStored = [this](const StoredReceipts& stored) { core.observer->receiptsStored(stored); };
         historyWriter.onKept = [this](const JobKey& key) { creator.tookUp(key); };
         context.history.onOpened = [this](std::uint64_t number) { creator.setLastManualNumber(number); };
         context.kernelLog.onOom = [this](const OomReport& report) { judge.reported(report); };
@@ -84,7 +85,8 @@ struct JobManager::Impl {
     }
 
     void lookAtAll() {
-        const auto jobs = core.registry.all(); // a copy, because check() may end a job and remove it from the registry
+        // The list is a copy, because check() may end a job and remove the job from the registry.
+        const auto jobs = core.registry.all();
         for (const auto& [key, job] : jobs) {
             ender.check(job);
             const auto tasks = job->record.tasks;
@@ -95,6 +97,7 @@ struct JobManager::Impl {
     }
 
     Core core;
+    Origins origins;
     LiveRows rows;
     HistoryWriter historyWriter;
     PastJobs past;
@@ -102,6 +105,8 @@ struct JobManager::Impl {
     BatchSliceShare share;
     Allocator allocator;
     OomJudge judge;
+    LimitWarner warner;
+    Sampler sampler;
     JobCloser closer;
     SupervisorHome home;
     UnkillablePolicy unkillable;
@@ -140,8 +145,8 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
 void JobManager::takeUp(std::function<void(Result<void>)> ready) {
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done) {
-            // The node may have an old comment of an earlier pinfoldd about a job that is over now. By publish(), pinfoldd
-            // updates or removes the old comment.
+            // The node may have an old comment of an earlier pinfoldd about a job that is over now. publish() updates or removes
+            // the old comment.
             impl_->unkillable.publish();
             impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
                 if (!reconciled)
@@ -163,6 +168,7 @@ void JobManager::finishShutdown(std::function<void()> done) { impl_->shutdown.fi
 void JobManager::configChanged() {
     impl_->share.apply();
     impl_->unkillable.publish();
+    impl_->sampler.configChanged();
 }
 
 void JobManager::drain(const Caller& caller, const std::string& reason, Reply<void> reply) {
@@ -305,17 +311,8 @@ std::vector<JobSummary> JobManager::jobsAfter(const std::string& key) const {
 }
 
 std::vector<JobSummary> JobManager::jobsOfUser(uid_t uid) const {
-    std::vector<JobPtr> theirs;
-    for (const auto& [key, job] : impl_->core.registry.all())
-        if (job->record.uid == uid)
-            theirs.push_back(job);
-    // pinfoldd sorts the jobs by createdBoot, because nobody can set back the clock of createdBoot.
-    const auto rank = [](const JobPtr& job) {
-        return std::pair(job->record.state == JobState::Running, job->record.createdBoot);
-    };
-    std::ranges::stable_sort(theirs, std::ranges::greater(), rank);
     std::vector<JobSummary> summaries;
-    for (const auto& job : theirs)
+    for (const auto& job : impl_->core.registry.jobsOf(uid))
         summaries.push_back(summarize(*job));
     return summaries;
 }
@@ -326,6 +323,12 @@ std::size_t JobManager::unkillableCount() const {
     const auto stuck = unkillableJobs(impl_->core.registry);
     return stuck ? stuck->count : 0;
 }
+
+std::optional<std::size_t> JobManager::idleCount() const { return impl_->sampler.idleCount(); }
+
+NodeResources JobManager::resources() const { return nodeResources(impl_->core, impl_->share); }
+
+std::optional<std::string> JobManager::userName(uid_t uid) const { return impl_->origins.nameOf(uid); }
 
 HistoryFigures JobManager::historyFigures() const { return impl_->historyWriter.figures(); }
 
@@ -366,7 +369,8 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     const auto job = impl_->permitted(caller, Action::GetUsage, key);
     if (!job)
         return job.error();
-    const auto& figures = (*job)->record.figures; // set when the job has ended, because then its slice may be gone
+    // The figures are set when the job has ended, because the slice of the job may be gone by then.
+    const auto& figures = (*job)->record.figures;
     return figures ? figures->usage : lookAtUsage(**job);
 }
 
@@ -374,13 +378,18 @@ void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Rec
     impl_->past.newestReceipt(caller, Action::GetReceipt, key, std::move(reply));
 }
 
+void JobManager::profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const {
+    const auto job = impl_->core.registry.find(key);
+    if (!job)
+        return impl_->past.profile(caller, key, std::move(reply));
+    if (auto allowed = decide(caller, Action::GetProfile, targetOf(key, job.get())); !allowed)
+        return reply(allowed.error());
+    reply(job->recorder.profile());
+}
+
 void JobManager::receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const {
-    if (!caller.admin && filter.uid.value_or(caller.uid) != caller.uid)
-        return reply(Error{ErrorCode::Denied, "only root and the members of pinfold-admin may see the receipts of other users"});
-    if (!caller.admin)
-        filter.uid = caller.uid;
     filter.limit = std::min(filter.limit, kMostReceiptsAtOnce);
-    impl_->core.context.history.list(std::move(filter), std::move(reply));
+    impl_->past.receipts(caller, std::move(filter), std::move(reply));
 }
 
 } // namespace pinfold

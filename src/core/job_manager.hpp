@@ -9,6 +9,8 @@
 #include "core/requests.hpp"
 #include "model/drain.hpp"
 #include "model/metrics.hpp"
+#include "model/node_resources.hpp"
+#include "model/profile.hpp"
 #include "model/reconciliation.hpp"
 #include "store/history.hpp"
 
@@ -55,8 +57,8 @@ public:
     void configChanged();
 
     /// Drains the node: the node takes no new jobs until undrain(), even after restarts and reboots. Live jobs continue to run,
-    /// and may start new tasks. A call with an empty reason does not change an existing drain. Errors: Denied, InvalidArgument,
-    /// Busy, Internal.
+    /// and may start new tasks. A call with an empty reason does not change an existing drain. The errors are Denied,
+    /// InvalidArgument, Busy and Internal.
     void drain(const Caller& caller, const std::string& reason, Reply<void> reply);
     /// Ends a drain that began with a call of drain(). Does nothing if no call of drain() has drained the node. Errors: Denied,
     /// Busy, Internal.
@@ -81,8 +83,8 @@ public:
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
     /// Changes all limits that are set in `change`. If one of the limits cannot be changed, setLimits() changes none. With
-    /// `force`, a new limit may be lower than the present use of the job. The kernel may then kill processes of the job. The
-    /// answer contains the job's limits after the change.
+    /// `force`, a new limit may be lower than the present use of the job. With a limit below the present use, the kernel may kill
+    /// processes of the job. The answer contains the job's limits after the change.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
     /// Answers when the task has ended, or at once if the task has ended already. A later task may have the same number, so
@@ -99,6 +101,13 @@ public:
     std::size_t jobCount() const;
     /// Counts the live jobs that cannot be killed. A job that waits for a file server that users run does not count.
     std::size_t unkillableCount() const;
+    /// Counts the live jobs that are idle (Sampler::idleCount()).
+    std::optional<std::size_t> idleCount() const;
+    /// Says what the node has, what the site keeps for itself, and what the live jobs hold.
+    NodeResources resources() const;
+    /// Returns the name of the owner of a live job, or nullopt if the user database has not told the name yet
+    /// (Origins::nameOf()).
+    std::optional<std::string> userName(uid_t uid) const;
     HistoryFigures historyFigures() const;
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
@@ -108,6 +117,9 @@ public:
     void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
+    /// Answers with the profile of the live job with the key. If no live job has the key, profile() answers with the profile of
+    /// the newest ended job with the key. The profile is empty if pinfoldd has not looked at the job.
+    void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
     /// Answers with the receipts that match the filter, but at most kMostReceiptsAtOnce.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
 

@@ -7,6 +7,7 @@
 #include "model/receipt.hpp"
 
 #include <cstdint>
+#include <string>
 
 namespace pinfold {
 
@@ -18,6 +19,8 @@ public:
     virtual void jobAdded(const JobSummary& /*job*/) {}
     virtual void jobStateChanged(const JobKey& /*key*/) {}
     virtual void outOfMemory(const JobKey& /*key*/, const OomVerdict& /*verdict*/) {}
+    /// The job is near one of its limits. `limit` is the name of the limit.
+    virtual void limitNear(const JobKey& /*key*/, const std::string& /*limit*/) {}
     virtual void limitsChanged(const JobKey& /*key*/) {}
     virtual void taskAdded(const JobKey& /*key*/, std::uint32_t /*task*/) {}
     virtual void taskRemoved(const JobKey& /*key*/, std::uint32_t /*task*/) {}
@@ -27,6 +30,8 @@ public:
     virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
     /// A report on the leader's end has come after jobRemoved(), and pinfoldd has added the exit state to the receipt.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
+    /// Receipts are in the history now.
+    virtual void receiptsStored(const StoredReceipts& /*stored*/) {}
     /// The result of JobManager::draining() has changed.
     virtual void drainChanged() {}
 };

@@ -6,6 +6,7 @@
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
 #include "model/allocation.hpp"
+#include "model/job_identity.hpp"
 #include "model/job_info.hpp"
 #include "model/job_key.hpp"
 #include "model/job_state.hpp"
@@ -24,61 +25,75 @@
 
 namespace pinfold {
 
-/// Is the type of the callbacks that get the answer to a request. JobManager calls a Reply exactly once, possibly before the
-/// function that got the Reply returns.
+/// Reply is the type of the callbacks that get the answer to a request. JobManager calls a Reply exactly once, possibly before
+/// the function that got the Reply returns.
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
-    std::string key;     ///< if empty, pinfoldd makes the key manual.<n>; openJob() needs a key
-    UniqueFd leader;     ///< a pidfd; empty for openJob()
-    UniqueFd supervisor; ///< a pidfd; empty if the job has no supervisor
-    ForeignFd output;    ///< the job's standard error, for the one line about an out-of-memory kill; may be empty
+    std::string key;     ///< the job's key; if empty, pinfoldd makes the key manual.<n>; openJob() needs a key
+    UniqueFd leader;     ///< the pidfd of the leader; empty for openJob()
+    UniqueFd supervisor; ///< the pidfd of the supervisor; empty if the job has no supervisor
+    ForeignFd output;    ///< the job's standard error, for the line about an out-of-memory kill; may be empty
     std::optional<uid_t> owner;
     ResourceLimits limits;
     AllocationRequest allocation = {};
-    std::optional<std::uint64_t> slots = {};       ///< 1 to 8192; Config::Jobs::slots says what the slots mean
-    bool shepherd = false;                         ///< the leader is the batch system's own process above the job's processes
-    std::optional<Microseconds> linger = {};       ///< the time that an opened job stays without tasks; unset: the site's setting
-    std::optional<Microseconds> reportWithin = {}; ///< see ReportWait; if unset, 10 s for an opened job and 0 for
-                                                   ///< other jobs
+    std::optional<std::uint64_t> slots = {}; ///< the number of slots, 1 to 8192; Config::Jobs::slots says what a slot means
+    JobIdentity identity = {};               ///< only admins may set members other than the labels
+    bool shepherd = false;                   ///< the leader is the batch system's own process above the job's processes
+    /// The time for which an opened job lives without tasks. If the time is unset, the site's setting applies.
+    std::optional<Microseconds> linger = {};
+    /// The time for which pinfoldd waits for a report (ReportWait). If reportWithin is unset, the time is 10 s for an opened job,
+    /// and 0 for other jobs.
+    std::optional<Microseconds> reportWithin = {};
 };
 
 /// Holds a request to add a task to a job, or to add the batch script to an opened job.
 struct TaskRequest {
     std::string key;
-    UniqueFd leader;     ///< a pidfd
-    UniqueFd supervisor; ///< a pidfd; empty if the task has no supervisor
-    ForeignFd output;    ///< means the same as in CreateRequest; only for a batch script
+    UniqueFd leader;     ///< the pidfd of the leader
+    UniqueFd supervisor; ///< the pidfd of the supervisor; empty if the task has no supervisor
+    ForeignFd output;    ///< the standard error, as in CreateRequest; only for a batch script
     bool batch = false;
     bool shepherd = false;
-    std::optional<CreateRequest> open = {}; ///< if no job has this key, pinfoldd opens this job first
+    /// If `open` is set and no job has the key, pinfoldd first opens the job with the request `open`.
+    std::optional<CreateRequest> open = {};
 };
 
 /// Holds the report of a supervisor about the end of its child.
 struct EndReport {
     ExitState exit;
-    std::optional<pid_t> leader; ///< the leader that has ended; a later job may have the same key, but has another leader
+    /// The process id of the leader that has ended. A later job with the same key has another leader.
+    std::optional<pid_t> leader;
 };
 
 struct JobSummary {
     JobKey key;
     JobState state = JobState::Creating;
     uid_t uid = 0;
-    pid_t leader = 0;   ///< 0 if the job has no batch script
+    pid_t leader = 0;   ///< the process id of the leader; 0 if the job has no batch script
     RealTime created{}; ///< when the job was created
     bool suspended = false;
     ResourceLimits limits = {};
-    std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that are not in force
+    std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that the kernel does not enforce
     std::vector<std::uint32_t> tasks = {};
     Allocation allocation = {};
-    std::optional<RealTime> unkillableSince = {}; ///< when pinfoldd sent SIGKILL in vain
+    std::optional<std::uint64_t> slots = {};      ///< the number of slots that the batch system gave the job
+    std::optional<RealTime> unkillableSince = {}; ///< the time of a SIGKILL that did not end all processes of the job
     bool unkillableInFuse = false; ///< the job waits for a file server that users run themselves, so pinfoldd takes no action
 };
 
 struct TaskAdded {
     JobKey key;
     std::uint32_t task = 0;
-    std::map<std::string, std::string> environment; ///< tells the job's programs about the allocation
+    /// The variables that tell the job's programs which CPUs and GPUs they may use.
+    std::map<std::string, std::string> environment;
+};
+
+/// Says which receipts a transaction of the history has stored.
+struct StoredReceipts {
+    std::string epoch;
+    std::uint64_t first = 0; ///< the lowest sequence
+    std::uint64_t last = 0;  ///< the highest sequence
 };
 
 inline ShownState shownState(const JobSummary& job) { return shownState(job.state, job.suspended); }

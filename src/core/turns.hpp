@@ -11,8 +11,8 @@ namespace pinfold {
 /// Coordinates two kinds of actions on a job. An action of the kind Move moves processes into the job. An action of the kind
 /// Hit is an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A move may
 /// bring a wrong process into the job for a moment by mistake. An action on all processes of the job must not reach the wrong
-/// process before the move has put it back. Turns come in the order of the requests. Turns of the same kind may run at the same
-/// time.
+/// process before the move has put the process back. Turns come in the order of the requests. Turns of the same kind may run at
+/// the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };
@@ -40,7 +40,8 @@ private:
 
     Kind kind_ = Kind::Move;
     std::size_t underWay_ = 0;
-    std::list<std::pair<Kind, std::function<void()>>> waiting_; // a list, because an empty deque takes 600 bytes in each job
+    // `waiting` is a std::list, because an empty std::deque would take 600 bytes in each job.
+    std::list<std::pair<Kind, std::function<void()>>> waiting_;
 };
 
 } // namespace pinfold

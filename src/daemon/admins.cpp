@@ -12,19 +12,19 @@
 namespace pinfold {
 namespace {
 
-/// Asks the user database. Only one thread at a time may call adminUsers(). Only the thread of Lane::Names calls adminUsers(),
+/// Asks the user database. Only one thread at a time may call membersOf(). Only the thread of Lane::Names calls membersOf(),
 /// because no other code of pinfoldd looks up names.
-std::set<uid_t> adminUsers() {
+std::set<uid_t> membersOf(const char* name) {
     std::set<uid_t> uids;
-    const group* admins = ::getgrnam("pinfold-admin");
-    if (!admins)
+    const group* found = ::getgrnam(name);
+    if (!found)
         return uids;
     // The names must be copied here, because getpwnam(3) may overwrite the result of getgrnam(3).
     std::vector<std::string> names;
-    for (char** member = admins->gr_mem; *member; ++member)
+    for (char** member = found->gr_mem; *member; ++member)
         names.emplace_back(*member);
-    for (const auto& name : names)
-        if (const passwd* user = ::getpwnam(name.c_str()))
+    for (const auto& userName : names)
+        if (const passwd* user = ::getpwnam(userName.c_str()))
             uids.insert(user->pw_uid);
     return uids;
 }
@@ -41,11 +41,17 @@ void Admins::refresh(std::function<void()> then) {
     waiting->then = std::move(then);
     waiting_.insert(waiting);
     const std::weak_ptr weak = waiting;
-    const bool asked = background_.ask(Lane::Names, &adminUsers, [this, weak](std::set<uid_t> uids) {
-        clients_.setAdmins(std::move(uids));
+    struct Members {
+        std::set<uid_t> admins;
+        std::set<uid_t> auditors;
+    };
+    const auto look = [] { return Members{.admins = membersOf("pinfold-admin"), .auditors = membersOf("pinfold-audit")}; };
+    const bool asked = background_.ask(Lane::Names, look, [this, weak](Members members) {
+        clients_.setAdmins(std::move(members.admins));
+        clients_.setAuditors(std::move(members.auditors));
         over(weak);
     });
-    if (!asked) // the lane is full, and the questions in its queue will be asked only later
+    if (!asked) // the queue of the lane is full, so its threads will ask the user database only later
         return over(weak);
     waiting->timer = loop_.after(kPatience, [this, weak] { over(weak); });
 }

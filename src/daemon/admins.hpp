@@ -13,8 +13,8 @@
 
 namespace pinfold {
 
-/// Reads the members of the group pinfold-admin from the system's user database, and keeps the result. The user database may be
-/// a directory service in the network, so an answer may take long.
+/// Reads the members of the groups pinfold-admin and pinfold-audit from the system's user database, and keeps the result. The
+/// user database may be a directory service in the network, so an answer may take long.
 class Admins {
 public:
     /// The longest time for which a caller waits for an answer.

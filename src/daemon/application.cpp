@@ -17,6 +17,7 @@
 #include "daemon/log.hpp"
 #include "daemon/settings.hpp"
 #include "daemon/status_line.hpp"
+#include "os/host_name.hpp"
 #include "os/read_file.hpp"
 #include "os/sd_event_loop.hpp"
 #include "os/thread_background.hpp"
@@ -40,10 +41,10 @@
 namespace pinfold {
 namespace {
 
-constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; the unit has it in RestartPreventExitStatus=
+constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; the unit file lists this status in RestartPreventExitStatus=
 constexpr int kExitRestart = 1;
-// The pause before pinfoldd exits after an error. Without the pause, systemd would start pinfoldd ten times a second while a
-// disk is full, and each start would write a line to the journal.
+// kPauseSeconds is the pause before pinfoldd exits after an error. Without the pause, systemd would start pinfoldd ten times a
+// second while a disk is full, and each start would write a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
@@ -76,8 +77,8 @@ int refuse(const Error& error) {
     return kExitConfig;
 }
 
-/// Handles errors that may be over soon, such as a full disk. After such an error, pinfoldd exits and systemd starts pinfoldd
-/// again. Until the next start, wrappers wait in the socket's queue.
+/// Handles errors that may be over soon, such as a full disk. After an error of this kind, pinfoldd exits and systemd starts
+/// pinfoldd again. Until the next start, wrappers wait in the socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
@@ -144,7 +145,10 @@ public:
                    readBootId(),
                    options.root,
                    [this](uid_t uid) { return subordinates_.userOf(uid); },
-                   [this](uid_t uid) { return subordinates_.idsOf(uid); }},
+                   [this](uid_t uid) { return subordinates_.idsOf(uid); },
+                   nameOfUser,
+                   hostName,
+                   PINFOLD_VERSION},
           status_(loop_, [this] { tellStatus(); }), jobs_(context_), historyKeeper_(context_),
           metricsFile_(
               {loop_, background_, jobs_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
@@ -156,7 +160,7 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // Answers for which callers still wait are messages of the connection to the bus. So unsent answers must be destroyed
+    // Each unsent answer is a message that uses the connection to the bus. So unsent answers must be destroyed
     // before the connection to the bus.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
@@ -209,7 +213,7 @@ private:
     void tellStatus() const { sd_notifyf(0, "STATUS=%s", statusLine(jobs_.jobCount(), jobs_.draining(), rejected_).c_str()); }
 
     void reload(Reply<void> reply) {
-        auto loaded = settings_.load(); // load() logs what is wrong
+        auto loaded = settings_.load(); // load() writes the error to the log
         rejected_ = loaded ? "" : loaded.error().message;
         tellStatus();
         if (!loaded) {
@@ -223,7 +227,7 @@ private:
 
     void busLost(const std::string& why) {
         // pinfoldd does not reconnect to the bus, but exits. The next pinfoldd takes over all jobs from the records and units.
-        // Every normal start of pinfoldd uses the same code, so this code is well tested.
+        // Every start of pinfoldd takes over jobs with the same code, so the code is well tested.
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }
@@ -258,7 +262,7 @@ private:
     SubordinateUsers subordinates_;
     MetricsCounter metrics_;
     CoreContext context_;
-    std::string rejected_; ///< why the configuration was rejected; empty if it is in force
+    std::string rejected_; ///< why the configuration was rejected; empty if the configuration is in force
     StatusTeller status_;
     JobManager jobs_;
     HistoryKeeper historyKeeper_;

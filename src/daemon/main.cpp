@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. With the default
-// settings, pinfoldd would keep the memory of a large answer. By default, malloc(3) raises its threshold to the size of the
-// block that was freed last. Another default of malloc(3) is a separate arena for each thread of pinfoldd.
+// Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. With the default settings,
+// pinfoldd would keep the memory of a large answer. By default, malloc(3) raises its threshold to the size of the block that was
+// freed last. malloc(3) would also give each thread of pinfoldd an arena of its own.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
@@ -45,8 +45,8 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        // Functions of libraries may throw exceptions while pinfoldd starts, before pinfoldd watches any job. After such an
-        // exception pinfoldd exits, and systemd starts pinfoldd again.
+        // Functions of libraries may throw exceptions while pinfoldd starts, before pinfoldd watches any job. After an exception
+        // at its start, pinfoldd exits, and systemd starts pinfoldd again.
         std::fprintf(
             stderr,
             "<3>pinfoldd: cannot start: %s; pinfoldd needs the system bus, and systemd on the bus: see `systemctl status dbus`\n",

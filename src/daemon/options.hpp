@@ -8,7 +8,7 @@
 namespace pinfold {
 
 struct DaemonOptions {
-    std::filesystem::path root = "/"; ///< the prefix of every path that pinfoldd reads or writes; for tests
+    std::filesystem::path root = "/"; ///< the directory before every path that pinfoldd reads or writes; only tests change it
     bool help = false;
     bool version = false;
 };

@@ -4,6 +4,7 @@
 #include "base/message_ids.hpp"
 #include "base/paths.hpp"
 #include "daemon/log.hpp"
+#include "model/metrics.hpp"
 #include "os/read_file.hpp"
 #include "os/replace_file.hpp"
 
@@ -34,7 +35,7 @@ Error Settings::reject(const Error& why) const {
         {LOG_ERR,
          kMessageConfigRejected,
          "configuration rejected" + std::string(inForce_ ? ", the old configuration stays in force" : "") + ": " + why.message,
-         {{"PINFOLD_EVENT", "config-rejected"}}});
+         {{"PINFOLD_EVENT", "config-rejected"}, {"PINFOLD_TROUBLE", std::string(toString(Trouble::Config))}}});
     return why;
 }
 
@@ -43,15 +44,16 @@ void Settings::publishFailurePolicy() const {
     // writes the setting into a separate file.
     const auto file = inRoot(root_, kFailurePolicyFile);
     const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
-    if (readFile(AT_FDCWD, file.c_str()) == policy) // the check comes before the write, so that it succeeds even if /run is full
+    // The comparison comes before the write, so that load() succeeds even if /run is full.
+    if (readFile(AT_FDCWD, file.c_str()) == policy)
         return;
     std::error_code error;
     std::filesystem::create_directories(file.parent_path(), error);
     const auto written = replaceFile(file, policy, 0644);
     if (written)
         return;
-    // If pinfoldd cannot write the file, it removes the old file. With an old file a job might run unconfined, although the
-    // site has forbidden that meanwhile. Without the file no job runs unconfined.
+    // If pinfoldd cannot write the file, it removes the old file. With an old file a job might run unconfined, although the site
+    // has meanwhile forbidden unconfined jobs. Without the file no job runs unconfined.
     std::filesystem::remove(file, error);
     logWarningLine(
         "cannot tell pinfold-run the value of jobs.on_failure, so pinfold-run starts no job while pinfoldd does not run: " +

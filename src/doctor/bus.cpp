@@ -13,7 +13,7 @@ constexpr const char* kAdmin = "/etc/dbus-1";
 
 struct BusLimit {
     const char* name;
-    std::uint64_t needed; ///< the least limit; it is the default of dbus-daemon itself
+    std::uint64_t needed; ///< the smallest limit that is large enough for pinfold; the default of dbus-daemon has this value
     const char* why;
 };
 constexpr BusLimit kLimits[] = {

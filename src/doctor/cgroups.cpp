@@ -15,9 +15,11 @@ constexpr const char* kBootV2 =
 
 struct Controller {
     const char* name;
-    FindingState without; ///< Fail if jobs ask for the controller by default; Warn if only a site's settings ask for it
+    /// The state of the finding if the controller is missing. The state is Fail if jobs use the controller by default, and Warn
+    /// if only a site's settings use the controller.
+    FindingState without;
     const char* limits;
-    bool accounted; ///< systemd gives the controller to each job
+    bool accounted; ///< systemd enables the controller for each job
 };
 constexpr Controller kControllers[] = {
     {"memory", FindingState::Fail, "limits of memory, and the memory use of jobs", true},
@@ -93,8 +95,8 @@ void checkController(const Host& host, const Files& files, const Controller& con
     findings.ok(id, std::string("available, for ") + controller.limits);
 }
 
-/// Returns some cgroups in which to look for files of the kernel. The root cgroup is not in the result, because the root cgroup
-/// has fewer files.
+/// Returns some cgroups in which the doctor can look for files of the kernel. The root cgroup is not in the result, because the
+/// root cgroup has fewer files.
 std::vector<std::filesystem::path> someCgroups(const Files& files) {
     std::vector<std::filesystem::path> found;
     for (const auto& name : files.list(kMount))

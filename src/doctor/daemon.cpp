@@ -44,7 +44,7 @@ void checkUnit(const Properties& unit, Findings& findings) {
                     dropIns.empty() ? file : dropIns);
 }
 
-/// Finds settings of drop-ins that take something away from pinfoldd that pinfoldd needs, such as a capability.
+/// Finds settings of drop-ins that take away something that pinfoldd needs, such as a capability.
 void checkSandbox(const Properties& unit, Findings& findings) {
     const auto where = property(unit, "DropInPaths");
     if (property(unit, "ProtectControlGroups") == "yes") {

@@ -15,8 +15,8 @@ namespace pinfold::doctor {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kMostLinks = 40;  // the kernel has the same limit
-constexpr int kMostFiles = 256; // needed because files may include each other for ever
+constexpr int kMostLinks = 40;  // the kernel follows at most the same number of links
+constexpr int kMostFiles = 256; // the number of files is limited, because files may include each other for ever
 constexpr std::string_view kBlanks = " \t\r";
 
 std::string_view trimmed(std::string_view text) {
@@ -72,7 +72,8 @@ Access Files::access(const fs::path& path) const {
 std::optional<std::string> Files::read(const fs::path& path) const {
     const auto real = resolve(path);
     const auto found = status(path);
-    if (!real || !found || !S_ISREG(found->mode)) // reading a FIFO would block the doctor
+    // The doctor reads only regular files, because it would wait for ever to read a FIFO.
+    if (!real || !found || !S_ISREG(found->mode))
         return std::nullopt;
     return readFile(AT_FDCWD, (root_ / unrooted(*real)).c_str());
 }

@@ -19,8 +19,8 @@ namespace pinfold::doctor {
 enum class Access { There, Absent, Denied };
 
 struct Line {
-    std::size_t number; ///< the number of the line, from 1
-    std::string text;   ///< the line without comment and without blanks at its ends; never empty
+    std::size_t number; ///< the number of the line; the first line has the number 1
+    std::string text;   ///< the text of the line without comment and without blanks at its ends; never empty
 };
 
 struct FileLine {

@@ -14,11 +14,11 @@ std::string_view toString(FindingState state);
 
 /// Holds the result of one check. Each text in a Finding is a single line that is safe to print on a terminal.
 struct Finding {
-    std::string id; ///< for example "cgroup.version"; an id never changes its meaning
+    std::string id; ///< the id of the check, for example "cgroup.version"; an id never changes its meaning
     FindingState state;
     std::string found;
-    std::string remedy; ///< a command, or a line of configuration; empty if all is well
-    std::string where;  ///< the file or the unit that the finding is about, or empty
+    std::string remedy; ///< a command or a line of configuration that fixes the problem; empty if there is no problem
+    std::string where;  ///< the file or the unit that the finding is about; may be empty
 };
 
 class Findings {

@@ -23,38 +23,40 @@ std::string property(const Properties& properties, const std::string& name);
 
 /// Holds the free space and the inodes that a file system has for users other than root.
 struct Space {
-    std::uint64_t free = 0;   ///< in bytes
-    std::uint64_t inodes = 0; ///< the number of all inodes; 0 if the file system does not count them
+    std::uint64_t free = 0;   ///< the free space in bytes
+    std::uint64_t inodes = 0; ///< the total number of inodes; 0 if the file system does not count inodes
     std::uint64_t freeInodes = 0;
 };
 
 /// Holds the answers of `qconf -sconf`.
 struct GridEngineAnswer {
     std::string global;
-    std::string local; ///< the configuration of this host; empty if the host has none of its own
+    std::string local; ///< the configuration of this host; empty if the host has no configuration of its own
 };
 
 struct Host {
     std::filesystem::path root = "/";
     bool privileged = true;    ///< the doctor runs as root
-    std::string version;       ///< the version of this command
-    std::string libexec;       ///< the directory of pinfold's hooks, below `root`: /usr/libexec/pinfold
+    std::string version;       ///< the version of the program pinfold itself
+    std::string libexec;       ///< the directory of pinfold's hooks below `root`, /usr/libexec/pinfold
     std::string kernelRelease; ///< the release that `uname -r` prints
     RealTime now{};
-    std::optional<bool> clockSet; ///< NTP or a similar service sets the clock (adjtimex(2)); unset if this container may not ask
+    /// If clockSet is true, a service such as NTP sets the clock (adjtimex(2)). The value is unset if this container may not ask
+    /// the kernel.
+    std::optional<bool> clockSet;
 
-    std::optional<std::string> busError;     ///< why pinfold cannot use the system bus
-    std::optional<Properties> systemd;       ///< org.freedesktop.systemd1.Manager; unset if there was no answer
-    std::map<std::string, Properties> units; ///< by the name of the unit in the question
-    std::optional<Properties> logind;        ///< org.freedesktop.login1.Manager; unset if logind does not exist
-    bool polkit = false;                     ///< polkit runs, or the bus would start it
+    std::optional<std::string> busError; ///< why pinfold cannot use the system bus
+    std::optional<Properties> systemd;   ///< the properties of org.freedesktop.systemd1.Manager; unset if systemd did not answer
+    std::map<std::string, Properties> units; ///< the properties of units, by the name of the unit
+    std::optional<Properties> logind;        ///< the properties of org.freedesktop.login1.Manager; unset if logind does not exist
+    bool polkit = false;                     ///< polkit runs, or the bus can start polkit
 
-    std::optional<Result<std::string>> daemonVersion; ///< pinfoldd's answer; unset if pinfoldd does not run, so that nobody asked
-                                                      ///< it
-    std::optional<RealTime> newestReceipt;            ///< when the job of the newest receipt ended
+    /// The version of pinfoldd, or the error of the call that asked for the version. The value is unset if pinfoldd does not run.
+    std::optional<Result<std::string>> daemonVersion;
+    std::optional<RealTime> newestReceipt; ///< the time at which the job of the newest receipt ended
 
-    std::map<std::string, Space> space;                 ///< by directory
-    std::optional<Result<GridEngineAnswer>> gridEngine; ///< unset if there is no qconf
+    std::map<std::string, Space> space;                 ///< the space of file systems, by directory
+    std::optional<Result<GridEngineAnswer>> gridEngine; ///< the answer of qconf; unset if the program qconf does not exist
 
     /// Returns the properties of a unit. The result is empty if pinfold has not asked PID 1 about the unit, or if PID 1 has not
     /// answered.

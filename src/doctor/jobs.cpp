@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kSlices = "/sys/fs/cgroup/batch.slice";
 constexpr const char* kReconcile = "pinfold reconcile";
 
-using Names = std::set<std::string>; ///< the keys of jobs, as in unit names
+using Names = std::set<std::string>; ///< keys of jobs in the escaped form, as in the names of units
 
 Names slices(const Files& files) {
     Names names;
@@ -31,7 +31,7 @@ std::map<std::string, std::optional<JobState>> records(const Files& files) {
     for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {
         const auto text = files.read(file);
         const auto record = decodeJobRecord(text.value_or(""));
-        if (text) // otherwise the file has gone since the directory was read
+        if (text) // if the file cannot be read, it was removed after the directory was read
             found.emplace(file.stem(), record ? std::optional(record->state) : std::nullopt);
     }
     return found;

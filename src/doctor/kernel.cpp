@@ -33,7 +33,7 @@ void checkPidMax(const Files& files, Findings& findings) {
 /// Returns the mount option of /proc that hides processes of other users, such as "hidepid=2" or "hidepid=invisible". If /proc
 /// hides nothing, the text is empty.
 std::string hiding(const Files& files) {
-    std::string found; // the option of the last mount, which covers the other mounts
+    std::string found; // the option of the topmost mount, which covers all other mounts
     for (const auto& line : meaningfulLines(files.text("/proc/mounts"))) {
         const auto fields = words(line.text);
         if (fields.size() < 4 || fields[1] != "/proc")

@@ -15,8 +15,8 @@ struct Need {
     const char* id;
     const char* directory;
     const char* use;
-    std::uint64_t least;  ///< bytes; less free space than this is a failure
-    std::uint64_t scarce; ///< bytes; less free space than this is a warning
+    std::uint64_t least;  ///< the free space in bytes below which the check fails
+    std::uint64_t scarce; ///< the free space in bytes below which the check warns
 };
 constexpr Need kNeeds[] = {
     {"space.history", kStateDirectory, "receipts cannot be written, and the node takes no jobs", 16 * kMebi, 128 * kMebi},

@@ -72,7 +72,7 @@ void checkBypass(const Stack& account, Findings& findings) {
 std::vector<std::string> sshdWords(std::string line) {
     std::replace(line.begin(), line.end(), '=', ' ');
     auto fields = words(line);
-    if (fields.empty()) // the line contains only equals signs
+    if (fields.empty()) // a line of equal signs has no fields
         return {""};
     fields.front() = lowerCase(fields.front());
     return fields;
@@ -104,8 +104,8 @@ void checkUsePam(const Files& files, Findings& findings) {
         findings.ok("pam.use-pam", "sshd uses PAM", kSshd);
 }
 
-/// Checks that no user manager (`systemd --user`) becomes part of a job. A user manager in a job would end together with the
-/// job, and that would break logind's bookkeeping.
+/// Checks that no user manager (`systemd --user`) becomes part of a job. A user manager in a job would end together with the job,
+/// and the early end would break logind's bookkeeping.
 void checkUserManager(const Files& files, Findings& findings) {
     const auto session = pamStack(files, "systemd-user", "session");
     if (const auto ours = find(session, kOurs); ours != session.end())
@@ -119,7 +119,8 @@ bool installed(const Files& files, const std::string& module) {
     std::vector<std::filesystem::path> directories{"/lib/security", "/lib64/security", "/usr/lib/security",
                                                    "/usr/lib64/security"};
     for (const auto& name : files.list("/usr/lib"))
-        directories.push_back(std::filesystem::path("/usr/lib") / name / "security"); // on Debian, `name` is a triplet
+        // On Debian, `name` is a triplet such as x86_64-linux-gnu.
+        directories.push_back(std::filesystem::path("/usr/lib") / name / "security");
     return std::any_of(directories.begin(), directories.end(),
                        [&](const auto& directory) { return files.exists(directory / module); });
 }

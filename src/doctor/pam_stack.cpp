@@ -8,8 +8,8 @@
 namespace pinfold::doctor {
 namespace {
 
-constexpr int kDeepest = 16;    // libpam stops at 32
-constexpr int kMostFiles = 256; // needed because files may include each other for ever
+constexpr int kDeepest = 16;    // libpam itself stops only at 32 levels of includes
+constexpr int kMostFiles = 256; // the number of files is limited, because files may include each other for ever
 
 /// Holds the type and the control of a line, and the rest of the line. A control in brackets may contain blanks.
 struct Fields {
@@ -22,7 +22,7 @@ Fields fieldsOf(const std::string& line) {
     Fields fields;
     const auto typeEnd = std::min(line.find_first_of(" \t"), line.size());
     fields.type = lowerCase(line.substr(0, typeEnd));
-    if (fields.type.starts_with('-')) // a '-' means that a missing module is not an error for PAM
+    if (fields.type.starts_with('-')) // with a '-' before the type, a missing module is not an error for PAM
         fields.type.erase(0, 1);
     const auto begin = line.find_first_not_of(" \t", typeEnd);
     if (begin == std::string::npos)

@@ -35,19 +35,19 @@ std::vector<std::string> settings(const Files& files, const std::filesystem::pat
     return values;
 }
 
-/// Returns the last value of NAME=VALUE, because Slurm uses the last value.
+/// Returns the last value of the entries NAME=VALUE, because Slurm uses the last value.
 std::string setting(const Files& files, const std::filesystem::path& file, const std::string& name) {
     const auto values = settings(files, file, name);
     return values.empty() ? "" : values.back();
 }
 
 struct PluginLine {
-    std::string rule; ///< required or optional
+    std::string rule; ///< the first word of the line, "required" or "optional"
     std::string path;
     std::string where;
 };
 
-/// Reads "required PATH ARGUMENTS".
+/// Reads a line such as "required PATH ARGUMENTS".
 std::optional<PluginLine> ourPlugin(const Files& files, const std::filesystem::path& file) {
     for (const auto& line : files.linesWithIncludes(file, included)) {
         const auto fields = words(line.line.text);
@@ -107,8 +107,8 @@ void checkEpilogue(const Host& host, const Files& files, const std::filesystem::
                       "let Epilog also run " + ours, conf.string());
 }
 
-/// Checks that the node has no [gpus]. The Slurm plugin of pinfold does not reserve GPUs, because Slurm itself gives GPUs to
-/// jobs. But on a node with [gpus], a job can open only the GPUs that pinfold has given to the job.
+/// Checks that the configuration has no GPUs in the section [gpus]. The Slurm plugin of pinfold does not reserve GPUs, because
+/// Slurm itself gives GPUs to jobs. But on a node with [gpus], a job can open only the GPUs that pinfold has given to the job.
 void checkGpus(const Host& host, Findings& findings) {
     const auto loaded = loadConfig(ConfigPaths::below(host.root));
     if (loaded && !loaded->config.gpus.devices.empty())

@@ -42,8 +42,7 @@ void checkBatchSlice(const Host& host, Findings& findings) {
         findings.fail("systemd.batch-slice", fmt::format("batch.slice is not installed ({})", load),
                       "install pinfold's units, then `systemctl daemon-reload`", "batch.slice");
     // If only files below system.control have changed, the check reports no problem. The files below system.control contain the
-    // settings that pinfoldd changes at run time. It was seen that systemd reports its own files below system.control as
-    // changed.
+    // settings that pinfoldd changes at run time. systemd sometimes reports its own files below system.control as changed.
     else if (property(slice, "NeedDaemonReload") == "yes" &&
              property(slice, "DropInPaths").find("/system.control/") == std::string::npos)
         findings.warn("systemd.batch-slice", "files of batch.slice have changed since systemd read them",
@@ -75,7 +74,7 @@ void checkOomd(const Host& host, Findings& findings) {
 } // namespace
 
 void checkSystemd(const Host& host, const Files& files, Findings& findings) {
-    if (!files.exists("/run/systemd/system")) { // the same check as in sd_booted(3)
+    if (!files.exists("/run/systemd/system")) { // sd_booted(3) does the same check
         findings.fail("systemd.version", "systemd does not run as PID 1 here", "boot with systemd as init",
                       "/run/systemd/system");
         return;

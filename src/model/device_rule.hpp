@@ -9,8 +9,8 @@ namespace pinfold {
 /// Holds one value of DeviceAllow= (systemd.resource-control(5)). All values come from the configuration, which only root can
 /// write, and never from a request.
 struct DeviceRule {
-    std::string device; ///< for example "/dev/fuse", "char-pts", "block-*"
-    std::string access; ///< letters of "rwm"
+    std::string device; ///< a device or a group of devices, for example "/dev/fuse", "char-pts", "block-*"
+    std::string access; ///< the kinds of access: some of the letters "rwm"
 
     bool operator==(const DeviceRule&) const = default;
 };

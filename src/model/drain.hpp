@@ -16,10 +16,10 @@ namespace pinfold {
 
 /// Says why the node takes no new jobs, since when, and who asked for the drain.
 struct Drain {
-    static constexpr std::size_t kMostReason = 500; ///< an administrator may give a reason of this many bytes
+    static constexpr std::size_t kMostReason = 500; ///< the maximum length of an administrator's reason, in bytes
 
-    std::string reason;            ///< printable; empty if nobody gave a reason
-    std::optional<RealTime> since; ///< unset if not known
+    std::string reason;            ///< the reason as a printable text; empty if nobody gave a reason
+    std::optional<RealTime> since; ///< the time at which the drain began; unset if the time is not known
     std::optional<uid_t> by;       ///< the user who asked for the drain; unset if pinfoldd itself drained the node
 
     bool operator==(const Drain&) const = default;
@@ -27,7 +27,7 @@ struct Drain {
 
 /// Returns an administrator's drain as one JSON document with a version.
 std::string encode(const Drain& drain);
-/// Reads what encode() wrote. Error: InvalidArgument for any other text.
+/// Reads a text that encode() has written. The error is InvalidArgument for any other text.
 Result<Drain> decodeDrain(std::string_view text);
 
 } // namespace pinfold

@@ -15,7 +15,7 @@ namespace pinfold {
 /// Counts durations in buckets, as a histogram of Prometheus.
 class DurationHistogram {
 public:
-    /// The upper bounds of the buckets. A duration above the last bound counts in the bucket "+Inf".
+    /// kBounds contains the upper bounds of the buckets. A duration above the last bound counts in the bucket "+Inf".
     static constexpr std::array<Microseconds, 12> kBounds{1ms, 2500us, 5ms, 10ms, 25ms, 50ms, 100ms, 250ms, 1s, 5s, 15s, 45s};
 
     void observe(Microseconds duration);
@@ -40,7 +40,9 @@ public:
     /// argument `type` is counter, gauge or histogram.
     void metric(std::string_view name, std::string_view type, std::string_view help);
     void sample(const Labels& labels, std::uint64_t value) { line("", labels, std::to_string(value)); }
-    /// Adds a sample in seconds, because Prometheus uses seconds for times.
+    /// Adds a value that is in millionths of the metric's unit.
+    void millionths(const Labels& labels, std::uint64_t value) { seconds(labels, Microseconds(value)); }
+    /// Adds a duration as a sample in seconds, because Prometheus uses seconds for times.
     void seconds(const Labels& labels, Microseconds duration);
     void histogram(const DurationHistogram& histogram);
 

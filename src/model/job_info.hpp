@@ -16,15 +16,16 @@ namespace pinfold {
 struct JobInfo {
     std::string key;
     std::string object;              ///< the path of the job's object on the bus
-    std::optional<ShownState> state; ///< unset if it is a state of a newer pinfoldd
+    std::optional<ShownState> state; ///< the state of the job; unset if only a newer pinfoldd knows the state
     uid_t uid = 0;
     std::string slice;
     std::string unit;
-    std::optional<std::uint32_t> leader; ///< unset if the job has no batch script
+    std::optional<std::uint32_t> leader; ///< the process id of the leader; unset if the job has no batch script
     RealTime created{};                  ///< when the job was created
     std::uint32_t tasks = 0;
-    std::optional<RealTime> unkillableSince = {}; ///< since when the job cannot be killed
-    bool unkillableInFuse = false;                ///< the unkillable process waits for a file server that users run
+    /// The time since which the job cannot be killed. The value is unset if the job can be killed.
+    std::optional<RealTime> unkillableSince = {};
+    bool unkillableInFuse = false; ///< the unkillable process waits for a file server that users run themselves
 
     bool operator==(const JobInfo&) const = default;
 };
@@ -34,9 +35,9 @@ struct JobProcess {
     std::uint32_t task = 0;
     uid_t uid = 0;
     RealTime started{};                   ///< when the process started
-    Microseconds cpu{};                   ///< CPU time
-    std::uint64_t rss = 0;                ///< memory in bytes
-    std::string state;                    ///< the letter of the state, as in /proc/PID/stat
+    Microseconds cpu{};                   ///< the CPU time that the process has used
+    std::uint64_t rss = 0;                ///< the resident memory of the process, in bytes
+    std::string state;                    ///< the letter of the process's state, as in /proc/PID/stat
     std::optional<std::string> waitPoint; ///< the kernel function in which the process hangs after SIGKILL; otherwise unset
     std::string command;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the keys of jobs. Also makes the names of units and of D-Bus objects from the keys. Other programs rely on the names,
-// so a new version of pinfold may add names, but must not change a name.
+// Makes the keys of jobs, and makes the names of units and of D-Bus objects from the keys. Other programs rely on the names, so a
+// new version of pinfold may add names, but must not change a name.
 #pragma once
 
 #include "base/result.hpp"
@@ -17,11 +17,11 @@ namespace pinfold {
 /// digits.
 bool isSchedulerName(std::string_view text);
 
-/// Is the key of a job: "<scheduler>.<id>", for instance "sge.4711.3" or "pbs.12[7].server".
+/// A JobKey is the key of a job in the form "<scheduler>.<id>", for instance "sge.4711.3" or "pbs.12[7].server".
 class JobKey {
 public:
-    /// The greatest length of the escaped form of a key. With this limit, no unit name is longer than the 255 bytes that
-    /// systemd allows.
+    /// kMaxEscaped is the greatest length of the escaped form of a key. With the limit kMaxEscaped, no unit name is longer than
+    /// the 255 bytes that systemd allows.
     static constexpr std::size_t kMaxEscaped = 230;
 
     /// Reads a key. The error InvalidArgument says which character or length is wrong.
@@ -30,15 +30,16 @@ public:
 
     const std::string& text() const { return text_; }
     std::string_view scheduler() const;
-    /// Returns true if users may give this key to their own jobs. Users may choose keys of the form "user.<id>". Users may also
+    /// Returns true if users may give the key to their own jobs. Users may choose keys of the form "user.<id>". Users may also
     /// choose keys of the form "manual.<id>", but only if <id> is not a number. Numbers are reserved for the keys that pinfoldd
     /// makes.
     bool isForUsers() const;
     /// Returns the key in the escaped form for unit names. In other comments, <E> stands for the escaped key.
     const std::string& escaped() const { return escaped_; }
-    std::string sliceName() const;                   ///< returns batch-<E>.slice
-    std::string scopeName(std::uint32_t task) const; ///< returns job-<E>.scope for task 0, and job-<E>-<n>.scope for task n
-    std::string objectPath() const;                  ///< returns /org/pinfold1/job/<label>
+    std::string sliceName() const; ///< returns a name such as batch-<E>.slice
+    /// Returns a name such as job-<E>.scope for task 0, and job-<E>-<n>.scope for task n.
+    std::string scopeName(std::uint32_t task) const;
+    std::string objectPath() const; ///< returns a path such as /org/pinfold1/job/<label>
 
     auto operator<=>(const JobKey& other) const { return text_ <=> other.text_; }
     bool operator==(const JobKey& other) const { return text_ == other.text_; }
@@ -50,13 +51,13 @@ private:
     std::string escaped_;
 };
 
-/// The name of the slice that contains all jobs.
+/// kBatchSlice is the name of the slice that contains all jobs.
 constexpr std::string_view kBatchSlice = "batch.slice";
 
 /// Names the job and the task to which a unit of pinfold belongs.
 struct UnitIdentity {
     JobKey key;
-    std::optional<std::uint32_t> task; ///< unset if the unit is the job's slice
+    std::optional<std::uint32_t> task; ///< the number of the task; unset if the unit is the job's slice
 };
 
 /// Returns {sge.4711, 1} for "job-sge.4711-1.scope", and nullopt for a unit that is not pinfold's.

@@ -22,8 +22,8 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<BootTime>()};
 }
 
-/// Writes a task. An earlier pinfoldd wrote only the members `number` and `leader`, and encode() must give the same text for a
-/// record of that earlier pinfoldd. So encode() writes all other members of a task only if they are set.
+/// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`, and encode() must give the same
+/// text for a record of that earlier pinfoldd. So encode() writes all other members of a task only if they are set.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)
@@ -41,15 +41,15 @@ TaskRecord taskFromJson(const Json& json) {
             json.value("leftovers_listed", false)};
 }
 
-void putFigures(Json& json, const std::optional<FinalFigures>& figures) {
+void putFigures(Json& json, const Boxed<FinalFigures>& figures) {
     if (!figures)
         return;
     Json object{{"ended", figures->ended}, {"wall", figures->wall}};
-    putUsage(object, figures->usage, isOfReceipts);
+    putUsage(object, figures->usage, isOfReceipts, Unset::LeftOut);
     put(json, "figures", std::move(object));
 }
 
-void takeFigures(const Json& json, std::optional<FinalFigures>& figures) {
+void takeFigures(const Json& json, Boxed<FinalFigures>& figures) {
     const auto taken = json.find("figures");
     if (taken == json.end())
         return;
@@ -75,12 +75,17 @@ JobRecord recordFromJson(const Json& json) {
     takeAllocation(json, record.allocation);
     record.allocation.reserved = numbersFromJson(json, "reserved_cpus");
     record.allocation.environment = json.value("environment", record.allocation.environment);
+    optionalFromJson(json, "slots", record.slots);
+    if (const auto identity = json.find("identity"); identity != json.end())
+        takeIdentity(*identity, record.identity);
     optionalFromJson(json, "limits_forced_by", record.limitsForcedBy);
     optionalFromJson(json, "suspended_since", record.suspendedSince);
     record.suspended = json.value("suspended", Microseconds(0));
     record.oomKills = json.value("oom_kills", std::uint64_t{0});
     takeOom(json, record.oom);
     record.oomSaid = json.value("oom_said", false);
+    optionalFromJson(json, "run_time_warned", record.runTimeWarned);
+    optionalFromJson(json, "memory_warned", record.memoryWarned);
     record.supervisor = processFromJson(json.at("supervisor"));
     record.ownersBatch = json.value("owners_batch", false);
     for (const auto& task : json.at("tasks"))
@@ -101,12 +106,13 @@ JobRecord recordFromJson(const Json& json) {
 }
 
 /// Returns true if pinfoldd has understood everything in the text. Members may be missing in the text, because the text may
-/// come from an earlier pinfoldd that wrote fewer members.
+/// come from an earlier pinfoldd that wrote fewer members. A member may be null in the text and missing in `understood`, because
+/// an earlier pinfoldd wrote null for a member without a value.
 bool saysTheSame(const Json& written, const Json& understood) {
     if (!written.is_object() || !understood.is_object())
         return written == understood;
     for (const auto& [name, value] : written.items())
-        if (!understood.contains(name) || !saysTheSame(value, understood.at(name)))
+        if (understood.contains(name) ? !saysTheSame(value, understood.at(name)) : !value.is_null())
             return false;
     return true;
 }
@@ -132,38 +138,50 @@ std::string encode(const JobRecord& record) {
     put(json, "created", record.created);
     put(json, "created_boot", record.createdBoot);
     auto limits = Json::object();
-    putLimits(limits, record.limits);
+    putLimits(limits, record.limits, Unset::LeftOut);
     put(json, "limits", std::move(limits));
-    if (!record.limitsNotEnforced.empty()) // this is rare, and an earlier pinfoldd does not know this member
+    // The member is written only if it is set, because an earlier pinfoldd does not know the member.
+    if (!record.limitsNotEnforced.empty())
         put(json, "limits_not_enforced", record.limitsNotEnforced);
-    putAllocation(json, record.allocation);
-    put(json, "reserved_cpus", numbersToJson(record.allocation.reserved));
+    putAllocation(json, record.allocation, Unset::LeftOut);
+    put(json, "reserved_cpus", numbersToJson(record.allocation.reserved), Unset::LeftOut);
     put(json, "environment", record.allocation.environment);
-    put(json, "limits_forced_by", optionalToJson(record.limitsForcedBy));
-    put(json, "suspended_since", optionalToJson(record.suspendedSince));
+    if (record.slots) // earlier versions of pinfoldd do not know the member `slots`
+        put(json, "slots", *record.slots);
+    if (record.identity != JobIdentity{}) { // earlier versions of pinfoldd do not know the member `identity`
+        auto identity = Json::object();
+        putIdentity(identity, record.identity);
+        put(json, "identity", std::move(identity));
+    }
+    put(json, "limits_forced_by", optionalToJson(record.limitsForcedBy), Unset::LeftOut);
+    put(json, "suspended_since", optionalToJson(record.suspendedSince), Unset::LeftOut);
     put(json, "suspended", record.suspended);
     put(json, "oom_kills", record.oomKills);
-    putOom(json, record.oom);
+    putOom(json, record.oom, Unset::LeftOut);
     put(json, "oom_said", record.oomSaid);
+    if (record.runTimeWarned) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+        put(json, "run_time_warned", *record.runTimeWarned);
+    if (record.memoryWarned) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+        put(json, "memory_warned", *record.memoryWarned);
     put(json, "supervisor", toJson(record.supervisor));
-    if (record.ownersBatch) // this is rare, and an earlier pinfoldd does not know this member
+    if (record.ownersBatch) // the member is written only if it is set, because an earlier pinfoldd does not know the member
         put(json, "owners_batch", true);
     auto tasks = Json::array();
     for (const auto& [number, task] : record.tasks)
         tasks.push_back(toJson(number, task));
     put(json, "tasks", std::move(tasks));
-    put(json, "linger", optionalToJson(record.linger));
-    if (record.reportWithin) // an earlier pinfoldd does not know this member
+    put(json, "linger", optionalToJson(record.linger), Unset::LeftOut);
+    if (record.reportWithin) // the member is written only if it is set, because an earlier pinfoldd does not know the member
         put(json, "report_within", *record.reportWithin);
     put(json, "next_task", record.nextTask);
-    if (record.neverRan) // this is rare, and an earlier pinfoldd does not know this member
+    if (record.neverRan) // the member is written only if it is set, because an earlier pinfoldd does not know the member
         put(json, "never_ran", true);
     put(json, "cause", record.cause ? Json(toString(*record.cause)) : Json(nullptr));
-    put(json, "grace", optionalToJson(record.grace));
-    putEnd(json, record);
+    put(json, "grace", optionalToJson(record.grace), Unset::LeftOut);
+    putEnd(json, record, Unset::LeftOut);
     put(json, "leftovers_listed", record.leftoversListed);
-    put(json, "unkillable_since", optionalToJson(record.unkillableSince));
-    if (record.unkillableInFuse) // this is rare, and an earlier pinfoldd does not know this member
+    put(json, "unkillable_since", optionalToJson(record.unkillableSince), Unset::LeftOut);
+    if (record.unkillableInFuse) // the member is written only if it is set, because an earlier pinfoldd does not know the member
         put(json, "unkillable_in_fuse", true);
     putFigures(json, record.figures);
     return dump(json) + "\n";

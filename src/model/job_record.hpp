@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/boxed.hpp"
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "model/allocation.hpp"
@@ -32,10 +33,10 @@ struct ProcessIdentity {
 /// Describes a live task. An adopted task has no leader, and ends when its scope is empty.
 struct TaskRecord {
     std::optional<ProcessIdentity> leader = {};
-    std::optional<ProcessIdentity> supervisor = {}; ///< the supervisor of a further task; for the supervisor of task 0 see
-                                                    ///< JobRecord
-    bool shepherd = false;                          ///< the leader is the batch system's own process above the task
-    bool leftoversListed = false;                   ///< the job's record has the leftovers of the task's leader
+    /// The supervisor of a task with a number above 0. JobRecord has the supervisor of task 0.
+    std::optional<ProcessIdentity> supervisor = {};
+    bool shepherd = false;        ///< the leader is the batch system's own process above the task
+    bool leftoversListed = false; ///< the job's record has the leftovers of the task's leader
 
     bool operator==(const TaskRecord&) const = default;
 };
@@ -44,8 +45,8 @@ struct TaskRecord {
 /// writes the receipt, so pinfoldd cannot read the figures later.
 struct FinalFigures {
     RealTime ended{};    ///< when the job ended
-    Microseconds wall{}; ///< wall time, by CLOCK_BOOTTIME
-    Usage usage;         ///< without the figures that only live jobs have
+    Microseconds wall{}; ///< the job's wall time, measured with CLOCK_BOOTTIME
+    Usage usage;         ///< the job's usage, without the figures that only live jobs have
 
     bool operator==(const FinalFigures&) const = default;
 };
@@ -57,31 +58,37 @@ struct JobRecord {
         : id(std::move(jobId)), bootId(std::move(boot)), key(std::move(jobKey)) {}
 
     std::string id;
-    std::string bootId; ///< the boot in which the job ran: /proc/sys/kernel/random/boot_id
+    std::string bootId; ///< the id of the boot in which the job ran (/proc/sys/kernel/random/boot_id)
     JobKey key;
     JobState state = JobState::Creating;
     uid_t uid = 0;
-    RealTime created{};     ///< when the job was created
-    BootTime createdBoot{}; ///< when the job was created
+    RealTime created{};     ///< the time at which the job was created, on CLOCK_REALTIME
+    BootTime createdBoot{}; ///< the time at which the job was created, on CLOCK_BOOTTIME
     ResourceLimits limits;
-    std::vector<std::string> limitsNotEnforced; ///< names of the limits that the kernel does not enforce
+    std::vector<std::string> limitsNotEnforced; ///< the names of the limits that the kernel does not enforce
     Allocation allocation;
-    std::optional<uid_t> limitsForcedBy;    ///< the user who lowered a limit below what the job was using
-    std::optional<BootTime> suspendedSince; ///< since when the job is suspended, or unset
-    Microseconds suspended{};               ///< the time of earlier suspensions
-    std::uint64_t oomKills = 0;             ///< how many kills because memory ran out pinfoldd has already looked into
-    std::optional<OomVerdict> oom;          ///< the verdict on the first kill
-    bool oomSaid = false;                   ///< the job's own output has a line about `oom`
+    std::optional<std::uint64_t> slots; ///< the number of slots that the batch system gave the job
+    JobIdentity identity;
+    std::optional<uid_t> limitsForcedBy;        ///< the user who lowered a limit below what the job was using
+    std::optional<BootTime> suspendedSince;     ///< the time since which the job is suspended; unset if the job is not suspended
+    Microseconds suspended{};                   ///< the total time of earlier suspensions
+    std::uint64_t oomKills = 0;                 ///< the number of out-of-memory kills that pinfoldd has examined so far
+    Boxed<OomVerdict> oom;                      ///< what pinfoldd knows about the first out-of-memory kill
+    bool oomSaid = false;                       ///< pinfoldd has already written a line about `oom` to the job's own output
+    std::optional<std::uint64_t> runTimeWarned; ///< the run_time_max of which pinfoldd has warned the job
+    std::optional<std::uint64_t> memoryWarned;  ///< the memory_max of which pinfoldd has warned the job
     std::optional<ProcessIdentity> supervisor;
-    /// If true, the owner made the batch script part of the job. In this case pinfoldd also accepts the owner's report on how
-    /// the batch script ended. If false, pinfoldd accepts only the batch system's report on how the batch script ended.
+    /// If ownersBatch is true, the owner made the batch script part of the job, and pinfoldd also accepts the owner's report on
+    /// how the batch script ended. If ownersBatch is false, pinfoldd accepts only the batch system's report on how the batch
+    /// script ended.
     bool ownersBatch = false;
-    std::map<std::uint32_t, TaskRecord> tasks; ///< task 0 is the batch script; a job that was opened may have no task 0
-    /// For an opened job without a batch script: the time from the end of the last task to the end of the job.
-    /// The value kForever means that the job never ends by itself.
+    /// The tasks of the job, by number. Task 0 is the batch script. A job that was opened may have no task 0.
+    std::map<std::uint32_t, TaskRecord> tasks;
+    /// For an opened job without a batch script, `linger` is the time from the end of the last task to the end of the job. The
+    /// value kForever means that the job never ends by itself.
     std::optional<Microseconds> linger;
-    /// The time after the end of the leader within which the creator of the job will call EndJob. If unset,
-    /// ReportWait decides how long pinfoldd waits for EndJob.
+    /// The creator of the job will call EndJob within the time reportWithin after the end of the leader. If reportWithin is
+    /// unset, ReportWait decides how long pinfoldd waits for EndJob.
     std::optional<Microseconds> reportWithin;
     std::uint32_t nextTask = 1;
     bool neverRan = false; ///< creation failed after systemd had begun to start the job, so the job ends without a receipt
@@ -91,13 +98,14 @@ struct JobRecord {
     ExitState exit;
     std::optional<uid_t> stoppedBy;
     std::optional<Microseconds> grace; ///< the grace time that StopJob asked for
-    Leftovers leftovers;               ///< with the leftovers of tasks that ended earlier
-    bool leftoversListed = false;      ///< `leftovers` has the leftovers of the job's own end
-    /// When pinfoldd sent a SIGKILL that did not end all processes of the job (CLOCK_REALTIME).
+    Leftovers leftovers;               ///< the job's leftovers, including those of tasks that ended earlier
+    bool leftoversListed = false;      ///< `leftovers` contains the leftovers of the job's own end
+    /// The time (CLOCK_REALTIME) of a SIGKILL that did not end all processes of the job.
     std::optional<RealTime> unkillableSince;
-    bool unkillableInFuse = false; ///< the process that outlived SIGKILL waits for a file server that users run: nothing is wrong
-                                   ///< with the node
-    std::optional<FinalFigures> figures;
+    /// If unkillableInFuse is true, the process that outlived SIGKILL waits for a file server that users run themselves, so the
+    /// node itself works.
+    bool unkillableInFuse = false;
+    Boxed<FinalFigures> figures;
 
     bool operator==(const JobRecord&) const = default;
 };
@@ -108,7 +116,8 @@ bool endSuspension(JobRecord& record, BootTime now);
 /// Returns the record as one JSON document with a version. If pinfoldd decodes a record and encodes it again, the text is the
 /// same as before.
 std::string encode(const JobRecord& record);
-/// Reads what encode() wrote. Error: InvalidArgument for any other text, and also for the record of a newer pinfoldd.
+/// Reads a text that encode() has written. The error is InvalidArgument for any other text, and also for the record of a newer
+/// pinfoldd.
 Result<JobRecord> decodeJobRecord(std::string_view text);
 
 } // namespace pinfold

@@ -8,28 +8,28 @@
 
 namespace pinfold {
 
-/// The states in the life of a job. Before each step, pinfoldd writes the record of the job to the disk, so that a restarted
-/// pinfoldd can continue.
+/// Lists the states in the life of a job. Before each step, pinfoldd writes the record of the job to the disk, so that a
+/// restarted pinfoldd can continue.
 ///
-/// A new state needs: a value in this enumeration; its word, its transitions and its ShownState in job_state.cpp (without the
-/// word, job_state.cpp does not compile); what a restart does with the state (Recovery::takeUp) and what callers may do in it
-/// (phaseOf()), where the compiler warns if the case is missing; what JobEnder watches in it (the table above JobEnder); and a
-/// row in docs/architecture.md, "A job's life".
+/// A new state needs a value in this enumeration. In job_state.cpp, the state needs its word, its transitions and its ShownState.
+/// Without the word, job_state.cpp does not compile. Recovery::takeUp() says what a restart does with the state, and phaseOf()
+/// says what callers may do in the state. The compiler warns if takeUp() or phaseOf() has no case for the state. The table
+/// above JobEnder says what JobEnder watches in the state. The state also needs a row in docs/architecture.md, "A job's life".
 enum class JobState {
     Creating,   ///< pinfoldd has called StartTransientUnit, and the start is not over
     Running,    ///< pinfoldd has verified that the leader is in its scope
-    Ending,     ///< the cause is known, and pinfoldd is stopping the processes that are left
+    Ending,     ///< the cause of the end is known, and pinfoldd is stopping the remaining processes
     Accounting, ///< no process is left, and pinfoldd writes the receipt and removes the slice
 };
 
 std::string_view toString(JobState state);
 std::optional<JobState> jobStateFromString(std::string_view text);
 
-/// Holds the state of a job in the form in which pinfold shows it to users and other programs.
+/// Lists the states of a job that pinfold shows to users and other programs.
 enum class ShownState {
     Creating,
     Running,
-    Suspended, ///< a running job whose processes are frozen at somebody's request
+    Suspended, ///< the job is running, and its processes are frozen because somebody suspended the job
     Ending,
     Accounting,
 };
@@ -45,8 +45,8 @@ std::vector<std::string> shownStateNames();
 /// argument `suspended` has an effect only in the state Running.
 ShownState shownState(JobState state, bool suspended);
 
-/// Returns true if the state of a job may change from `from` to `to`. Only in the states Creating and Accounting may pinfoldd
-/// forget a job.
+/// Returns true if the state of a job may change from `from` to `to`. pinfoldd may forget a job only in the states Creating and
+/// Accounting.
 bool mayFollow(JobState from, JobState to);
 
 } // namespace pinfold

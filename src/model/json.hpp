@@ -39,6 +39,15 @@ inline void put(Json& object, const char* name, Json value) {
     object.get_ref<Json::object_t&>().emplace_back(name, std::move(value));
 }
 
+/// Says what happens to a member without a value.
+enum class Unset { AsNull, LeftOut };
+
+/// Adds a member. With Unset::LeftOut, a value that is null adds no member.
+inline void put(Json& object, const char* name, Json value, Unset unset) {
+    if (unset == Unset::AsNull || !value.is_null())
+        put(object, name, std::move(value));
+}
+
 template <class T> Json optionalToJson(const std::optional<T>& value) {
     if (!value)
         return nullptr;
@@ -52,13 +61,12 @@ template <class T> void optionalFromJson(const Json& json, const char* name, std
     value = it->template get<T>();
 }
 
-/// Adds a member, which is null if `value` is unset.
-template <class T> void putMember(Json& json, const char* name, const T& value) { put(json, name, Json(value)); }
-template <class T> void putMember(Json& json, const char* name, const std::optional<T>& value) {
-    put(json, name, optionalToJson(value));
+template <class T> void putMember(Json& json, const char* name, const T& value, Unset) { put(json, name, Json(value)); }
+template <class T> void putMember(Json& json, const char* name, const std::optional<T>& value, Unset unset) {
+    put(json, name, optionalToJson(value), unset);
 }
 
-/// Reads a member. If the member does not exist, takeMember() does not change `value`.
+/// Reads a member of the object. If the member does not exist, takeMember() does not change `value`.
 template <class T> void takeMember(const Json& json, const char* name, T& value) {
     if (const auto it = json.find(name); it != json.end())
         value = it->template get<T>();
@@ -79,9 +87,9 @@ template <class T> T required(std::optional<T> value, const char* what) {
     return *value;
 }
 
-/// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. For such a number, the
-/// behaviour of get<T>() would be undefined. Documents of pinfold never contain such a number. The function is not recursive,
-/// because even a short document may have very many levels.
+/// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. The behaviour of get<T>()
+/// would be undefined for a fraction or for a larger number. All numbers in documents of pinfold are integers of at most 64 bits.
+/// The function is not recursive, because even a short document may have very many levels.
 inline void requireWholeNumbers(const Json& document) {
     for (std::vector<const Json*> left{&document}; !left.empty();) {
         const Json& json = *left.back();
@@ -94,8 +102,8 @@ inline void requireWholeNumbers(const Json& document) {
     }
 }
 
-/// Decodes a text. No other function catches exceptions of nlohmann's JSON library. The argument `what` is a name of the text
-/// for the error message. Error: InvalidArgument.
+/// Decodes a text. No other function catches exceptions of nlohmann's JSON library. The argument `what` is the name of the text
+/// in the error message. Error: InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
     try {
         const auto document = Json::parse(text);

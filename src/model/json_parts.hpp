@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/allocation.hpp"
+#include "model/job_identity.hpp"
 #include "model/json.hpp"
 #include "model/limit_table.hpp"
 #include "model/receipt.hpp"
@@ -31,8 +32,9 @@ template <class T> void limitFromJson(const Json& json, const char* name, std::o
     }
 }
 
-inline void putLimits(Json& json, const ResourceLimits& limits) {
-    forEachLimit(limits, [&json](const LimitRow& row, const auto& limit) { put(json, row.name, limitToJson(limit)); });
+inline void putLimits(Json& json, const ResourceLimits& limits, Unset unset = Unset::AsNull) {
+    forEachLimit(limits,
+                 [&json, unset](const LimitRow& row, const auto& limit) { put(json, row.name, limitToJson(limit), unset); });
 }
 
 inline void takeLimits(const Json& json, ResourceLimits& limits) {
@@ -41,17 +43,17 @@ inline void takeLimits(const Json& json, ResourceLimits& limits) {
 
 inline Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }
 
-inline void putAllocation(Json& json, const Allocation& allocation) {
-    put(json, "allocated_cpus", numbersToJson(allocation.cpus));
-    put(json, "allocated_gpus", numbersToJson(allocation.gpus));
+inline void putAllocation(Json& json, const Allocation& allocation, Unset unset = Unset::AsNull) {
+    put(json, "allocated_cpus", numbersToJson(allocation.cpus), unset);
+    put(json, "allocated_gpus", numbersToJson(allocation.gpus), unset);
     put(json, "exclusive", allocation.exclusive);
 }
 
 /// Adds the usage figures for which `wanted(name)` returns true, and the figures of the devices.
-template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted) {
+template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted, Unset unset = Unset::AsNull) {
     forEachUsage(usage, [&](const char* name, const auto& value) {
         if (wanted(name))
-            put(json, name, optionalToJson(value));
+            put(json, name, optionalToJson(value), unset);
     });
     auto devices = Json::array();
     for (const auto& io : usage.ioDevices)
@@ -65,7 +67,7 @@ template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted) {
 
 inline void takeUsage(const Json& json, Usage& usage) {
     forEachUsage(usage, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
-    const auto devices = json.find("io_devices"); // an earlier pinfold wrote none
+    const auto devices = json.find("io_devices"); // a text from an earlier pinfold may not contain the devices
     if (devices == json.end())
         return;
     for (const auto& io : *devices)
@@ -74,29 +76,32 @@ inline void takeUsage(const Json& json, Usage& usage) {
                                    io.at("io_writes").get<std::uint64_t>()});
 }
 
-inline void putMember(Json& json, const char* name, JobResult result) { put(json, name, toString(result)); }
+inline void putMember(Json& json, const char* name, JobResult result, Unset) { put(json, name, toString(result)); }
 
 inline void takeMember(const Json& json, const char* name, JobResult& result) {
     result = required(jobResultFromString(json.at(name).get<std::string>()), "result");
 }
 
 /// Adds those members of a receipt or record that say how the job ended.
-template <class R> void putEnd(Json& json, const R& ended) {
-    forEachEndField(ended, [&json](const char* name, const auto& value) { putMember(json, name, value); });
+template <class R> void putEnd(Json& json, const R& ended, Unset unset) {
+    forEachEndField(ended, [&json, unset](const char* name, const auto& value) { putMember(json, name, value, unset); });
 }
 
 template <class R> void takeEnd(const Json& json, R& ended) {
     forEachEndField(ended, [&json](const char* name, auto& value) { takeMember(json, name, value); });
 }
 
-inline void putOom(Json& json, const std::optional<OomVerdict>& oom) {
+inline void putOom(Json& json, const Boxed<OomVerdict>& oom, Unset unset) {
+    if (!oom && unset == Unset::LeftOut)
+        return;
     put(json, "oom_cause", oom ? Json(toString(oom->cause)) : Json(nullptr));
     put(json, "oom_at", oom ? Json(oom->at) : Json(nullptr));
-    const auto verdict = oom.value_or(OomVerdict{});
-    forEachOomDetail(verdict, [&json](const char* name, const auto& value) { put(json, name, optionalToJson(value)); });
+    const auto verdict = oom ? *oom : OomVerdict{};
+    forEachOomDetail(verdict,
+                     [&json, unset](const char* name, const auto& value) { put(json, name, optionalToJson(value), unset); });
 }
 
-inline void takeOom(const Json& json, std::optional<OomVerdict>& oom) {
+inline void takeOom(const Json& json, Boxed<OomVerdict>& oom) {
     std::optional<std::string> cause;
     optionalFromJson(json, "oom_cause", cause);
     if (!cause)
@@ -117,6 +122,18 @@ inline void takeAllocation(const Json& json, Allocation& allocation) {
     allocation.cpus = numbersFromJson(json, "allocated_cpus");
     allocation.gpus = numbersFromJson(json, "allocated_gpus");
     allocation.exclusive = json.value("exclusive", false);
+}
+
+/// Adds only the members that are set. An earlier pinfoldd cannot read a record with members that it does not know.
+inline void putIdentity(Json& json, const JobIdentity& identity) {
+    forEachIdentityField(identity, [&json](const char* name, const auto& member) {
+        if (isSet(member))
+            putMember(json, name, member, Unset::LeftOut);
+    });
+}
+
+inline void takeIdentity(const Json& json, JobIdentity& identity) {
+    forEachIdentityField(identity, [&json](const char* name, auto& member) { takeMember(json, name, member); });
 }
 
 inline bool isOfReceipts(const char* name) { return !isLiveOnly(name); }

@@ -23,8 +23,8 @@ enum class LimitForm { Size, Duration, Quota, Number, Signal, Numbers, Devices, 
 /// Says whether the value of a limit may change while the job runs.
 enum class LimitChange { Live, AtStart };
 
-/// Points to a member of ResourceLimits. If the member is not a number, use limitText() and setLimitText() of set_limit.hpp to
-/// convert its value from and to text.
+/// A LimitMember points to a member of ResourceLimits. If the member is not a number, use limitText() and setLimitText() of
+/// set_limit.hpp to convert its value from and to text.
 using LimitMember = std::variant<std::optional<std::uint64_t> ResourceLimits::*, std::optional<CpuList> ResourceLimits::*,
                                  std::optional<DeviceAmounts> ResourceLimits::*, std::optional<std::string> ResourceLimits::*,
                                  std::optional<OomPolicy> ResourceLimits::*>;
@@ -33,22 +33,27 @@ struct LimitRow {
     const char* name;
     LimitMember member;
     LimitForm form;
-    const char* property = nullptr;   ///< the property of the job's slice and of task 0's scope; nullptr if none is simple
-    unsigned since = 0;               ///< the first systemd version that has the property for both units; 0 if pinfoldd itself
-                                      ///< enforces the limit
+    /// The property of the job's slice and of task 0's scope that sets the limit, or nullptr if no single property sets the
+    /// limit.
+    const char* property = nullptr;
+    /// The first systemd version that has the property for slices and scopes, or 0 if pinfoldd itself enforces the limit.
+    unsigned since = 0;
     const char* controller = nullptr; ///< the cgroup controller that the limit needs; nullptr if it needs no controller
-    /// The file of the slice's cgroup that shows the limit. Each limit with a property has a cgroup file. A limit without a
-    /// property has no cgroup file.
+    /// The file of the slice's cgroup that shows the limit. The member is a nullptr if and only if
+    /// `property` is a nullptr.
     const char* cgroupFile = nullptr;
-    const char* cgroupWord = "";        ///< the text before the amount in cgroupFile, or in the line of a device in cgroupFile
-    std::uint64_t least = 0;            ///< the smallest value of a number
-    std::uint64_t most = kInfinity - 1; ///< the largest value of a number that is not kInfinity
+    /// The text before the amount in cgroupFile, or before the amount in the line of a device in cgroupFile.
+    const char* cgroupWord = "";
+    std::uint64_t least = 0;            ///< the smallest value of a limit that is a number
+    std::uint64_t most = kInfinity - 1; ///< the largest value of a limit that is a number, apart from kInfinity
     bool mayBeInfinite = false;
-    std::uint64_t unset = 0; ///< the value that an unset number has in the kernel, by which pinfold compares unset limits with
-                             ///< others
+    /// Every user may choose any value for a harmless limit, because the choice takes nothing from other users.
+    bool harmless = false;
+    /// The value that the kernel uses if the limit is unset. pinfold uses the value to compare unset limits with others.
+    std::uint64_t unset = 0;
     LimitChange change = LimitChange::Live;
-    const char* range; ///< the range in words, for error messages
-    const char* help;  ///< one line for --help
+    const char* range; ///< the valid range in words, for error messages
+    const char* help;  ///< the text for --help, in one line
 };
 
 std::span<const LimitRow> limitTable();
@@ -59,7 +64,7 @@ template <class Limits, class F> void forEachLimit(Limits& limits, F&& f) {
         std::visit([&](auto member) { f(row, limits.*member); }, row.member);
 }
 
-/// Returns the row of the limit `name`, or nullptr if no limit has this name.
+/// Returns the row of the limit with the name `name`, or nullptr if no limit has the name.
 const LimitRow* findLimit(std::string_view name);
 
 /// Returns the option of the command line for a limit, such as "--memory-max".

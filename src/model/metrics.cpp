@@ -5,6 +5,7 @@
 #include "base/parse.hpp"
 #include "model/reconciliation.hpp"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <utility>
@@ -24,6 +25,32 @@ constexpr auto kTroubles = enumNames<Trouble>({
     {Trouble::Other, "other"},
 });
 
+/// Adds a series for each part of a resource that is known.
+void addShare(Exposition& out, std::string_view name, std::string_view help, const NodeShare& share,
+              void (Exposition::*add)(const Labels&, std::uint64_t)) {
+    bool begun = false;
+    forEachPart(share, [&](const char* part, const std::optional<std::uint64_t>& amount) {
+        if (amount && !std::exchange(begun, true))
+            out.metric(name, "gauge", help);
+        if (amount)
+            (out.*add)({{"part", part}}, *amount);
+    });
+}
+
+void addResources(Exposition& out, const NodeResources& node) {
+    addShare(out, "pinfold_node_cpus", "CPUs of the node, and which part of them live jobs hold.", node.cpus,
+             &Exposition::millionths);
+    addShare(out, "pinfold_node_memory_bytes", "Memory of the node, and which part of it live jobs hold.", node.memory,
+             &Exposition::sample);
+    addShare(out, "pinfold_node_gpus", "GPUs of the node, and which part of them live jobs hold.", node.gpus,
+             &Exposition::sample);
+    out.metric("pinfold_unlimited_jobs", "gauge", "Live jobs without a limit of the resource.");
+    forEachResource(node, [&out](const char* resource, const NodeShare& share) {
+        if (share.unlimitedJobs)
+            out.sample({{"resource", resource}}, *share.unlimitedJobs);
+    });
+}
+
 void addNode(Exposition& out, const NodeMetrics& node) {
     const auto& counts = node.counts;
     out.metric("pinfold_build_info", "gauge", "The version of pinfoldd that runs.");
@@ -36,6 +63,11 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, node.drainingAutomatic ? 1 : 0);
     out.metric("pinfold_unkillable_jobs", "gauge", "Live jobs with processes that SIGKILL did not end.");
     out.sample({}, node.unkillable);
+    if (node.idle) {
+        out.metric("pinfold_idle_jobs", "gauge", "Live jobs that use less of their CPUs than idle.share.");
+        out.sample({}, *node.idle);
+    }
+    addResources(out, node.resources);
     out.metric("pinfold_history_failing", "gauge", "1 while receipts cannot be written, else 0.");
     out.sample({}, node.history.failing ? 1 : 0);
     out.metric("pinfold_history_kept", "gauge", "Receipts that wait in /run until pinfoldd can write them.");
@@ -63,7 +95,7 @@ void addNode(Exposition& out, const NodeMetrics& node) {
         out.sample({{"kind", kind}}, count);
     out.metric("pinfold_errors_total", "counter", "Warnings and errors that pinfoldd logged, by subject.");
     for (const auto& [trouble, count] : counts.errors)
-        out.sample({{"kind", std::string(kTroubles[trouble])}}, count);
+        out.sample({{"kind", std::string(toString(trouble))}}, count);
 }
 
 std::optional<Microseconds> sum(const std::optional<Microseconds>& a, const std::optional<Microseconds>& b) {
@@ -74,6 +106,10 @@ std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>& limit) {
     return limit == kInfinity ? std::nullopt : limit;
 }
 
+std::optional<std::uint64_t> without(const std::optional<std::uint64_t>& whole, const std::optional<std::uint64_t>& part) {
+    return whole ? std::optional(*whole - std::min(*whole, part.value_or(0))) : std::nullopt;
+}
+
 template <class T> struct JobMetric {
     std::string_view name;
     std::string_view help;
@@ -82,13 +118,25 @@ template <class T> struct JobMetric {
 using JobTime = JobMetric<Microseconds>;
 using JobNumber = JobMetric<std::uint64_t>;
 
-// The metrics of jobs have the same names as in treydock's cgroup_exporter, so existing dashboards work. All metrics of jobs
-// are gauges, as in cgroup_exporter, although the values of some metrics can only grow.
+// If treydock's cgroup_exporter has the same figure, the metric has the same name, so existing dashboards work. All metrics of
+// jobs are gauges, as in cgroup_exporter, although the values of some metrics can only grow.
 constexpr std::array kJobSeconds{
     JobTime{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
     JobTime{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
     JobTime{"cgroup_cpu_total_seconds", "CPU time.",
             [](const JobFigures& job) { return sum(job.usage.cpuUser, job.usage.cpuSystem); }},
+    JobTime{"cgroup_cpu_throttled_seconds", "Time for which the quota held the job back.",
+            [](const JobFigures& job) { return job.usage.cpuThrottled; }},
+    JobTime{"cgroup_cpu_pressure_seconds", "Time in which a process waited for a CPU.",
+            [](const JobFigures& job) { return job.usage.cpuPressure; }},
+    JobTime{"cgroup_memory_pressure_seconds", "Time in which a process waited for memory.",
+            [](const JobFigures& job) { return job.usage.memoryPressure; }},
+    JobTime{"cgroup_memory_pressure_full_seconds", "Time in which all processes waited for memory.",
+            [](const JobFigures& job) { return job.usage.memoryPressureFull; }},
+    JobTime{"cgroup_io_pressure_seconds", "Time in which a process waited for a disk.",
+            [](const JobFigures& job) { return job.usage.ioPressure; }},
+    JobTime{"cgroup_io_pressure_full_seconds", "Time in which all processes waited for a disk.",
+            [](const JobFigures& job) { return job.usage.ioPressureFull; }},
 };
 constexpr std::array kJobNumbers{
     JobNumber{"cgroup_cpus", "CPUs that the job is confined to.",
@@ -99,11 +147,18 @@ constexpr std::array kJobNumbers{
               [](const JobFigures& job) { return job.usage.memoryCurrent; }},
     JobNumber{"cgroup_memory_rss_bytes", "Memory in use without page cache.",
               [](const JobFigures& job) { return job.usage.memoryAnon; }},
-    JobNumber{"cgroup_memory_cache_bytes", "Page cache.", [](const JobFigures& job) { return job.usage.memoryFile; }},
+    JobNumber{"cgroup_memory_shmem_bytes", "Shared memory and tmpfs in use.",
+              [](const JobFigures& job) { return job.usage.memoryShmem; }},
+    JobNumber{"cgroup_memory_need_bytes", "The highest sum of anonymous and shared memory so far.",
+              [](const JobFigures& job) { return job.usage.memoryNeed; }},
+    JobNumber{"cgroup_memory_cache_bytes", "Page cache, without shared memory.",
+              [](const JobFigures& job) { return without(job.usage.memoryFile, job.usage.memoryShmem); }},
     JobNumber{"cgroup_memory_total_bytes", "The limit of memory.",
               [](const JobFigures& job) { return finite(job.limits.memoryMax); }},
     JobNumber{"cgroup_memory_fail_count", "Times that the job reached a memory limit and memory ran out.",
               [](const JobFigures& job) { return job.usage.oomEvents; }},
+    JobNumber{"cgroup_oom_kills", "Processes that were killed because the job or the node was out of memory.",
+              [](const JobFigures& job) { return job.usage.oomKills; }},
     JobNumber{"cgroup_memsw_used_bytes", "Swap in use.", [](const JobFigures& job) { return job.usage.swapCurrent; }},
     JobNumber{"cgroup_memsw_total_bytes", "The limit of swap.",
               [](const JobFigures& job) { return finite(job.limits.memorySwapMax); }},
@@ -111,10 +166,28 @@ constexpr std::array kJobNumbers{
 
 std::string cgroupOf(const JobKey& key) { return "/" + std::string(kBatchSlice) + "/" + key.sliceName(); }
 
+void addGpus(Exposition& out, const std::vector<JobFigures>& jobs) {
+    if (std::ranges::all_of(jobs, [](const JobFigures& job) { return job.gpus.empty(); }))
+        return;
+    out.metric("cgroup_gpu_info", "gauge", "A GPU that the job holds.");
+    for (const auto& job : jobs)
+        for (const auto& [number, id] : job.gpus) {
+            Labels labels{{"cgroup", cgroupOf(job.key)}, {"gpu", std::to_string(number)}};
+            if (!id.empty())
+                labels.emplace_back("id", id);
+            out.sample(labels, 1);
+        }
+}
+
 void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
     out.metric("cgroup_info", "gauge", "The job, user and cgroup that the other metrics are about.");
-    for (const auto& job : jobs)
-        out.sample({{"cgroup", cgroupOf(job.key)}, {"uid", std::to_string(job.uid)}, {"jobid", job.key.text()}}, 1);
+    for (const auto& job : jobs) {
+        Labels labels{{"cgroup", cgroupOf(job.key)}, {"uid", std::to_string(job.uid)}, {"jobid", job.key.text()}};
+        if (job.user)
+            labels.emplace_back("username", *job.user);
+        out.sample(labels, 1);
+    }
+    addGpus(out, jobs);
     const auto each = [&](const auto& metric, auto add) {
         bool begun = false;
         for (const auto& job : jobs) {
@@ -132,6 +205,10 @@ void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
 }
 
 } // namespace
+
+std::string_view toString(Trouble trouble) { return kTroubles[trouble]; }
+
+std::vector<std::string> troubleNames() { return kTroubles.all(); }
 
 NodeCounts::NodeCounts() {
     // Each series begins with the value 0 when pinfoldd starts. If a series began with the value 1, the functions rate() and

@@ -5,6 +5,7 @@
 
 #include "model/exposition.hpp"
 #include "model/job_key.hpp"
+#include "model/node_resources.hpp"
 #include "model/receipt.hpp"
 
 #include <sys/types.h>
@@ -12,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,13 +23,17 @@ namespace pinfold {
 /// Says what a warning or an error in pinfoldd's log is about.
 enum class Trouble {
     Config,  ///< pinfoldd rejected the configuration
-    Limit,   ///< a job runs without a limit that it asked for
-    Receipt, ///< the history did not take a receipt
+    Limit,   ///< a job runs without a limit that the job asked for
+    Receipt, ///< pinfoldd could not write a receipt to the history
     Record,  ///< pinfoldd cannot write, read or remove a live job's record
     Start,   ///< pinfoldd did not create a job
-    Stop,    ///< pinfoldd cannot kill or remove a part of a job
+    Stop,    ///< pinfoldd cannot kill a process of a job, or cannot remove a part of a job
     Other,
 };
+
+std::string_view toString(Trouble trouble);
+/// Returns the names of all kinds of trouble.
+std::vector<std::string> troubleNames();
 
 /// Counts events since the start of pinfoldd. When a job is over, pinfoldd counts the job by its receipt. So the numbers agree
 /// with `pinfold history`.
@@ -35,13 +41,15 @@ struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
 
-    std::map<JobResult, std::uint64_t> jobsEnded; ///< has an entry for every result
-    std::map<Trouble, std::uint64_t> errors;      ///< has an entry for every kind of trouble
+    /// The number of jobs that have ended with each result. The map has an entry for every result.
+    std::map<JobResult, std::uint64_t> jobsEnded;
+    std::map<Trouble, std::uint64_t> errors; ///< the number of errors, by kind of trouble; has an entry for every kind
     std::uint64_t leftoverProcesses = 0;
-    std::uint64_t leftoverJobs = 0;                            ///< jobs that left processes behind
-    std::uint64_t oomKills = 0;                                ///< killed processes; 0 if the kernel does not count memory
-    std::map<std::string, std::uint64_t, std::less<>> orphans; ///< by the names of forEachOrphanKind(); has an entry for every
-                                                               ///< name
+    std::uint64_t leftoverJobs = 0; ///< the number of jobs that left processes behind
+    /// The number of processes that the kernel killed because memory ran out, or 0 if the kernel does not count memory.
+    std::uint64_t oomKills = 0;
+    /// The number of orphans of each kind. The map has an entry for every name of forEachOrphanKind().
+    std::map<std::string, std::uint64_t, std::less<>> orphans;
     DurationHistogram scopeStart;
 };
 
@@ -51,30 +59,36 @@ struct JobFigures {
     uid_t uid = 0;
     ResourceLimits limits;
     Usage usage;
+    std::optional<std::string> user = {}; ///< the name of the owner; unset if the name is not known
+    /// The GPUs of the job: the number of each GPU, and its name in the environment. The name is empty if the site has set no
+    /// names.
+    std::map<unsigned, std::string> gpus = {};
 };
 
 /// Holds figures about receipts that are not in the history, because they wait to be written or are lost.
 struct HistoryFigures {
     bool failing = false;      ///< pinfoldd cannot write receipts
-    std::uint64_t kept = 0;    ///< receipts that wait in /run until pinfoldd can write them
-    std::uint64_t dropped = 0; ///< receipts that are lost, because pinfoldd had set aside too many
-    std::uint64_t damaged = 0; ///< damaged history files that were moved aside
+    std::uint64_t kept = 0;    ///< the number of receipts that wait in /run until pinfoldd can write them
+    std::uint64_t dropped = 0; ///< the number of receipts that are lost, because pinfoldd had set aside too many
+    std::uint64_t damaged = 0; ///< the number of damaged history files that were moved aside
 };
 
 struct NodeMetrics {
     std::string version;
-    std::size_t jobs = 0; ///< live jobs
+    std::size_t jobs = 0; ///< the number of live jobs
     bool draining = false;
-    bool drainingAutomatic = false; ///< pinfoldd has drained the node, and no administrator has
-    std::size_t unkillable = 0;     ///< live jobs with processes that SIGKILL did not end
+    bool drainingAutomatic = false;       ///< pinfoldd itself has drained the node, and no administrator has drained it
+    std::size_t unkillable = 0;           ///< the number of live jobs with processes that SIGKILL did not end
+    std::optional<std::size_t> idle = {}; ///< the number of idle live jobs; unset if pinfoldd does not look at jobs
     HistoryFigures history = {};
-    std::size_t unclosed = 0; ///< files of users that pinfoldd still has to close, or whose close() hangs
+    NodeResources resources = {};
+    std::size_t unclosed = 0; ///< the number of users' file descriptors that pinfoldd still has to close, or whose close() hangs
     NodeCounts counts;
-    std::vector<JobFigures> each; ///< one entry for each live job; empty if the site does not want figures of single jobs
+    std::vector<JobFigures> each; ///< the figures of each live job; empty if the site does not want figures of single jobs
 };
 
 /// Returns the metrics in Prometheus' text format. If a figure of a job is not known, the text has no series for the figure.
-/// The text also has no series for a limit that is unset or infinite.
+/// The text has no series for a limit that is unset or infinite.
 std::string metricsText(const NodeMetrics& metrics);
 
 } // namespace pinfold

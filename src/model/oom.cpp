@@ -4,6 +4,8 @@
 #include "base/enum_names.hpp"
 #include "base/parse.hpp"
 
+#include <algorithm>
+
 namespace pinfold {
 namespace {
 
@@ -16,7 +18,7 @@ constexpr auto kNames = enumNames<OomCause>({
 
 const char* beginning(OomCause cause) {
     switch (cause) {
-    case OomCause::OwnLimit: // OpenPBS uses the same words, and people search for them
+    case OomCause::OwnLimit: // OpenPBS uses the same words, and people search for these words
         return "Cgroup memory limit exceeded: ";
     case OomCause::Node:
         return "Node out of memory, the job was within its own limit: ";
@@ -48,8 +50,18 @@ std::string oomLine(const OomVerdict& verdict, std::optional<std::uint64_t> peak
     add("limit", verdict.limit);
     add("peak", peak);
     add("anonymous", verdict.anon);
-    add("cached", verdict.file);
+    add("shared", verdict.shmem);
+    // An earlier pinfoldd did not know which part of the memory of files was shared memory.
+    if (verdict.file && verdict.shmem)
+        add("page cache", *verdict.file - std::min(*verdict.file, *verdict.shmem));
+    else
+        add("shared and page cache", verdict.file);
     return line;
+}
+
+std::string oomNotice(const OomVerdict& verdict, std::optional<std::uint64_t> peak, const std::string& key,
+                      const std::string& host) {
+    return oomLine(verdict, peak) + ", job " + key + " on " + host + ", " + formatUtc(verdict.at);
 }
 
 } // namespace pinfold

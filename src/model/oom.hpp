@@ -12,31 +12,32 @@ namespace pinfold {
 
 /// Says why processes of a job were killed: for example, the job was out of memory, or the whole node was.
 enum class OomCause {
-    OwnLimit,      ///< the job reached its own memory_max
-    Node,          ///< the memory of the node or of batch.slice ran out; the job was within its own limit
-    Oomd,          ///< systemd-oomd decided to kill
-    Administrator, ///< an administrator lowered a limit below what the job was using, or told the kernel to kill (sysrq)
+    OwnLimit,      ///< the job reached its own limit memory_max
+    Node,          ///< the memory of the node or of batch.slice ran out, and the job was within its own limit
+    Oomd,          ///< systemd-oomd decided to kill the job
+    Administrator, ///< an administrator lowered a limit below the job's memory use, or told the kernel to kill a process (sysrq)
 };
 
 std::string_view toString(OomCause cause);
 std::optional<OomCause> oomCauseFromString(std::string_view text);
 
 /// Describes the first out-of-memory kill in the life of a job. Page cache is never the reason for an out-of-memory kill,
-/// because the kernel reclaims page cache before it kills.
+/// because the kernel reclaims page cache before it kills a process.
 struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
-    RealTime at{}; ///< when the kill happened
+    RealTime at{}; ///< the time of the kill
 
-    // The values of victim, victimName and victimRss are from the kernel's log. If pinfoldd cannot read the kernel's log, these
-    // members are unset.
-    std::optional<std::uint32_t> victim;    ///< process id
-    std::optional<std::string> victimName;  ///< as in /proc/PID/comm, made printable by printable()
-    std::optional<std::uint64_t> victimRss; ///< memory of the victim in bytes
+    // The members victim, victimName and victimRss come from the kernel's log, and are unset if pinfoldd cannot read the log.
+    std::optional<std::uint32_t> victim; ///< the process id of the killed process
+    /// The name of the killed process as in /proc/PID/comm, made printable by printable().
+    std::optional<std::string> victimName;
+    std::optional<std::uint64_t> victimRss; ///< the memory of the killed process in bytes
 
-    // The members limit, anon and file have the figures at the time of the kill:
-    std::optional<std::uint64_t> limit; ///< memory_max in bytes; unset if the job had no such limit
-    std::optional<std::uint64_t> anon;  ///< bytes of anonymous memory
-    std::optional<std::uint64_t> file;  ///< bytes of page cache
+    // The members limit, anon, file and shmem have the figures at the time of the kill.
+    std::optional<std::uint64_t> limit; ///< the limit memory_max in bytes; unset if the job did not have this limit
+    std::optional<std::uint64_t> anon;  ///< the anonymous memory of the job in bytes
+    std::optional<std::uint64_t> file;  ///< the page cache and shared memory of the job in bytes
+    std::optional<std::uint64_t> shmem; ///< the shared memory and tmpfs of the job in bytes, a part of `file`
 
     bool operator==(const OomVerdict&) const = default;
 };
@@ -49,9 +50,14 @@ template <class V, class F> void forEachOomDetail(V& verdict, F&& f) {
     f("oom_limit", verdict.limit);
     f("oom_anon", verdict.anon);
     f("oom_file", verdict.file);
+    f("oom_shmem", verdict.shmem);
 }
 
-/// Returns one line for the job's own output: "Cgroup memory limit exceeded: Killed process 4711 (python3), …".
+/// Returns a line with the figures of the kill. The line says why the kill happened, which process was killed, and how much
+/// memory the job used.
 std::string oomLine(const OomVerdict& verdict, std::optional<std::uint64_t> peak);
+/// Returns the line for the job's own output: oomLine(), the job, the node and the time of the kill.
+std::string oomNotice(const OomVerdict& verdict, std::optional<std::uint64_t> peak, const std::string& key,
+                      const std::string& host);
 
 } // namespace pinfold

@@ -28,14 +28,15 @@ void cut(std::string& text, std::size_t bytes) {
     if (text.size() <= bytes)
         return;
     auto end = bytes - mark.size();
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // the cut must not be inside a UTF-8 character
+    // A cut inside a UTF-8 character would make the text invalid.
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
         --end;
     text.resize(end);
     text += mark;
 }
 
-/// Returns the greatest length of a text after boundCommands(). Longer texts are shortened to this length, so that all texts
-/// together have at most `bytes` bytes.
+/// Returns the greatest length of a text after boundCommands(). boundCommands() shortens longer texts to the returned length, so
+/// that all texts together have at most `bytes` bytes.
 std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
     std::ranges::sort(lengths);
     for (std::size_t i = 0; i < lengths.size(); ++i) {

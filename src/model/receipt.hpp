@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/boxed.hpp"
 #include "base/clock.hpp"
 #include "model/allocation.hpp"
+#include "model/job_identity.hpp"
 #include "model/oom.hpp"
 #include "model/resource_limits.hpp"
 #include "model/usage.hpp"
@@ -23,12 +25,12 @@ enum class JobResult {
     Exited,         ///< the leader exited; the exit status may be unknown, because pinfoldd is not the leader's parent
     Signaled,       ///< a signal ended the leader
     Stopped,        ///< somebody asked for the job's end
-    Timeout,        ///< the run time limit was over
+    Timeout,        ///< the job ran longer than its run time limit
     OutOfMemory,    ///< the kernel killed the job or its leader, because memory ran out
     SupervisorLost, ///< pinfold-run was killed
     NodeShutdown,   ///< somebody shut the node down in an orderly way while the job ran
-    NodeLost,       ///< the node went down without a shutdown: a power cut, a reset or a crash
-    Lost,           ///< the units vanished, and pinfoldd had not stopped them
+    NodeLost,       ///< the node went down without a shutdown, because of a power cut, a reset or a crash
+    Lost,           ///< the units of the job vanished, although pinfoldd had not stopped them
 };
 
 std::string_view toString(JobResult result);
@@ -38,8 +40,8 @@ std::vector<std::string> jobResultNames();
 
 /// Says how a process ended, with the information that wait(2) gives.
 struct ExitState {
-    std::optional<int> status; ///< the exit status, 0 to 255
-    std::optional<int> signal; ///< the number of the signal, 1 to 64
+    std::optional<int> status; ///< the exit status of the process, 0 to 255
+    std::optional<int> signal; ///< the number of the signal that ended the process, 1 to 64
 
     bool known() const { return status || signal; }
     bool operator==(const ExitState&) const = default;
@@ -53,12 +55,12 @@ struct Leftovers {
     static constexpr std::size_t kMostCommandBytes = 8192;
 
     std::uint32_t count = 0;
-    Microseconds cpu{}; ///< CPU time (user and system) of all processes that pinfoldd could read
+    Microseconds cpu{}; ///< the CPU time (user and system) of all leftovers that pinfoldd could read
     std::vector<std::string> commands;
 
     /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes.
-    /// If the command lines are longer, boundCommands() shortens the longest command lines to the same length. The mark "…"
-    /// shows that a command line was shortened.
+    /// If the command lines together have more bytes, boundCommands() shortens the longest command lines to the same length. The
+    /// mark "…" shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -74,14 +76,32 @@ template <class R, class F> void forEachEndField(R& ended, F&& f) {
     f("leftover_commands", ended.leftovers.commands);
 }
 
+/// Says where a job ran. Each member is unset in receipts of an earlier pinfold.
+struct Origin {
+    std::optional<std::string> host;    ///< the name of the node at the job's end
+    std::optional<std::string> bootId;  ///< the boot in which the job ran: /proc/sys/kernel/random/boot_id
+    std::optional<std::string> cluster; ///< the setting daemon.cluster
+    std::optional<std::string> user;    ///< the owner's name at the job's end; unset if the user database does not know it
+    std::optional<std::string> version; ///< the version of pinfoldd that made the receipt
+
+    bool operator==(const Origin&) const = default;
+};
+
 /// Holds the information about a job that pinfoldd keeps after the end of the job.
 struct Receipt {
-    std::string id; ///< unique for ever, so that the history counts a job only once
+    std::string id; ///< the id of the job, which is unique for ever, so that the history counts a job only once
+    /// The number of the receipt in the history, from 1. The history gives the numbers without gaps and never reuses a number.
+    /// The number is unset until the receipt is in the history.
+    std::optional<std::uint64_t> sequence;
+    /// A random name of the history that gave the number `sequence`. If the file of the history is lost, the new history has
+    /// another name.
+    std::optional<std::string> epoch;
+    Origin origin;
     std::string key;
     uid_t uid = 0;
     RealTime started{};
     RealTime ended{};
-    Microseconds wall{};      ///< by CLOCK_BOOTTIME
+    Microseconds wall{};      ///< the run time of the job, measured with CLOCK_BOOTTIME
     Microseconds suspended{}; ///< the part of `wall` in which the job was suspended
     JobResult result = JobResult::Exited;
     ExitState exit;
@@ -89,21 +109,35 @@ struct Receipt {
     std::uint32_t tasks = 1;
     Leftovers leftovers;
     Usage usage;
-    std::optional<OomVerdict> oom;
+    Boxed<OomVerdict> oom;
     bool oomSaid = false;  ///< the job's own output already has a line about `oom`; not stored in the history
-    std::string unwritten; ///< why the receipt is not in the history yet, or empty if it is or will be at once; not stored in the
-                           ///< history
+    bool stopSaid = false; ///< the job's own output already has the line of stopLine(); not stored in the history
+    /// The text says why the receipt is not in the history yet. The text is empty if the receipt is in the history, or is about
+    /// to be written to the history. The history does not store the text.
+    std::string unwritten;
     ResourceLimits limits;
-    std::vector<std::string> limitsNotEnforced; ///< names of the limits that the kernel did not enforce
-    Allocation allocation;                      ///< the history does not store the reserved CPUs and the environment
+    std::vector<std::string> limitsNotEnforced; ///< the names of the limits that the kernel did not enforce
+    Allocation allocation; ///< the CPUs and GPUs of the job; the history does not store the reserved CPUs and the environment
+    std::optional<std::uint64_t> slots; ///< the number of slots that the batch system gave the job
+    JobIdentity identity;
+    /// What the job used over time, in the form of encode(Profile), or empty. The history has a separate table for profiles, so
+    /// list() does not read the profile.
+    std::string profile;
 
     bool operator==(const Receipt&) const = default;
 };
 
-/// Calls f(name, member) for the members of the receipt itself. For the usage, the verdict, the limits and the allocation there
-/// are similar functions. The names are the same as on D-Bus and in JSON.
+/// Calls f(name, member) for the members of the receipt itself. There are similar functions for the usage, the verdict, the
+/// limits, the allocation and the identity. The names are the same as on D-Bus and in JSON.
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
+    f("sequence", receipt.sequence);
+    f("epoch", receipt.epoch);
+    f("host", receipt.origin.host);
+    f("boot_id", receipt.origin.bootId);
+    f("cluster", receipt.origin.cluster);
+    f("user", receipt.origin.user);
+    f("version", receipt.origin.version);
     f("key", receipt.key);
     f("uid", receipt.uid);
     f("started", receipt.started);
@@ -114,11 +148,12 @@ template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("tasks", receipt.tasks);
     forEachEndField(receipt, f);
     f("limits_not_enforced", receipt.limitsNotEnforced);
+    f("slots", receipt.slots);
 }
 
 /// Says whether a job succeeded.
 enum class JobOutcome {
-    Failed = 0, ///< the job did not exit with status 0, or something else ended it
+    Failed = 0, ///< the job did not exit with status 0, or something other than the job itself ended the job
     Succeeded = 1,
     Unknown = 2, ///< the job ended by itself, and nobody has reported how it ended
 };

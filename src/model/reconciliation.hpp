@@ -10,14 +10,16 @@ namespace pinfold {
 /// Lists the orphans: units, cgroups and records that did not belong together. Each list is for one kind of orphans and one
 /// action of pinfoldd, for example for units that pinfoldd has stopped.
 struct Reconciliation {
-    std::vector<std::string> unitsStopped;      ///< units without a record and without processes
-    std::vector<std::string> unitsLeft;         ///< units without a record that have processes, or may have some
-    std::vector<std::string> cgroupsRemoved;    ///< cgroups without a unit and without processes; paths as in /proc/PID/cgroup
-    std::vector<std::string> cgroupsLeft;       ///< cgroups without a unit that have processes, or may have some
-    std::vector<std::string> recordsEnded;      ///< records of jobs whose unit is gone
-    std::vector<std::string> recordsTakenUp;    ///< jobs with a unit and a record that pinfoldd did not know
-    std::vector<std::string> recordsUnreadable; ///< file and reason of each; while there is one, pinfoldd touches no unit and no
-                                                ///< cgroup
+    std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
+    std::vector<std::string> unitsLeft;    ///< the units without a record that have processes, or may have processes
+    /// The cgroups without a unit and without processes, by path as in /proc/PID/cgroup.
+    std::vector<std::string> cgroupsRemoved;
+    std::vector<std::string> cgroupsLeft;    ///< the cgroups without a unit that have processes, or may have processes
+    std::vector<std::string> recordsEnded;   ///< the records of jobs whose unit is gone
+    std::vector<std::string> recordsTakenUp; ///< the jobs with a unit and a record that pinfoldd did not know
+    /// Each text names a record that cannot be read, with the reason. Until all records can be read, pinfoldd changes no unit and
+    /// no cgroup.
+    std::vector<std::string> recordsUnreadable;
 
     /// Returns true if no orphan is left.
     bool clean() const { return unitsLeft.empty() && cgroupsLeft.empty() && recordsUnreadable.empty(); }

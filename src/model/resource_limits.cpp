@@ -37,9 +37,7 @@ Result<void> check(const LimitRow& row, const DeviceAmounts& value) {
 template <class T> Result<void> check(const LimitRow&, const T&) { return {}; }
 
 bool looser(const LimitRow& row, const std::optional<std::uint64_t>& limit, const std::optional<std::uint64_t>& ceiling) {
-    // Every user may choose any first signal, because the choice does no harm to other users. So no signal is looser than
-    // another signal.
-    return row.form != LimitForm::Signal && limit.value_or(row.unset) > ceiling.value_or(row.unset);
+    return !row.harmless && limit.value_or(row.unset) > ceiling.value_or(row.unset);
 }
 
 bool looser(const LimitRow&, const std::optional<CpuList>& limit, const std::optional<CpuList>& ceiling) {
@@ -69,8 +67,8 @@ template <class F> void forEachPair(ResourceLimits& one, const ResourceLimits& o
         std::visit([&](auto member) { f(row, one.*member, other.*member); }, row.member);
 }
 
-/// Replaces the names of devices by numbers. If a disk is in the list more than once, only the entry with the largest amount
-/// stays. Otherwise the amount that systemd sets would depend on the order of the entries.
+/// Replaces the names of devices by numbers. If a disk is in the list more than once, byNumber() keeps only the entry with the
+/// largest amount. If all entries stayed, the amount that systemd sets would depend on their order.
 ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
     forEachLimit(limits, [&numbers](const LimitRow&, auto& limit) {
         if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<DeviceAmounts>>) {

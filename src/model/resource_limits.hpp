@@ -15,40 +15,46 @@ namespace pinfold {
 
 /// Says which processes of a job are killed when the job reaches its memory limit.
 enum class OomPolicy {
-    Job,     ///< all processes of the job
-    Process, ///< one process, which the kernel chooses
+    Job,     ///< all processes of the job are killed
+    Process, ///< one process is killed, which the kernel chooses
 };
 
 /// Holds a job's limits. If a limit is unset, the site's default or the kernel's default applies. The value kInfinity means
 /// that the job explicitly has no limit. Each member has a row in the table of limit_table.cpp, with the name, the range, the
 /// systemd property and the cgroup file of the limit.
 struct ResourceLimits {
-    std::optional<std::uint64_t> memoryMax = {};      ///< in bytes
-    std::optional<std::uint64_t> memoryHigh = {};     ///< bytes above which the kernel throttles the job
-    std::optional<std::uint64_t> memoryLow = {};      ///< bytes up to which the kernel protects the job's memory
-    std::optional<std::uint64_t> memorySwapMax = {};  ///< bytes; 0 means no swap
-    std::optional<std::uint64_t> memoryZswapMax = {}; ///< in bytes
+    std::optional<std::uint64_t> memoryMax = {};      ///< the number of bytes above which the kernel kills the job
+    std::optional<std::uint64_t> memoryHigh = {};     ///< the number of bytes above which the kernel slows the job down
+    std::optional<std::uint64_t> memoryLow = {};      ///< the number of bytes up to which the kernel protects the job's memory
+    std::optional<std::uint64_t> memorySwapMax = {};  ///< the maximum amount of swap in bytes; 0 means no swap
+    std::optional<std::uint64_t> memoryZswapMax = {}; ///< the maximum amount of compressed swap in bytes
     std::optional<OomPolicy> oomPolicy = {};
-    std::optional<std::uint64_t> cpuQuota = {};  ///< microseconds of CPU time per second
-    std::optional<std::uint64_t> cpuWeight = {}; ///< 1 to 10000
+    std::optional<std::uint64_t> cpuQuota = {};  ///< the CPU time that the job may use, in microseconds per second
+    std::optional<std::uint64_t> cpuWeight = {}; ///< the weight of the job for CPU time, 1 to 10000
     std::optional<CpuList> allowedCpus = {};
     std::optional<CpuList> allowedMemoryNodes = {};
-    std::optional<std::uint64_t> tasksMax = {};            ///< the most processes and threads
-    std::optional<std::uint64_t> ioWeight = {};            ///< 1 to 10000
-    std::optional<DeviceAmounts> ioReadBandwidthMax = {};  ///< in bytes for each second
-    std::optional<DeviceAmounts> ioWriteBandwidthMax = {}; ///< in bytes for each second
-    std::optional<DeviceAmounts> ioReadIopsMax = {};       ///< in operations per second
-    std::optional<DeviceAmounts> ioWriteIopsMax = {};      ///< in operations per second
+    std::optional<std::uint64_t> tasksMax = {};            ///< the maximum number of processes and threads
+    std::optional<std::uint64_t> ioWeight = {};            ///< the weight of the job for disk access, 1 to 10000
+    std::optional<DeviceAmounts> ioReadBandwidthMax = {};  ///< the maximum rate of reading for each device, in bytes per second
+    std::optional<DeviceAmounts> ioWriteBandwidthMax = {}; ///< the maximum rate of writing for each device, in bytes per second
+    std::optional<DeviceAmounts> ioReadIopsMax = {};       ///< the maximum rate of read operations for each device, per second
+    std::optional<DeviceAmounts> ioWriteIopsMax = {};      ///< the maximum rate of write operations for each device, per second
     std::optional<std::string> deviceProfile = {};         ///< the name of a profile in the site's configuration
-    std::optional<std::uint64_t> runTimeMax = {}; ///< microseconds of wall time, without the time in which the job was suspended
-    std::optional<std::uint64_t> runTimeGrace = {}; ///< microseconds from the kill signal at the end of run_time_max to SIGKILL
-    std::optional<std::uint64_t> killSignal = {};   ///< the first signal of a stop, 1 to 64
-    std::optional<std::uint64_t> killGrace = {};    ///< microseconds from the kill signal to SIGKILL
+    /// The maximum run time in microseconds, without the time in which the job was suspended.
+    std::optional<std::uint64_t> runTimeMax = {};
+    /// How long before run_time_max is over pinfoldd warns the job, in microseconds; 0 means never.
+    std::optional<std::uint64_t> runTimeWarning = {};
+    /// The number of the signal with which pinfoldd warns the job, 1 to 64. If unset, the warning has no signal.
+    std::optional<std::uint64_t> runTimeWarningSignal = {};
+    /// The time from the kill signal to SIGKILL after run_time_max is over, in microseconds.
+    std::optional<std::uint64_t> runTimeGrace = {};
+    std::optional<std::uint64_t> killSignal = {}; ///< the number of the first signal of a stop, 1 to 64
+    std::optional<std::uint64_t> killGrace = {};  ///< the time from the kill signal to SIGKILL, in microseconds
 
     bool operator==(const ResourceLimits&) const = default;
 };
 
-/// Is true if the limit's member is a number.
+/// The constant is true if the limit's member is a number.
 template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<Member>, std::optional<std::uint64_t>>;
 
 /// Returns the duration of a limit that is a time, such as runTimeMax.

@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Sets one limit from the text that people write: "4G", "150%", "2h 30min", "0-3,8", "/dev/sda 10M", "TERM", "job". Errors:
-/// InvalidArgument, LimitInvalid.
+/// Sets one limit from a text that people write, such as "4G", "150%", "2h 30min", "0-3,8", "/dev/sda 10M", "TERM", "job".
+/// Errors: InvalidArgument, LimitInvalid.
 Result<void> setLimit(ResourceLimits& limits, std::string_view name, std::string_view text);
 
 // Returns the text of a limit that is not a number. The text is the same on D-Bus, in JSON and on the screen.

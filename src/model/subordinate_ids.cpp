@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kLastId = UINT32_MAX - 1; // UINT32_MAX means "no user"
+constexpr std::uint64_t kLastId = UINT32_MAX - 1; // the user id UINT32_MAX means "no user"
 
 /// Removes the first field and the separator after it from `text`. Returns the removed field without the separator.
 std::string_view take(std::string_view& text, char separator) {

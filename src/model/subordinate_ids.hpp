@@ -15,18 +15,18 @@ namespace pinfold {
 
 struct SubordinateRange {
     uid_t last = 0;
-    std::string owner; ///< a user's name, or a number
+    std::string owner; ///< the owner of the range, as a user's name or a number
 };
 
 struct SubordinateIds {
-    std::map<uid_t, SubordinateRange> ranges; ///< by the first id of the range; the ranges do not overlap
-    std::vector<std::size_t> wrongLines;      ///< numbers of the lines that are not ranges; the first line is 1
+    std::map<uid_t, SubordinateRange> ranges; ///< the ranges by their first id; the ranges do not overlap
+    std::vector<std::size_t> wrongLines;      ///< the numbers of the lines that are not ranges; the first line has the number 1
 };
 
 /// Holds a user's own id and subordinate ids.
 struct UserIds {
     uid_t user = 0;
-    std::vector<std::pair<uid_t, uid_t>> subordinate = {}; ///< the first and the last of each range
+    std::vector<std::pair<uid_t, uid_t>> subordinate = {}; ///< the first and the last id of each range of subordinate ids
 
     bool has(uid_t id) const;
 };

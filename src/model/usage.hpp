@@ -13,47 +13,57 @@ namespace pinfold {
 
 /// Holds the amount of data that a job has read from a disk and written to the disk.
 struct DeviceIo {
-    std::string device;        ///< major and minor number, such as "8:0"
-    std::uint64_t read = 0;    ///< bytes read
-    std::uint64_t written = 0; ///< bytes written
-    std::uint64_t reads = 0;   ///< read operations
-    std::uint64_t writes = 0;  ///< write operations
+    std::string device;        ///< the device's major and minor number, such as "8:0"
+    std::uint64_t read = 0;    ///< the number of bytes read
+    std::uint64_t written = 0; ///< the number of bytes written
+    std::uint64_t reads = 0;   ///< the number of read operations
+    std::uint64_t writes = 0;  ///< the number of write operations
 
     bool operator==(const DeviceIo&) const = default;
 };
 
 /// Holds the resource usage of a job, from the files of its slice's cgroup (cgroup-v2.rst, psi.rst). A member is unset if the
-/// kernel or the node does not count this figure.
+/// kernel or the node does not count the figure.
 struct Usage {
     std::optional<Microseconds> cpuUser;
     std::optional<Microseconds> cpuSystem;
-    std::optional<Microseconds> cpuThrottled; ///< the time for which cpu_quota held the job back
+    std::optional<Microseconds> cpuThrottled; ///< how long cpu_quota has held the job back
 
-    std::optional<std::uint64_t> memoryCurrent; ///< bytes; live jobs only
-    std::optional<std::uint64_t> memoryAnon;    ///< bytes of memoryCurrent that do not belong to files; live jobs only
-    std::optional<std::uint64_t> memoryFile;    ///< bytes of page cache and tmpfs; for an ended job, what the job left in memory
-    std::optional<std::uint64_t> memoryPeak;    ///< bytes, with page cache
+    std::optional<std::uint64_t> memoryCurrent; ///< the memory of the job in bytes; only for live jobs
+    /// The part of memoryCurrent that does not belong to files, in bytes. memoryAnon is set only for live jobs.
+    std::optional<std::uint64_t> memoryAnon;
+    /// The shared memory and tmpfs of the job in bytes, a part of memoryFile. memoryShmem is set only for live jobs.
+    std::optional<std::uint64_t> memoryShmem;
+    /// The page cache and tmpfs of the job, in bytes. For an ended job, memoryFile is the part that is still in memory.
+    std::optional<std::uint64_t> memoryFile;
+    /// The memory that the job needed: the highest sum of anonymous and shared memory that pinfoldd has seen, in bytes. Page
+    /// cache does not count as needed memory. The value is unset if pinfoldd did not look at the job while the job ran.
+    std::optional<std::uint64_t> memoryNeed;
+    std::optional<std::uint64_t> memoryPeak; ///< the highest memory use of the job with page cache, in bytes
     /// The part of memoryPeak that did not belong to files, in bytes. The value is unset if pinfoldd did not read the figures
     /// at the time of the peak.
     std::optional<std::uint64_t> memoryPeakAnon;
     /// The part of memoryPeak that was page cache and tmpfs, in bytes. The value is unset if pinfoldd did not read the figures
     /// at the time of the peak.
     std::optional<std::uint64_t> memoryPeakFile;
-    std::optional<std::uint64_t> swapCurrent; ///< bytes; live jobs only
-    std::optional<std::uint64_t> swapPeak;    ///< bytes (needs Linux 6.5)
+    /// The part of memoryPeakFile that was shared memory and tmpfs, in bytes. The value is unset if pinfoldd did not read the
+    /// figures at the time of the peak.
+    std::optional<std::uint64_t> memoryPeakShmem;
+    std::optional<std::uint64_t> swapCurrent; ///< the swap of the job in bytes; only for live jobs
+    std::optional<std::uint64_t> swapPeak;    ///< the highest swap use of the job in bytes (needs Linux 6.5)
 
-    std::optional<std::uint64_t> tasksCurrent; ///< live jobs only
+    std::optional<std::uint64_t> tasksCurrent; ///< the number of processes and threads; only for live jobs
     std::optional<std::uint64_t> tasksPeak;
 
-    std::optional<std::uint64_t> ioRead;    ///< bytes from all devices
-    std::optional<std::uint64_t> ioWritten; ///< bytes to all devices
-    std::optional<std::uint64_t> ioReads;   ///< operations on all devices
-    std::optional<std::uint64_t> ioWrites;  ///< operations on all devices
+    std::optional<std::uint64_t> ioRead;    ///< the number of bytes read from all devices
+    std::optional<std::uint64_t> ioWritten; ///< the number of bytes written to all devices
+    std::optional<std::uint64_t> ioReads;   ///< the number of read operations on all devices
+    std::optional<std::uint64_t> ioWrites;  ///< the number of write operations on all devices
     std::vector<DeviceIo> ioDevices;
 
-    // The time for which processes of the job had to wait, because there was not enough CPU, memory or I/O. The
-    // figures with "Full" in the name count the time in which all processes waited. The other figures count the time in which
-    // at least one process waited.
+    // The pressure figures say how long processes of the job had to wait for CPU time, memory or I/O. The figures with "Full" in
+    // the name count the time in which all processes waited. The figures without "Full" count the time in which at least one
+    // process waited.
     std::optional<Microseconds> cpuPressure;
     std::optional<Microseconds> memoryPressure;
     std::optional<Microseconds> memoryPressureFull;
@@ -61,10 +71,12 @@ struct Usage {
     std::optional<Microseconds> ioPressureFull;
 
     std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
-    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job was at memory_max and the kernel reclaimed memory
-    std::optional<std::uint64_t> oomEvents; ///< how often the kernel could reclaim nothing; one incident may count several times
-    std::optional<std::uint64_t> oomKills;  ///< killed processes
-    std::optional<std::uint64_t> oomGroupKills; ///< how often the kernel killed a whole task
+    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job had reached memory_max and the kernel reclaimed memory
+    /// The number of times when the kernel found no memory to reclaim. If memory runs out once, the kernel may count several
+    /// events.
+    std::optional<std::uint64_t> oomEvents;
+    std::optional<std::uint64_t> oomKills;      ///< the number of processes that the kernel killed because memory ran out
+    std::optional<std::uint64_t> oomGroupKills; ///< how often the kernel killed all processes of a task together
 
     bool operator==(const Usage&) const = default;
 };
@@ -76,10 +88,13 @@ template <class U, class F> void forEachUsage(U& usage, F&& f) {
     f("cpu_throttled", usage.cpuThrottled);
     f("memory_current", usage.memoryCurrent);
     f("memory_anon", usage.memoryAnon);
+    f("memory_shmem", usage.memoryShmem);
     f("memory_file", usage.memoryFile);
+    f("memory_need", usage.memoryNeed);
     f("memory_peak", usage.memoryPeak);
     f("memory_peak_anon", usage.memoryPeakAnon);
     f("memory_peak_file", usage.memoryPeakFile);
+    f("memory_peak_shmem", usage.memoryPeakShmem);
     f("swap_current", usage.swapCurrent);
     f("swap_peak", usage.swapPeak);
     f("tasks_current", usage.tasksCurrent);
@@ -104,6 +119,7 @@ template <class U, class F> void forEachUsage(U& usage, F&& f) {
 inline void dropCurrent(Usage& usage) {
     usage.memoryCurrent.reset();
     usage.memoryAnon.reset();
+    usage.memoryShmem.reset();
     usage.swapCurrent.reset();
     usage.tasksCurrent.reset();
 }
@@ -111,7 +127,7 @@ inline void dropCurrent(Usage& usage) {
 /// Returns true if the figure `name` exists only for live jobs, so that receipts never contain it.
 inline bool isLiveOnly(const char* name) {
     const std::string_view text(name);
-    return text.ends_with("_current") || text == "memory_anon";
+    return text.ends_with("_current") || text == "memory_anon" || text == "memory_shmem";
 }
 
 } // namespace pinfold

@@ -10,13 +10,12 @@
 namespace pinfold {
 namespace {
 
-// A supervisor may be older than the pinfoldd to which it reports. So a new version of pinfoldd must keep all old members of
-// the protocol. A new version may add members to the protocol. A
-// program must leave a new member out of the packet if the member has no value.
+// A supervisor may be older than the pinfoldd to which it reports. So a new version of pinfoldd must keep all old members of the
+// protocol. A new version may add members to the protocol. A program must leave out a new member that has no value.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({
-    {WrapperRole::Job, "job"}, // the word is never written
+    {WrapperRole::Job, "job"}, // no packet contains the word "job", because Job is the default role
     {WrapperRole::Batch, "batch"},
     {WrapperRole::Task, "task"},
     {WrapperRole::TaskOfOpen, "task-of-open"},
@@ -49,6 +48,11 @@ Json toJson(const WrapperCreate& request) {
     putIfSet(json, "slots", request.slots);
     if (request.shepherd)
         json["shepherd"] = true;
+    if (request.identity != JobIdentity{}) {
+        auto identity = Json::object();
+        putIdentity(identity, request.identity);
+        json["identity"] = std::move(identity);
+    }
     return json;
 }
 
@@ -105,6 +109,8 @@ WrapperRequest requestFromJson(const Json& json) {
         optionalFromJson(json, "owner", create.owner);
         optionalFromJson(json, "slots", create.slots);
         create.shepherd = json.value("shepherd", false);
+        if (const auto identity = json.find("identity"); identity != json.end())
+            takeIdentity(*identity, create.identity);
         return create;
     }
     if (call == "suspend" || call == "resume")

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
-// request has its own connection, with one packet for the request and one packet for the answer. There are two reasons why
-// pinfold-run does not use the bus. The first reason is speed: the work of the bus broker would be a third of all the work for
-// a job. The second reason is that a job must start even while the bus does not run.
+// request has its own connection, with one packet for the request and one packet for the answer. For two reasons, pinfold-run
+// does not use the bus. pinfold-run would be slower over the bus, because the work of the bus broker would be a third of all the
+// work for a job. Moreover, a job must start even while the bus does not run.
 #pragma once
 
 #include "base/result.hpp"
 #include "model/allocation.hpp"
+#include "model/job_identity.hpp"
 #include "model/job_state.hpp"
 #include "model/receipt.hpp"
 #include "model/resource_limits.hpp"
@@ -24,49 +25,57 @@
 
 namespace pinfold {
 
-constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< bytes
+constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< the maximum size of a packet, in bytes
 
 /// Says which task the leader in the request becomes.
 enum class WrapperRole {
-    Job,        ///< task 0 of a new job
-    Batch,      ///< task 0 of a job that OpenJob opened
-    Task,       ///< a further task of a live job
-    TaskOfOpen, ///< a further task; if no such job is live, pinfoldd first opens it with the request's limits (admin only)
+    Job,   ///< the leader becomes task 0 of a new job
+    Batch, ///< the leader becomes task 0 of a job that OpenJob opened
+    Task,  ///< the leader becomes a further task of a live job
+    /// The leader becomes a further task. If the job is not live, pinfoldd first opens the job with the request's limits (admin
+    /// only).
+    TaskOfOpen,
 };
 
-/// Is a request to create a job, to add a task, or to open a job, as CreateJob, AddTask and OpenJob on D-Bus. The packet
-/// contains the leader's pidfd. After the leader's pidfd, the packet contains the supervisor's pidfd and the job's standard
-/// error, if the request has them. With the roles Batch and Task, the job exists already, so the request has neither limits nor
-/// an allocation.
+/// A WrapperCreate is a request to create a job, to add a task, or to open a job, like CreateJob, AddTask and OpenJob on D-Bus.
+/// The packet contains the leader's pidfd. After the leader's pidfd, the packet contains the supervisor's pidfd and the job's
+/// standard error, if the request has them. With the roles Batch and Task, the job exists already, so the request has neither
+/// limits nor an allocation.
 struct WrapperCreate {
-    std::string key; ///< empty if pinfoldd is to pick a key
+    std::string key; ///< the key of the job; empty if pinfoldd should choose a key
     ResourceLimits limits;
     bool supervised = false;
     bool output = false; ///< the packet carries the job's standard error
     AllocationRequest allocation = {};
     WrapperRole role = WrapperRole::Job;
-    std::optional<uid_t> owner = {}; ///< user id of an owner other than the leader's user; only admins may set it
+    std::optional<uid_t> owner = {}; ///< the user id of an owner other than the leader's user; only admins may set it
     /// The job's number of slots in the batch system. The meaning of the number of slots depends on the setting jobs.slots.
     std::optional<std::uint64_t> slots = {};
-    bool shepherd = false; ///< the leader is the batch system's own process above the job's processes; admin only
+    bool shepherd = false; ///< the leader is the batch system's own process above the job's processes; only admins may set this
+    JobIdentity identity = {}; ///< only admins may set members other than the labels
 
     bool operator==(const WrapperCreate&) const = default;
 };
 
-/// Is a request to end a job, as EndJob on D-Bus. If the member `task` is set, the request does not end the job, but waits for
-/// the end of the task, as WaitTask on D-Bus.
+/// A WrapperEnd is a request to end a job, like EndJob on D-Bus. If the member `task` is set, the request does not end the job,
+/// but waits for the end of the task, like WaitTask on D-Bus.
 struct WrapperEnd {
     std::string key;
-    pid_t leader = 0; ///< the leader that ended, because a later job may have the same key; 0 means any job with the key
-    ExitState exit;   ///< may be unknown if `leader` is 0
-    std::optional<std::uint32_t> task = {}; ///< if set (1 or more), the request waits only for this task
-    bool receipt = false;                   ///< the answer shall have the receipt
-    bool toldOfRefusal = false;             ///< the wrapper does not take Unreachable for the job's end; earlier wrappers did
+    /// The process id of the leader that ended, because a later job may have the same key. The value 0 stands for any job with
+    /// the key.
+    pid_t leader = 0;
+    ExitState exit; ///< how the leader ended; may be unknown if `leader` is 0
+    /// If `task` is set, the request waits only for the end of the task with this number (1 or more).
+    std::optional<std::uint32_t> task = {};
+    bool receipt = false; ///< the answer should contain the receipt
+    /// If toldOfRefusal is true, the wrapper knows that Unreachable does not mean the end of the job. Earlier wrappers believed
+    /// that Unreachable means the end of the job.
+    bool toldOfRefusal = false;
 
     bool operator==(const WrapperEnd&) const = default;
 };
 
-/// Is a request to suspend or resume a job, as SuspendJob and ResumeJob on D-Bus.
+/// A request to suspend or resume a job does the same as SuspendJob and ResumeJob on D-Bus.
 struct WrapperSuspend {
     std::string key;
     bool resume = false;
@@ -74,17 +83,18 @@ struct WrapperSuspend {
     bool operator==(const WrapperSuspend&) const = default;
 };
 
-/// Is a request to list the jobs of one user. ListJobs on D-Bus lists the jobs of all users.
+/// A WrapperList is a request to list the jobs of one user. ListJobs on D-Bus lists the jobs of all users.
 struct WrapperList {
     uid_t uid = 0;
 
     bool operator==(const WrapperList&) const = default;
 };
 
-/// Is a request to adopt one process into a job, as Adopt on D-Bus. The packet contains the pidfd of the process.
+/// A WrapperAdopt is a request to adopt one process into a job, like Adopt on D-Bus. The packet contains the pidfd of the
+/// process.
 struct WrapperAdopt {
     std::string key;
-    uid_t owner = 0; ///< user id of the job's owner, because the key may belong to another user's job by now
+    uid_t owner = 0; ///< the user id of the job's owner, because by now the key may belong to another user's job
 
     bool operator==(const WrapperAdopt&) const = default;
 };
@@ -92,34 +102,35 @@ struct WrapperAdopt {
 using WrapperRequest = std::variant<WrapperCreate, WrapperEnd, WrapperSuspend, WrapperList, WrapperAdopt>;
 
 std::string encode(const WrapperRequest& request);
-/// Decodes a request. decodeWrapperRequest() accepts only packets in the form that encode() writes. It refuses unknown members,
-/// repeated members, and numbers that are out of range. Error: InvalidArgument.
+/// Decodes a request. decodeWrapperRequest() accepts only packets in the form that encode() writes. decodeWrapperRequest()
+/// refuses unknown members, repeated members, and numbers that are out of range. Error: InvalidArgument.
 Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 
 /// Describes one job in the answer to a WrapperList request.
 struct WrapperJob {
     std::string key;
-    std::optional<ShownState> state; ///< unset if it is a state of a newer pinfoldd
+    std::optional<ShownState> state; ///< the state of the job; unset if only a newer pinfoldd knows the state
 
     bool operator==(const WrapperJob&) const = default;
 };
 
 /// Holds the answer to a request of any kind on the wrapper's socket.
 struct WrapperReply {
-    std::string key;                                  ///< empty in the answer to WrapperList
-    std::map<std::string, std::string> environment;   ///< for a new job: variables that its environment gets in addition
-    std::string notice;                               ///< for an ended job: text for its standard error, may be empty
-    std::string summary;                              ///< for an ended job: text for its standard output, may be empty
-    std::optional<std::uint32_t> task = {};           ///< for a further task: the number of the task
-    std::optional<Receipt> receipt = {};              ///< for an ended job, if the request asked for it: the receipt without the
-                                                      ///< leftovers' commands
-    std::optional<std::vector<WrapperJob>> jobs = {}; ///< for WrapperList: the jobs that run come first, the newest of them first
+    std::string key;                                ///< the job's key; empty in the answer to WrapperList
+    std::map<std::string, std::string> environment; ///< for a new job, the variables that pinfoldd adds to the job's environment
+    std::string notice;                             ///< for an ended job, a text for the job's standard error; may be empty
+    std::string summary;                            ///< for an ended job, a text for the job's standard output; may be empty
+    std::optional<std::uint32_t> task = {};         ///< for a further task, the number of the task
+    /// If the request asked for the receipt, the answer has the receipt of the ended job, without the leftovers' command lines.
+    std::optional<Receipt> receipt = {};
+    /// The answer to WrapperList has the jobs of the user. Running jobs come first, and newer jobs come before older jobs.
+    std::optional<std::vector<WrapperJob>> jobs = {};
 
     bool operator==(const WrapperReply&) const = default;
 };
 
-/// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is larger than the limit, the packet contains an error
-/// that says so.
+/// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is larger than the limit, the packet contains an error about
+/// the size.
 std::string encodeWrapperReply(const Result<WrapperReply>& reply);
 /// Returns the reply in the packet, or the error in the packet. If the packet cannot be decoded, the error is Internal.
 Result<WrapperReply> decodeWrapperReply(std::string_view packet);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kColumn = 28;    ///< the column in which the help texts begin
-constexpr std::size_t kMostWords = 12; ///< if there are more words, only an error message lists them
+constexpr std::size_t kMostWords = 12; ///< if an option has more possible words, only an error message lists the words
 
 std::string nameInHelp(const Option& option) {
     if (option.isArgument())

@@ -4,8 +4,22 @@
 #include "model/limit_table.hpp"
 #include "model/set_limit.hpp"
 
+#include <algorithm>
+
 namespace pinfold {
 namespace {
+
+constexpr const char* kReceiptGroup = "Facts for the receipt";
+
+std::vector<std::string> split(const std::string& text, char separator) {
+    std::vector<std::string> parts;
+    for (std::size_t start = 0; start < text.size();) {
+        const auto end = std::min(text.find(separator, start), text.size());
+        parts.push_back(text.substr(start, end - start));
+        start = end + 1;
+    }
+    return parts;
+}
 
 const char* valueOf(LimitForm form) {
     switch (form) {
@@ -88,6 +102,52 @@ OptionSet allocationOptions(AllocationRequest& request) {
              .group = group}};
 }
 
+Option labelOption(Labels& labels) {
+    return {.name = "--label",
+            .value = "NAME=VALUE",
+            .help = "give the job's receipt a label; may be given up to 16 times",
+            .set = [&labels](const std::string& text) { return addLabel(text, labels); },
+            .values = Values::Repeated,
+            .group = kReceiptGroup};
+}
+
+OptionSet identityOptions(JobIdentity& identity) {
+    const auto text = [](const char* name, const char* help, std::optional<std::string>& member) {
+        return Option{.name = name,
+                      .value = "TEXT",
+                      .help = help,
+                      .set = [&member](const std::string& value) -> Result<void> {
+                          member = identityText(value);
+                          return {};
+                      },
+                      .group = kReceiptGroup};
+    };
+    const auto number = [](const char* name, const char* help, std::optional<std::uint64_t>& member) {
+        return Option{
+            .name = name, .value = "N", .help = help, .set = into(member, numberFrom(0, INT64_MAX)), .group = kReceiptGroup};
+    };
+    return {text("--job-name", "the job's name", identity.jobName),
+            text("--account", "the account that the job is charged to", identity.account),
+            text("--queue", "the queue or partition", identity.queue),
+            text("--project", "the project", identity.project),
+            text("--group", "the group with whose rights the job runs", identity.group),
+            number("--array-job", "the number of the array to which the job belongs", identity.arrayJob),
+            number("--array-task", "the job's number in its array", identity.arrayTask),
+            number("--run", "how often the job was requeued before this run", identity.run),
+            text("--submit-host", "the host from which the job was submitted", identity.submitHost),
+            text("--submit-directory", "the directory from which the job was submitted", identity.submitDirectory),
+            {.name = "--nodes",
+             .value = "HOSTS",
+             .help = "the hosts of the job, separated by commas",
+             .set = [&identity](const std::string& hosts) -> Result<void> {
+                 setNodes(identity, split(hosts, ','));
+                 return {};
+             },
+             .group = kReceiptGroup},
+            number("--node-count", "the number of the job's hosts, if HOSTS does not name all of them", identity.nodeCount),
+            labelOption(identity.labels)};
+}
+
 OptionSet jobOptions(JobOptions& options) {
     OptionSet set{
         {.name = "--job",
@@ -103,6 +163,7 @@ OptionSet jobOptions(JobOptions& options) {
         {.name = "--task",
          .help = "run another task of job KEY, which is live",
          .set = intoRole(options.role, WrapperRole::Task)}};
+    set.push_back(labelOption(options.labels));
     append(set, allocationOptions(options.allocation));
     append(set, limitOptions(options.limits));
     return set;

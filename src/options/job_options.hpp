@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/allocation.hpp"
+#include "model/job_identity.hpp"
 #include "model/resource_limits.hpp"
 #include "model/wrapper_protocol.hpp"
 #include "options/option.hpp"
@@ -18,13 +19,20 @@ OptionSet limitOptions(ResourceLimits& limits);
 /// Returns the options for the allocation of CPUs and GPUs, such as --cpus.
 OptionSet allocationOptions(AllocationRequest& request);
 
+/// Returns the option --label NAME=VALUE.
+Option labelOption(Labels& labels);
+
+/// Returns the options for what the batch system knows about a job, such as --account, and the option --label.
+OptionSet identityOptions(JobIdentity& identity);
+
 /// Holds the values of the options of pinfold-run and `pinfold run`.
 struct JobOptions {
-    std::string key; ///< if empty, pinfoldd picks a key
+    std::string key; ///< the key of the job; if empty, pinfoldd chooses a key
     bool inPlace = false;
     WrapperRole role = WrapperRole::Job;
     ResourceLimits limits;
     AllocationRequest allocation;
+    Labels labels;
 };
 
 OptionSet jobOptions(JobOptions& options);

@@ -19,30 +19,30 @@ using OptionSetter = std::function<Result<void>(const std::string&)>;
 /// Says how many values an option or an argument has.
 enum class Values {
     One,
-    Optional, ///< no value, or one value after "="
-    Repeated, ///< one value each time, and the user may give the option several times
-    Several,  ///< one or more each time
+    Optional, ///< the option has no value, or one value after "="
+    Repeated, ///< the option has one value each time, and the user may give the option several times
+    Several,  ///< the option has one or more values each time
 };
 
 /// Says what a shell's completion offers as the value of an option, in addition to the words in Option::words.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
 struct Option {
-    std::string name;       ///< for example "--state"; an argument has no dashes: "JOB"
-    char letter = 0;        ///< 'u' for -u
+    std::string name;       ///< the name of the option, such as "--state"; the name of an argument has no dashes, such as "JOB"
+    char letter = 0;        ///< the short form of the option, such as 'u' for -u
     std::string value = {}; ///< the word for the value in the help, such as "STATE"; empty for a flag
     std::string help;
-    OptionSetter set = {}; ///< if empty, the parser itself does what the option says (--help)
+    OptionSetter set = {}; ///< stores the value; an empty function leaves the option, such as --help, to the parser
     Values values = Values::One;
-    char separator = 0; ///< the character between several values in one word; with Values::One the setter takes the word as a
-                        ///< whole
-    std::vector<std::string> words = {};   ///< all possible values; empty if other values are possible too
-    std::vector<std::string> samples = {}; ///< some of the possible values, which a shell offers
+    /// The character that separates several values in one argument. With Values::One the setter gets the whole argument.
+    char separator = 0;
+    std::vector<std::string> words = {};   ///< all possible values; empty if there are other possible values too
+    std::vector<std::string> samples = {}; ///< some of the possible values, which a shell's completion offers
     Offer offer = Offer::Nothing;
     bool required = false;
     std::string excludes = {}; ///< the name of an option that must not be given with this one
     std::string needs = {};    ///< the name of an option that must be given with this one
-    std::string group = {};    ///< a headline of the help; if empty, "Options"
+    std::string group = {};    ///< the headline in the help above the option; if empty, "Options"
 
     bool isArgument() const { return name[0] != '-'; }
     bool isFlag() const { return value.empty() && !isArgument(); }
@@ -53,7 +53,7 @@ using OptionSet = std::vector<Option>;
 /// Returns the option with this name ("--user") or letter ("-u"), or nullptr if there is none.
 const Option* findOption(const OptionSet& options, std::string_view word);
 
-/// Sets an option to `text`, the value that the user typed. Errors: InvalidArgument and the errors of the setter. The error
+/// Sets an option to `text`, the value that the user typed. Fails with InvalidArgument or an error of the setter. The error
 /// message names the option.
 Result<void> apply(const Option& option, const std::string& text);
 
@@ -63,10 +63,10 @@ std::vector<std::string> namesOf(const OptionSet& options);
 /// Adds the options of `more` at the end.
 void append(OptionSet& options, OptionSet more);
 
-OptionSetter into(bool& target); ///< sets the target to true
+OptionSetter into(bool& target); ///< returns a setter that sets the target to true
 OptionSetter into(std::string& target);
 OptionSetter into(std::optional<std::string>& target);
-OptionSetter into(std::vector<std::string>& target); ///< adds a value to the target
+OptionSetter into(std::vector<std::string>& target); ///< returns a setter that adds a value to the target
 
 /// Returns a function that reads a number, and accepts only digits.
 std::function<Result<std::uint64_t>(const std::string&)> numberFrom(std::uint64_t least, std::uint64_t most = UINT64_MAX);

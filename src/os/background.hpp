@@ -3,8 +3,8 @@
 //
 // The event loop's thread uses only what the kernel answers from memory: /run, cgroup files, /proc/PID/stat, and sockets that
 // do not block. Calls that need a disk, a server or the network may take long. A busy disk takes a minute for an fsync. A file
-// server that hangs never answers. A name service waits for the network. A close() of a descriptor that another program made
-// flushes a file or lingers on a socket. The threads of the lanes make all calls that may take long.
+// server that hangs never answers. A name service waits for the network. If another program has made a descriptor, close() may
+// flush a file or linger on a socket. The threads of the lanes make all calls that may take long.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +20,24 @@ namespace pinfold {
 /// Names the lanes, which are the queues for calls that may block. Calls that can hang for the same reason share a lane. So a
 /// call that hangs delays only calls of the same kind.
 enum class Lane {
-    HistoryWrite, ///< transactions of history.db, one after the other
-    HistoryRead,  ///< queries of history.db
-    Processes,    ///< reads of files in /proc that take a lock of the process, such as cmdline
-    WaitPoints,   ///< looks where processes hang: no look takes a lock of a process, but a process may have thousands of threads
-    Descriptors,  ///< close() of descriptors that others made
-    Output,       ///< lines in the standard error of jobs
-    Journal,      ///< messages for journald, in the order in which they were queued
-    Names,        ///< questions to the name service
-    Files,        ///< pinfold's own small files on a disk, one after the other
-    Metrics,      ///< the file of metrics.textfile, on a disk that the site chooses
-    Script,       ///< a look at unkillable.script before pinfoldd has it run
-    Moves,        ///< moves of processes into another cgroup, which wait for every fork and exit of the node that has begun
-    Owners,       ///< looks at all processes of a job for its owner's requests: nothing hangs, but a job may have thousands of
-                  ///< processes
-    Kills, ///< SIGKILL to processes that the kernel's kill of a cgroup left out: nothing hangs, but a kill takes some 20 ms
+    HistoryWrite, ///< the lane for transactions of history.db, which run one after the other
+    HistoryRead,  ///< the lane for queries of history.db
+    Processes,    ///< the lane for reads of files in /proc that take a lock of the process, such as cmdline
+    WaitPoints,   ///< the lane that finds out where processes hang; it takes no lock, but a process may have thousands of threads
+    Descriptors,  ///< the lane for close() of descriptors that other users' programs made
+    Output,       ///< the lane for lines that pinfoldd writes to the standard error of jobs
+    Journal,      ///< the queue of messages to journald; pinfoldd sends them in the order in which they came
+    Names,        ///< the lane for questions to the name service
+    Files,        ///< the lane for pinfold's own small files on a disk, which are written one after the other
+    Metrics,      ///< the lane for the file of metrics.textfile, on a disk that the site chooses
+    Script,       ///< the lane that checks unkillable.script before pinfoldd runs the script
+    Moves,  ///< the lane that moves processes into other cgroups; each move waits for all forks and exits in progress on the node
+    Owners, ///< the lane for an owner's requests that look at all processes of a job; a job may have thousands of processes
+    Kills,  ///< the lane that sends SIGKILL to processes that the kernel's kill of a cgroup left out; a kill takes some 20 ms
 };
 inline constexpr std::size_t kLanes = 14;
 
-/// Runs work in threads. Tests replace this interface. Only the event loop's thread may use a Background.
+/// Runs work in threads. Tests use another implementation of Background. Only the event loop's thread may use a Background.
 class Background {
 public:
     /// Limits how many calls of a lane may hang at the same time, and how many further calls may wait.
@@ -49,9 +48,9 @@ public:
     static Bound boundOf(Lane lane);
 
     virtual ~Background() = default;
-    /// Runs `work` in a thread of the lane. Afterwards the event loop's thread calls `then`. A lane with one thread does its
-    /// work in order. `work` must not throw. `work` must own all data that it uses, because `work` may still run when the
-    /// Background no longer exists. If the Background no longer exists, nothing calls `then`. Returns false if too much work
+    /// Runs `work` in a thread of the lane. When the work is done, the event loop's thread calls `then`. A lane with one thread
+    /// does its work in order. `work` must not throw. `work` must own all data that it uses, because `work` may still run when
+    /// the Background no longer exists. If the Background no longer exists, nothing calls `then`. Returns false if too much work
     /// hangs in this lane. When run() returns false, Background calls neither `work` nor `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
     /// Returns how often run() has returned false.

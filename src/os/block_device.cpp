@@ -34,7 +34,7 @@ std::filesystem::path followed(std::filesystem::path path) {
 }
 
 /// Returns the device number of the disk that contains a device, such as a partition. If a device is on several disks or on no
-/// disk, returns the device's own number. `entry` is the directory of the device in sysfs.
+/// disk, the result is the device's own number. `entry` is the directory of the device in sysfs.
 std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers) {
     std::set<std::optional<std::string>> below;
     std::error_code error;
@@ -51,13 +51,13 @@ std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers
 } // namespace
 
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path) {
-    // This code reads sysfs and does not open the device, because pinfoldd's own /dev has no disks.
+    // wholeDiskBelow() reads sysfs and does not open the device, because pinfoldd's own /dev has no disks.
     auto name = followed(path).string();
     constexpr std::string_view dev = "/dev/";
     if (!name.starts_with(dev))
         return std::nullopt;
     name.erase(0, dev.size());
-    std::replace(name.begin(), name.end(), '/', '!'); // sysfs writes '!' for '/'
+    std::replace(name.begin(), name.end(), '/', '!'); // in the names of sysfs, '!' stands for '/'
     return diskOf(sysfs / "sys/class/block" / name, kMaxLayers);
 }
 

@@ -68,7 +68,7 @@ std::vector<DeviceIo> parseIo(const std::string& text) {
                     *amount = single(std::string(word.substr(std::strlen(name)))).value_or(0);
             start = end + 1;
         }
-        if (!words.empty()) // Linux up to 6.1 also lists disks without I/O, but only their number
+        if (!words.empty()) // Linux 6.1 and earlier also list disks without I/O, with only their device number
             devices.push_back(std::move(device));
     });
     return devices;
@@ -213,14 +213,16 @@ Result<void> CgroupDir::freeze(bool on) const { return writeFile(directory_.get(
 
 Result<void> CgroupDir::attach(pid_t pid) const { return writeFile(directory_.get(), "cgroup.procs", std::to_string(pid)); }
 
-Usage CgroupDir::briefUsage() const {
+Usage CgroupDir::commonUsage() const {
     Usage usage;
     const auto cpu = read("cpu.stat");
     usage.cpuUser = microseconds(valueOf(cpu, "user_usec"));
     usage.cpuSystem = microseconds(valueOf(cpu, "system_usec"));
     usage.cpuThrottled = microseconds(valueOf(cpu, "throttled_usec"));
-    usage.memoryCurrent = single(read("memory.current"));
-    usage.memoryPeak = single(read("memory.peak"));
+    const auto memory = read("memory.stat");
+    usage.memoryAnon = valueOf(memory, "anon");
+    usage.memoryShmem = valueOf(memory, "shmem");
+    usage.memoryFile = valueOf(memory, "file");
     usage.tasksCurrent = single(read("pids.current"));
     if (const auto io = read("io.stat")) {
         usage.ioDevices = parseIo(*io);
@@ -229,14 +231,18 @@ Usage CgroupDir::briefUsage() const {
     return usage;
 }
 
+Usage CgroupDir::briefUsage() const {
+    auto usage = commonUsage();
+    usage.memoryCurrent = single(read("memory.current"));
+    usage.memoryPeak = single(read("memory.peak"));
+    return usage;
+}
+
 Usage CgroupDir::usage() const {
     auto usage = briefUsage();
     usage.swapCurrent = single(read("memory.swap.current"));
     usage.swapPeak = single(read("memory.swap.peak"));
     usage.tasksPeak = single(read("pids.peak"));
-    const auto memory = read("memory.stat");
-    usage.memoryAnon = valueOf(memory, "anon");
-    usage.memoryFile = valueOf(memory, "file");
     const auto events = read("memory.events");
     usage.memoryHighEvents = valueOf(events, "high");
     usage.memoryMaxEvents = valueOf(events, "max");
@@ -253,13 +259,19 @@ Usage CgroupDir::usage() const {
     return usage;
 }
 
+Usage CgroupDir::profileUsage() const {
+    auto usage = commonUsage();
+    usage.memoryPressure = pressure(read("memory.pressure"), "some");
+    return usage;
+}
+
 CgroupDir::Bounds CgroupDir::bounds() const {
     Bounds bounds;
     bounds.memoryMax = single(read("memory.max"));
     if (const auto list = CpuList::parse(read("cpuset.cpus.effective").value_or("")))
         bounds.cpus = static_cast<double>(list->count());
     forEachLine(read("cpu.max").value_or(""), [&bounds](std::string_view quota, std::string_view period) {
-        const auto used = parseUnsigned(quota); // "max" is not a number
+        const auto used = parseUnsigned(quota); // if the file contains "max", there is no quota
         const auto of = parseUnsigned(period);
         if (used && of && *of > 0)
             bounds.cpus = std::min(bounds.cpus.value_or(CpuList::kMaxCpu), static_cast<double>(*used) / static_cast<double>(*of));
@@ -281,7 +293,8 @@ std::optional<std::uint64_t> CgroupDir::unreclaimableMemory() const {
     const auto current = single(read("memory.current"));
     const auto memory = read("memory.stat");
     const auto file = valueOf(memory, "file");
-    const auto shared = valueOf(memory, "shmem"); // the kernel counts shmem as part of `file`, but no disk is behind it
+    // The kernel counts shared memory as part of `file`, although no file on a disk contains it.
+    const auto shared = valueOf(memory, "shmem");
     if (!current || !file || !shared)
         return std::nullopt;
     return *current - std::min(*current, *file - std::min(*file, *shared) + valueOf(memory, "slab_reclaimable").value_or(0));
@@ -305,11 +318,11 @@ std::optional<std::string> CgroupDir::readKept(const char* file) const {
     auto& fd = kept->second;
     if (isNew)
         fd.reset(::openat(directory_.get(), file, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    std::array<char, 4096> text; // NOLINT(cppcoreguidelines-pro-type-member-init): pread fills it
+    std::array<char, 4096> text; // NOLINT(cppcoreguidelines-pro-type-member-init): pread(2) fills the buffer
     const auto length = fd ? ::pread(fd.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
         return std::nullopt;
-    if (length == static_cast<ssize_t>(text.size())) // on a node with very many disks, the file may be longer
+    if (length == static_cast<ssize_t>(text.size())) // on a node with very many disks, the file may be longer than the buffer
         return readFile(directory_.get(), file);
     return std::string(text.data(), static_cast<std::size_t>(length));
 }

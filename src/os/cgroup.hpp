@@ -23,13 +23,13 @@ class CgroupDir {
 public:
     explicit CgroupDir(UniqueFd directory) : directory_(std::move(directory)) {}
 
-    /// Returns true if the cgroup, or a cgroup below it, has processes. Returns false also if the cgroup no longer exists.
+    /// Returns true if the cgroup, or a cgroup below it, has processes. Also returns false if the cgroup no longer exists.
     bool populated() const;
     /// Returns true if the cgroup was removed from the tree (or never existed).
     bool gone() const;
-    /// Returns all processes of this cgroup and the nested cgroups. Error: Internal if the list is incomplete.
+    /// Returns all processes of this cgroup and the nested cgroups. Fails with Internal if the list is incomplete.
     Result<std::vector<pid_t>> processes() const;
-    /// Returns all threads of this cgroup and the nested cgroups. Error: Internal if the list is incomplete.
+    /// Returns all threads of this cgroup and the nested cgroups. Fails with Internal if the list is incomplete.
     Result<std::vector<pid_t>> threads() const;
     /// Sends SIGKILL atomically to all processes of the cgroup, also to processes in nested and frozen cgroups (cgroup.kill,
     /// Linux 5.14). Error: Internal.
@@ -52,10 +52,13 @@ public:
     /// Reads the present use of CPU, memory, tasks and disks. The function briefUsage() reads only a third of the files that
     /// usage() reads.
     Usage briefUsage() const;
+    /// Reads the figures of a profile (model/profile_recorder.hpp): the kinds of memory, CPU time, tasks, the sum of all I/O, and
+    /// the memory pressure.
+    Usage profileUsage() const;
     /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
     struct Bounds {
-        std::optional<std::uint64_t> memoryMax; ///< in bytes
-        std::optional<double> cpus;             ///< how many CPUs the cgroup can keep busy, by cpu.max and cpuset.cpus.effective
+        std::optional<std::uint64_t> memoryMax; ///< the limit in bytes
+        std::optional<double> cpus;             ///< the CPUs that the cgroup can keep busy (cpu.max, cpuset.cpus.effective)
     };
     Bounds bounds() const;
     /// Says whether the whole cgroup is frozen (cgroup.events). Returns nullopt if the cgroup is gone.
@@ -64,7 +67,7 @@ public:
     /// an open file, and 10 us to read a file that is not open. Each call of keepFilesOpen() looks again for files that did not
     /// exist before, because running jobs can get further controllers.
     void keepFilesOpen();
-    static constexpr unsigned kMostFiles = 12; ///< how many descriptors keepFilesOpen() may take
+    static constexpr unsigned kMostFiles = 12; ///< the maximum number of descriptors that keepFilesOpen() uses
     /// Returns the bytes of memory that the kernel cannot free without swap or a kill, or nullopt if the kernel does not count
     /// memory.
     std::optional<std::uint64_t> unreclaimableMemory() const;
@@ -72,27 +75,28 @@ public:
     std::optional<std::string> read(const char* file) const;
 
 private:
+    Usage commonUsage() const; ///< the figures that briefUsage() and profileUsage() have in common
     std::optional<std::string> readKept(const char* file) const;
 
     UniqueFd directory_;
-    mutable UniqueFd events_; ///< the file cgroup.events, which is read most often; the first question opens it
+    mutable UniqueFd events_; ///< the file cgroup.events, which is read most often; the first read opens it
     bool keepsFiles_ = false;
     mutable std::map<std::string_view, UniqueFd> kept_;
 };
 
 class CgroupTree {
 public:
-    /// `root` is the directory that has /sys/fs/cgroup.
+    /// The argument `root` is the directory that contains /sys/fs/cgroup.
     explicit CgroupTree(const std::filesystem::path& root = "/");
 
-    /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. Error: Internal; the message says what to do.
+    /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. If the error is Internal, its message says what to do.
     Result<void> check() const;
-    /// Opens the cgroup with this path. The path has the form of /proc/PID/cgroup. Error: Internal if the cgroup does not
+    /// Opens the cgroup with this path. The path has the form of /proc/PID/cgroup. Fails with Internal if the cgroup does not
     /// exist.
     Result<CgroupDir> open(std::string_view path) const;
     bool exists(std::string_view path) const;
-    /// Returns true if no process is in the cgroup or below it. Returns false also if pinfold cannot read whether processes are
-    /// there.
+    /// Returns true if no process is in the cgroup or below it. Also returns false if pinfold cannot find out whether processes
+    /// are there.
     bool isEmpty(std::string_view path) const;
     /// Returns the names of the cgroup's direct children, or an empty list if the cgroup does not exist.
     std::vector<std::string> children(std::string_view path) const;

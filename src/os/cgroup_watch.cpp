@@ -28,12 +28,12 @@ struct CgroupWatch::Impl {
     // Maps each watch descriptor to the handlers of the file. For each file, inotify has one watch descriptor, so several
     // registrations for the same file share one watch descriptor.
     std::map<int, std::map<std::uint64_t, std::shared_ptr<Handler>>> handlers;
-    std::map<std::uint64_t, int> descriptors; ///< the inotify watch of each registration that has one
-    std::map<std::uint64_t, Entry> unwatched; ///< registrations for which the kernel refused a watch
+    std::map<std::uint64_t, int> descriptors; ///< the inotify watch descriptor of each registration that has a watch
+    std::map<std::uint64_t, Entry> unwatched; ///< the registrations for which the kernel refused a watch
     EventHandle timer;                        ///< runs as long as `unwatched` has entries
 
     void drain() {
-        // This code reads only one event at a time, so that the kernel keeps the other events if a handler throws. For a
+        // CgroupWatch reads only one event at a time, so that the kernel keeps the other events if a handler throws. For a
         // watched file, inotify adds no name to the event.
         inotify_event event{};
         while (::read(inotify.get(), &event, sizeof event) > 0)
@@ -46,7 +46,7 @@ struct CgroupWatch::Impl {
     void tell(int descriptor) {
         const auto found = handlers.find(descriptor);
         if (found == handlers.end())
-            return; // the registration ended while its event was on the way
+            return; // the registration was ended while its event was in the queue
         const auto copy = found->second;
         for (const auto& [id, handler] : copy)
             if (const auto still = handlers.find(descriptor); still != handlers.end() && still->second.contains(id))
@@ -78,11 +78,11 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. A call of a handler without a change is harmless,
     /// because each handler looks at the cgroup itself.
     void lookAtUnwatched() {
-        lookLater(); // comes first, because an exception of a handler skips the rest
+        lookLater(); // lookLater() comes first, because an exception of a handler skips the rest of the function
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))
-                continue; // an earlier handler has ended this registration
+                continue; // the handler of another file descriptor has ended this registration
             if (begin(id, entry))
                 unwatched.erase(id);
             (*entry.handler)();

@@ -17,7 +17,7 @@
 namespace pinfold {
 
 /// Watches cgroup.events files through one inotify descriptor. Only the file cgroup.events tells reliably that a cgroup is
-/// empty. The file also changes before systemd sends its signals, and systemd may send a signal more than once. During a
+/// empty. cgroup.events also changes before systemd sends its signals, and systemd may send a signal more than once. During a
 /// reload, systemd sends signals also for units that continue to exist.
 ///
 /// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's
@@ -27,14 +27,14 @@ class CgroupWatch {
 public:
     static constexpr Microseconds kLookAgain = 1s;
 
-    using AddWatch = int (*)(int inotify, const char* file, std::uint32_t mask); ///< has the type of inotify_add_watch(2)
+    using AddWatch = int (*)(int inotify, const char* file, std::uint32_t mask); ///< the type of inotify_add_watch(2)
 
     explicit CgroupWatch(EventLoop& loop, AddWatch addWatch = &::inotify_add_watch);
     ~CgroupWatch();
 
     /// Calls `handler` after each change of the file, after the removal of the file, and sometimes without a reason. So the
     /// handler must look at the cgroup itself. The caller must also look at the cgroup right after watch(), because CgroupWatch
-    /// does not report changes that came before watch(). Error: Internal if the file does not exist.
+    /// does not report changes that came before watch(). Fails with Internal if the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
     /// CgroupWatch calls onExhausted when the kernel has no more watches. The argument of onExhausted says what the

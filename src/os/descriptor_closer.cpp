@@ -17,7 +17,8 @@ namespace {
 // later.
 void closeWithoutLingering(int fd) {
     constexpr linger kNone{};
-    (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &kNone, sizeof kNone); // this fails for most descriptors, which are not sockets
+    // setsockopt(2) fails for most descriptors, because they are not sockets.
+    (void)::setsockopt(fd, SOL_SOCKET, SO_LINGER, &kNone, sizeof kNone);
     ::close(fd);
 }
 

@@ -21,8 +21,9 @@ namespace pinfold {
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 24; ///< threads for all users but root; root never waits for other users
-    /// If this many descriptors of a user wait or hang, the user counts as overloaded.
+    /// The number of threads for all users except root. Root never waits for other users.
+    static constexpr std::size_t kThreadsOfUsers = 24;
+    /// A user counts as overloaded if kMostPerUser descriptors of the user wait or hang.
     static constexpr std::size_t kMostPerUser = 1024;
 
     /// `mostOfUsers` limits how many descriptors of all users except root may wait or hang. At this limit, pinfoldd should
@@ -33,19 +34,19 @@ public:
     /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. For a pidfd, close()
     /// needs no thread, because a pidfd closes at once.
     void close(uid_t owner, UniqueFd fd);
-    /// Returns true if pinfoldd should accept no more descriptors from the user, for one of two reasons. The first reason: too
-    /// many descriptors of the user hang in close(). A descriptor that only waits behind descriptors of other users does not
-    /// count as hanging. The second reason: too many descriptors of all ordinary users together wait or hang, and root might
-    /// find no free descriptor. Returns false for root.
+    /// Returns true if pinfoldd should accept no more descriptors from the user. One reason is that too many descriptors of the
+    /// user hang in close(). A descriptor that only waits behind descriptors of other users does not count as hanging. Another
+    /// reason is that too many descriptors of all ordinary users together wait or hang, so that root might find no free
+    /// descriptor. Returns false for root.
     bool overloaded(uid_t owner) const;
     /// Returns how many descriptors of all users wait or hang.
     std::size_t held() const;
 
 private:
     struct User {
-        std::deque<int> waiting; ///< the descriptors that wait
+        std::deque<int> waiting; ///< the user's descriptors that wait for a thread
         std::size_t threads = 0;
-        std::size_t held = 0; ///< descriptors that wait or hang
+        std::size_t held = 0; ///< the number of the user's descriptors that wait or hang
     };
 
     void begin();
@@ -57,7 +58,7 @@ private:
     std::size_t mostOfUsers_;
     std::map<uid_t, User> users_; ///< the users with descriptors that wait or hang
     std::size_t threadsOfUsers_ = 0;
-    std::size_t heldOfUsers_ = 0; ///< of all users but root
+    std::size_t heldOfUsers_ = 0; ///< the number of descriptors of all users except root that wait or hang
 };
 
 /// Owns a descriptor that another user's program made. A DescriptorCloser closes the descriptor.

@@ -13,7 +13,8 @@ namespace pinfold {
 
 /// Identifies a file while the file exists.
 struct FileId {
-    std::uint64_t device = 0; ///< major number in the upper 32 bits, minor number in the lower 32 bits
+    /// The device number, with the major number in the upper 32 bits and the minor number in the lower 32 bits.
+    std::uint64_t device = 0;
     std::uint64_t inode = 0;
 
     auto operator<=>(const FileId&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
@@ -25,10 +26,10 @@ struct FileStatus {
     uid_t uid = 0;
     bool directory = false;
     bool mountPoint = false;
-    std::uint64_t size = 0;            ///< how many bytes the file takes on the file system
-    std::optional<RealTime> born = {}; ///< unset if the file system does not say
-    RealTime modified{};               ///< when the file's contents changed last
-    RealTime touched{};                ///< when the file's contents or its inode changed last
+    std::uint64_t size = 0;            ///< the space that the file takes on the file system, in bytes
+    std::optional<RealTime> born = {}; ///< the time at which the file was created; unset if the file system does not store it
+    RealTime modified{};               ///< the time at which the file's contents changed last
+    RealTime touched{};                ///< the time at which the file's contents or its inode changed last
 
     /// Returns true if both statuses are of the same file with the same contents. The function unchanged() ignores the size on
     /// disk, because that size changes when the kernel writes the file to the disk. The inode's time of change does not count

@@ -10,11 +10,11 @@
 
 namespace pinfold {
 
-/// Gives freed memory back to the system (malloc_trim(3)). Without malloc_trim() the allocator keeps freed memory as long as
+/// Gives freed memory back to the system (malloc_trim(3)). Without malloc_trim(), the allocator keeps freed memory as long as
 /// memory above it is in use.
 class FreedMemory {
 public:
-    /// After this time, pinfoldd has sent a long answer and freed its memory.
+    /// The time kDelay is enough for pinfoldd to send a long answer and to free the answer's memory.
     static constexpr Microseconds kDelay = 1s;
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}

@@ -22,13 +22,15 @@ namespace {
 
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::uint64_t kFirstOrdinaryUser = 1000;
-constexpr int kMinorBits = 20; // in the kernel's dev_t, which is the name of a FUSE connection in sysfs
+// In the kernel's own device numbers, the minor number has 20 bits. The name of a FUSE connection in sysfs is such a device
+// number.
+constexpr int kMinorBits = 20;
 constexpr const char* kConnections = "sys/fs/fuse/connections";
 
 struct Mount {
-    std::string device; ///< for example "0:57"
+    std::string device; ///< the device number of the file system, for example "0:57"
     std::string type;
-    std::string options; ///< the options of the file system, not of the mount
+    std::string options; ///< the options of the file system, and not of the mount
 };
 
 std::optional<Mount> parseLine(const std::string& line) {

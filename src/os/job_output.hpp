@@ -10,12 +10,13 @@
 
 namespace pinfold {
 
-/// Writes, in threads, to files and pipes that users have made. OutputWriters limits the hanging threads of each user. So no
+/// Uses threads to write to files and pipes that users have made. OutputWriters limits the hanging threads of each user. So no
 /// user can prevent messages to the jobs of other users.
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    static constexpr std::size_t kThreadsOfUsers = 12; ///< threads for all users except root; root's lines never wait for others
+    /// The number of threads for all users except root. Lines for root's jobs never wait for other users.
+    static constexpr std::size_t kThreadsOfUsers = 12;
 
     explicit OutputWriters(Background& background) : background_(background) {}
 

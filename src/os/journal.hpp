@@ -11,11 +11,11 @@
 namespace pinfold {
 
 struct JournalEvent {
-    int priority = 6;      ///< a level of syslog(3): 3 is an error, 4 a warning, 6 information
-    std::string messageId; ///< 32 hexadecimal digits, from message_ids.hpp; may be empty
+    int priority = 6;      ///< the level of the entry as in syslog(3): 3 is an error, 4 a warning, 6 information
+    std::string messageId; ///< the id of the message in 32 hexadecimal digits (message_ids.hpp); may be empty
     std::string message;
-    std::vector<std::pair<std::string, std::string>> fields; ///< pairs of name and value; names are in upper case, values may
-                                                             ///< hold any bytes
+    /// Each pair is the name and the value of a field. Names are in upper case, and values may contain any bytes.
+    std::vector<std::pair<std::string, std::string>> fields;
 };
 
 class Journal {

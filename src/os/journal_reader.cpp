@@ -14,7 +14,8 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kCoredump = "MESSAGE_ID=fc2e22bc6ee647b6b90729ab34a250b1"; // SD_MESSAGE_COREDUMP
+// The message id SD_MESSAGE_COREDUMP of systemd-coredump.
+constexpr const char* kCoredump = "MESSAGE_ID=fc2e22bc6ee647b6b90729ab34a250b1";
 
 Error failed(int status) { return {ErrorCode::Internal, std::string("the journal cannot be read: ") + std::strerror(-status)}; }
 
@@ -110,7 +111,7 @@ Result<std::optional<JournalEntry>> JournalReader::entry() {
     entry.realTime = fromUsec<RealTime>(realTime);
     entry.monotonic = fromUsec<MonotonicTime>(monotonic);
     entry.cursor = cursor;
-    std::free(cursor); // NOLINT(cppcoreguidelines-no-malloc): sd_journal_get_cursor() allocates it
+    std::free(cursor); // NOLINT(cppcoreguidelines-no-malloc): sd_journal_get_cursor() allocates the text with malloc(3)
     const void* data = nullptr;
     std::size_t size = 0;
     sd_journal_restart_data(journal);

@@ -20,16 +20,17 @@ namespace pinfold {
 struct JournalEntry {
     std::string cursor;
     RealTime realTime{};
-    MonotonicTime monotonic{};                               ///< CLOCK_MONOTONIC in the boot of the entry
-    std::vector<std::pair<std::string, std::string>> fields; ///< a name may occur several times; values may hold any bytes
+    MonotonicTime monotonic{}; ///< the time of the entry on CLOCK_MONOTONIC, in the boot of the entry
+    /// Each pair is the name and the value of a field. A name may occur several times, and values may contain any bytes.
+    std::vector<std::pair<std::string, std::string>> fields;
 
     /// Returns the first value of the field, or an empty text if the entry does not have the field.
     std::string_view field(std::string_view name) const;
 };
 
 /// Holds lists of conditions that an entry of the journal may meet. An entry matches if at least one of the lists matches. Each
-/// list has conditions of the form "FIELD=value". For each field in a matching list, the entry meets one of the conditions on
-/// that field.
+/// list of conditions has elements of the form "FIELD=value". A list matches if the entry meets, for each field in the list, at
+/// least one of the conditions on that field.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
 /// Returns matches for the entries that `journalctl -u UNIT` shows. An entry is from a process of the unit, or it is a message
@@ -55,7 +56,7 @@ private:
         void operator()(sd_journal* journal) const;
     };
     explicit JournalReader(sd_journal* journal) : journal_(journal) {}
-    Result<std::optional<JournalEntry>> entry(); ///< nothing if the entry cannot be read
+    Result<std::optional<JournalEntry>> entry(); ///< returns nothing if the entry cannot be read
 
     std::unique_ptr<sd_journal, Close> journal_;
 };

@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxRecord = 8192; // CONSOLE_EXT_LOG_MAX: read(2) fails with a smaller buffer
+constexpr std::size_t kMaxRecord = 8192; // CONSOLE_EXT_LOG_MAX of the kernel, because read(2) fails with a smaller buffer
 
 std::optional<std::uint64_t> numberAt(std::string_view text) {
     const auto parsed = parseUnsigned(text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size())));
@@ -70,7 +70,7 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
     // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
     if (const auto at = line.find(" invoked oom-killer: "); at != std::string_view::npos) {
         *this = OomParser();
-        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // order is -1 after a sysrq, see mm/oom_kill.c
+        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // the order is -1 after a sysrq (mm/oom_kill.c)
         return std::nullopt;
     }
     // The line "CPU: 1 PID: 1 Comm: systemd Not tainted …" names the process that asked for the memory. If PID 1 lowers a
@@ -84,14 +84,17 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
         inStats_ = true;
         return std::nullopt;
     }
-    if (inStats_ && (line.starts_with("anon ") || line.starts_with("file "))) {
-        auto& member = line.starts_with("anon ") ? incident_.anon : incident_.file;
-        if (!member)
-            member = numberAt(line.substr(5));
-        return std::nullopt;
-    }
-    // The line reads "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0". NAME may
-    // contain anything.
+    if (inStats_)
+        for (const auto& [name, member] : {std::pair<std::string_view, std::optional<std::uint64_t>*>{"anon ", &incident_.anon},
+                                           {"file ", &incident_.file},
+                                           {"shmem ", &incident_.shmem}})
+            if (line.starts_with(name)) {
+                if (!*member)
+                    *member = numberAt(line.substr(name.size()));
+                return std::nullopt;
+            }
+    // The line reads "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0". The name of
+    // the process (NAME) may contain any characters.
     if (line.starts_with("oom-kill:constraint=")) {
         inStats_ = false;
         const auto limit = between(line, ",oom_memcg=", ",task_memcg=");
@@ -142,7 +145,7 @@ void KernelLog::watch(EventLoop& loop) {
 }
 
 void KernelLog::drain() {
-    std::array<char, kMaxRecord> record; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
+    std::array<char, kMaxRecord> record; // NOLINT(cppcoreguidelines-pro-type-member-init): read(2) fills the buffer
     for (;;) {
         const auto length = kmsg_ ? ::read(kmsg_.get(), record.data(), record.size()) : 0;
         if (length > 0)
@@ -158,7 +161,7 @@ void KernelLog::drain() {
 void KernelLog::take(std::string_view record) {
     const auto text = record.find(';');
     const auto priority = numberAt(record);
-    if (text == std::string_view::npos || !priority || *priority >> 3 != 0) // the kernel's own lines have facility 0
+    if (text == std::string_view::npos || !priority || *priority >> 3 != 0) // lines of the kernel itself have the facility 0
         return;
     const auto sequence = record.find(',');
     const auto stamp = sequence == std::string_view::npos ? sequence : record.find(',', sequence + 1);

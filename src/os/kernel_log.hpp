@@ -19,16 +19,19 @@ namespace pinfold {
 
 /// Describes one process that the kernel killed because memory ran out.
 struct OomReport {
-    MonotonicTime time{}; ///< the time on the clock of the kernel's log, which stands still while the node
-                          ///< sleeps
+    /// The time of the kill on the clock of the kernel's log, which does not count while the node is suspended.
+    MonotonicTime time{};
     pid_t pid = 0;
-    std::string name;      ///< made printable by printable()
-    std::uint64_t rss = 0; ///< bytes of anonymous, file and shared memory
-    std::string taskCgroup; ///< the victim's cgroup, "/batch.slice/…"; empty if the log does not say it (the log is rate-limited)
-    std::string limitCgroup;           ///< the cgroup whose limit was reached; empty if the node's memory ran out
-    bool byHand = false;               ///< somebody used sysrq, or PID 1 lowered a limit
-    std::optional<std::uint64_t> anon; ///< anonymous memory in limitCgroup, in bytes
-    std::optional<std::uint64_t> file; ///< file memory in limitCgroup, in bytes
+    std::string name;      ///< the name of the killed process, made printable by printable()
+    std::uint64_t rss = 0; ///< the anonymous, file and shared memory of the killed process, in bytes
+    /// The cgroup of the killed process, such as "/batch.slice/…". The text is empty if the rate-limited log does not contain the
+    /// cgroup.
+    std::string taskCgroup;
+    std::string limitCgroup;            ///< the cgroup whose limit was reached; empty if the memory of the node ran out
+    bool byHand = false;                ///< an administrator caused the kill by sysrq, or PID 1 lowered a limit
+    std::optional<std::uint64_t> anon;  ///< the anonymous memory in limitCgroup, in bytes
+    std::optional<std::uint64_t> file;  ///< the file memory in limitCgroup, in bytes
+    std::optional<std::uint64_t> shmem; ///< the shared memory in limitCgroup, a part of `file`, in bytes
 };
 
 /// Makes a report from the lines of one out-of-memory kill.
@@ -41,19 +44,19 @@ public:
 
 private:
     OomReport incident_;
-    bool byInit_ = false;  ///< PID 1 asked for the memory
+    bool byInit_ = false;  ///< PID 1 is the process that asked for the memory
     bool unclear_ = false; ///< it is not clear which cgroups the kernel meant
-    bool inStats_ = false; ///< the next line may be a statistic that follows "Memory cgroup stats for"
+    bool inStats_ = false; ///< the next line may be one of the figures that follow "Memory cgroup stats for"
 };
 
 class KernelLog {
 public:
     using Handler = std::function<void(const OomReport&)>;
 
-    /// Opens /dev/kmsg at its oldest line. Error: Internal; the message says what pinfoldd's unit file must allow.
+    /// Opens /dev/kmsg at its oldest line. The message of the error Internal says what pinfoldd's unit file must allow.
     static Result<UniqueFd> openDevice();
 
-    /// `kmsg` is the result of openDevice(). If `kmsg` is empty, KernelLog never reports anything.
+    /// The argument `kmsg` is the result of openDevice(). If `kmsg` is empty, KernelLog never reports anything.
     explicit KernelLog(UniqueFd kmsg) : kmsg_(std::move(kmsg)) {}
 
     bool readable() const { return static_cast<bool>(kmsg_); }

@@ -12,7 +12,7 @@ namespace pinfold {
 /// A measurement costs some microseconds, so only debug builds use a LoopMeter.
 class LoopMeter {
 public:
-    /// If one turn of the loop slept longer than this, it has made a call that may block.
+    /// If one turn of the loop slept longer than kTooLong, the turn has made a call that may block.
     static constexpr Microseconds kTooLong = 100ms;
 
     /// Measures the thread that constructs the LoopMeter.

@@ -18,7 +18,7 @@ struct MessageQueue::Shared {
     std::mutex mutex;
     std::condition_variable idle;
     std::deque<Message> waiting;
-    std::size_t bytes = 0; ///< with the message that is being written
+    std::size_t bytes = 0; ///< the size of all queued messages, including the message that is being written
     bool working = false;
 
     void writeAll() {
@@ -70,7 +70,7 @@ void MessageQueue::work() {
         Lane::Journal, [shared = shared_] { shared->writeAll(); }, nullptr);
     if (begun)
         return;
-    const std::lock_guard lock(shared_->mutex); // no thread could be started, so the next message tries again
+    const std::lock_guard lock(shared_->mutex); // the kernel could not start a thread, so add() tries again at the next message
     shared_->working = false;
 }
 

@@ -17,7 +17,7 @@ namespace pinfold {
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
-    /// The destructor waits at most this long.
+    /// The destructor waits for the time kFlush at most.
     static constexpr Microseconds kFlush = 1s;
 
     explicit MessageQueue(Background& background);
@@ -27,7 +27,7 @@ public:
     MessageQueue& operator=(const MessageQueue&) = delete;
 
     /// Adds a message. Only the loop's thread calls add(). Another thread calls `write`. `write` must own the data that it
-    /// uses. `bytes` is the approximate size of that data in memory.
+    /// uses. `bytes` is the approximate size of the data of `write` in memory.
     void add(std::size_t bytes, std::function<void()> write);
 
     /// MessageQueue calls onLost when the queue has room for a message about lost messages. The argument of onLost is the
@@ -40,7 +40,7 @@ private:
     void tellLost();
 
     Background& background_;
-    std::shared_ptr<Shared> shared_; ///< the thread shares it, and may outlive the MessageQueue
+    std::shared_ptr<Shared> shared_; ///< the object is shared with the thread, which may outlive the MessageQueue
     std::uint64_t lost_ = 0;
 };
 

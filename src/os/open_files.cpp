@@ -26,8 +26,8 @@ constexpr std::size_t kMostMaps = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
-/// Returns true if errno says that the process or thread has ended. Processes end all the time, so the end of a process is not
-/// an error.
+/// Returns true if errno says that the process or thread has ended. Processes end at any time, so the end of a process is not an
+/// error.
 bool hasGone() { return errno == ENOENT || errno == ESRCH; }
 
 /// Returns those names in the directory that are numbers. A directory that is gone counts as empty.
@@ -51,7 +51,7 @@ Result<std::vector<std::string>> processes(const std::filesystem::path& proc) {
     return pids;
 }
 
-using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // the threads that look share it
+using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // the set is shared by the threads that look at processes
 
 class Search {
 public:
@@ -74,9 +74,9 @@ public:
     std::set<FileId> found;
 
 private:
-    /// Adds the file to which a link in /proc points. The first statx() asks for no attribute of the file. A FUSE mount would
-    /// refuse attributes to root, and a file server that hangs would not answer. The second statx() asks only about files on
-    /// the wanted devices.
+    /// Adds the file to which a link in /proc points. The first statx() of a file asks for no attribute. A FUSE mount would
+    /// refuse attributes to root, and a file server that hangs would not answer. The second statx() asks only about files on the
+    /// wanted devices.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -124,7 +124,8 @@ bool firstThreadHasEnded(const std::filesystem::path& process) {
     return nameEnd != std::string::npos && stat->size() > nameEnd + 2 && (*stat)[nameEnd + 2] == 'Z';
 }
 
-/// Finds the files that the process uses. If its first thread has ended, looks into all threads of the process.
+/// Finds the files that the process uses. If the first thread of the process has ended, lookInto() looks into all threads of the
+/// process.
 Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem::path& process) {
     Search search(devices);
     if (auto looked = search.lookInto(process); !looked)
@@ -178,7 +179,8 @@ Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLoo
     FilesInUse inUse;
     for (const auto& name : *names) {
         const auto pid = static_cast<pid_t>(std::stol(name));
-        const auto users = usersOf(table, pid); // read now, because the process may have ended after the look
+        // The user ids are read before the files, because the process may have ended later.
+        const auto users = usersOf(table, pid);
         auto used =
             looks.into(pid, users.front(), [shared, process = root / "proc" / name] { return lookInto(shared, process); });
         if (used)

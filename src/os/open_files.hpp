@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out which users have processes on the node, and which files the processes use. The functions in this file read all of
-// /proc, or return an error.
+// Finds out which users have processes on the node, and which files the processes use. The functions of open_files.hpp read all
+// of /proc, or return an error.
 #pragma once
 
 #include "base/result.hpp"
@@ -22,7 +22,7 @@ struct Inhabitants {
     std::set<uid_t> users; ///< the real, effective and saved user ids of all processes
 };
 
-/// Lists the users who have processes on the node. `root` is the directory that contains "proc": "/", except in tests. Error:
+/// Lists the users who have processes on the node. The directory `root` contains "proc", and is "/" except in tests. Fails with
 /// Internal if /proc does not show all processes, or if a process cannot be read.
 Result<Inhabitants> listInhabitants(const std::filesystem::path& root = "/");
 
@@ -33,8 +33,8 @@ struct FilesInUse {
     std::map<uid_t, std::string> unseen;
 };
 
-/// Returns the files on these devices (FileId::device) that processes use: open files, mapped files, and root and working
-/// directories. The function filesInUse() needs CAP_SYS_PTRACE. Error: Internal if /proc does not show all processes.
+/// Returns the files on the given devices (FileId::device) that processes use: open files, mapped files, and root and working
+/// directories. The function filesInUse() needs CAP_SYS_PTRACE. Fails with Internal if /proc does not show all processes.
 Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks,
                               const std::filesystem::path& root = "/");
 

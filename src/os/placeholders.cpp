@@ -25,7 +25,7 @@ namespace {
         ::_exit(1);
     ::prctl(PR_SET_NAME, "pinfold-place");
     for (;;)
-        ::pause(); // the child inherits from pinfoldd that the signals on which pinfoldd acts are blocked
+        ::pause(); // the child inherits a signal mask from pinfoldd that blocks the signals on which pinfoldd acts
 }
 
 } // namespace
@@ -40,7 +40,7 @@ Result<pid_t> ForkedPlaceholders::start() {
         holdThePlace(parent);
     if (pid < 0)
         return Error{ErrorCode::Internal, std::string("cannot start a process for a new scope: ") + std::strerror(errno)};
-    auto pidfd = openPidfd(pid); // the number still belongs to the child, because only pinfoldd can reap the child
+    auto pidfd = openPidfd(pid); // the process id still belongs to the child, because only pinfoldd can reap the child
     if (!pidfd) {
         ::kill(pid, SIGKILL);
         ::waitpid(pid, nullptr, 0);
@@ -64,7 +64,7 @@ void ForkedPlaceholders::end(pid_t placeholder, std::function<void()> over) {
 void ForkedPlaceholders::release(pid_t placeholder) {
     if (lives(placeholder))
         return end(placeholder, [this, placeholder] { release(placeholder); });
-    ::waitpid(placeholder, nullptr, 0); // the child has ended, so this does not wait
+    ::waitpid(placeholder, nullptr, 0); // the child has ended, so waitpid(2) does not wait
     children_.erase(placeholder);
 }
 

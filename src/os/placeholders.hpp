@@ -14,7 +14,7 @@
 
 namespace pinfold {
 
-/// Starts and ends placeholders. Tests replace this interface.
+/// Starts and ends placeholders. Tests use another implementation of Placeholders.
 class Placeholders {
 public:
     virtual ~Placeholders() = default;
@@ -32,7 +32,7 @@ public:
 
 class ForkedPlaceholders : public Placeholders {
 public:
-    explicit ForkedPlaceholders(EventLoop& loop) : loop_(loop) {} // the loop's thread is pinfoldd's main thread
+    explicit ForkedPlaceholders(EventLoop& loop) : loop_(loop) {} // the thread of `loop` must be pinfoldd's main thread
 
     Result<pid_t> start() override;
     bool lives(pid_t placeholder) const override;
@@ -42,7 +42,7 @@ public:
 private:
     struct Child {
         UniqueFd pidfd;
-        EventHandle watch; ///< watches the placeholder's end
+        EventHandle watch; ///< watches for the end of the placeholder
     };
 
     EventLoop& loop_;

@@ -24,9 +24,9 @@ namespace {
 
 constexpr char kUninterruptible = 'D';
 constexpr char kDead = 'X';
-constexpr int kMostTracers = 8;                         // users can have tracers traced, even in a circle
-constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // PF_KTHREAD, include/linux/sched.h
-constexpr unsigned kPidfdThread = O_EXCL;               // PIDFD_THREAD, since Linux 6.9
+constexpr int kMostTracers = 8; // the chain of tracers is limited, because one tracer may trace another, even in a circle
+constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // the flag PF_KTHREAD (include/linux/sched.h)
+constexpr unsigned kPidfdThread = O_EXCL;               // the flag PIDFD_THREAD, since Linux 6.9
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
@@ -289,7 +289,7 @@ Result<std::string> ProcessTable::cgroupIn(pid_t pid, const char* name) const {
 std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const {
     const auto path = root_.native() + "/proc/" + std::to_string(pid) + "/" + name;
     const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
-    std::array<char, 4096> text; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
+    std::array<char, 4096> text; // NOLINT(cppcoreguidelines-pro-type-member-init): read(2) fills the buffer
     const auto length = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
     if (length < 0)
         return std::nullopt;
@@ -347,7 +347,7 @@ Result<ProcessInfo> ProcessTable::readStuck(pid_t pid) const {
         return info;
     const auto directoryOf = [this](pid_t process) { return root_ / "proc" / std::to_string(process); };
     auto holder = pid;
-    // This code looks at all threads of the process, because the first thread may have ended while another thread hangs.
+    // readStuck() looks at all threads of the process, because the first thread may have ended while another thread hangs.
     auto thread = uninterruptibleThread(directoryOf(holder) / "task");
     if (thread)
         info->state = kUninterruptible;
@@ -388,7 +388,7 @@ bool isPidfd(int fd) {
     std::array<char, 32> link{};
     const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
     const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-    // Neither text can be the path of a file, because a path begins with a slash. Linux writes "pidfd:[" since 6.9.
+    // No file can have the path "pidfd:[…" (since Linux 6.9) or "anon_inode:…", because a path begins with a slash.
     return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");
 }
 

@@ -24,22 +24,26 @@ struct ProcessInfo {
     uid_t realUid = 0;
     uid_t effectiveUid = 0;
     uid_t savedUid = 0;
-    std::vector<gid_t> groups; ///< the real and the supplementary group ids
+    std::vector<gid_t> groups; ///< the real group id and the supplementary group ids of the process
     bool kernelThread = false;
-    bool thread = false; ///< `pid` belongs to a thread other than the first one of a process; /proc shows threads by number, too
+    /// If `thread` is true, `pid` belongs to a thread other than the first thread of a process. /proc also shows threads by their
+    /// number.
+    bool thread = false;
     char state = '?';
-    BootTime started{};    ///< when the process started, to the clock tick
-    Microseconds cpu{};    ///< user and system time
-    std::uint64_t rss = 0; ///< in bytes
+    BootTime started{};    ///< the time at which the process started, rounded to a clock tick
+    Microseconds cpu{};    ///< the user and system CPU time of the process
+    std::uint64_t rss = 0; ///< the resident memory of the process, in bytes
     pid_t parent = 0;
-    std::uint32_t terminal = 0; ///< device number of the controlling terminal, as in st_rdev; 0 if there is no terminal
+    /// The device number of the controlling terminal, as in st_rdev, or 0 if the process has no terminal.
+    std::uint32_t terminal = 0;
     /// Names the kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did
     /// not ask for it, or if pinfold may not see it.
     std::optional<std::string> waitPoint;
-    bool ownNamespace = false; ///< the process is in another user namespace than this process; only set if the caller asked for
-                               ///< the wait point
-    std::string command;       ///< made printable by printable(); "[name]" if the command line is empty or the caller did not ask
-                               ///< for it
+    /// If ownNamespace is true, the process is in another user namespace than this process. The value is set only if the caller
+    /// asked for the wait point.
+    bool ownNamespace = false;
+    /// The command line, made printable by printable(), or "[name]" if it is empty or if the caller did not ask for it.
+    std::string command;
 };
 
 /// Reads processes. Several threads may use a ProcessTable at once. The functions commandOf() and readWithCommand() may block,
@@ -48,51 +52,53 @@ struct ProcessInfo {
 /// has in memory.
 class ProcessTable {
 public:
-    /// `root` is the directory that contains "proc": "/", except in tests. For the descriptors of this process itself, pinfold
+    /// The directory `root` contains "proc", and is "/" except in tests. For the descriptors of this process itself, pinfold
     /// always uses the real /proc.
     explicit ProcessTable(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
-    /// Returns the process to which a pidfd refers, from /proc/self/fdinfo. Errors: PidGone if the process has ended;
+    /// Returns the process to which a pidfd refers, from /proc/self/fdinfo. Fails with PidGone if the process has ended, and with
     /// InvalidArgument if the descriptor is not a pidfd, or refers to a single thread.
     Result<pid_t> pidOf(int pidfd) const;
 
-    /// Returns the cgroup v2 path of a process, such as "/batch.slice/…", without " (deleted)". Errors: PidGone; Internal if
-    /// pinfold cannot read the path.
+    /// Returns the cgroup v2 path of a process, such as "/batch.slice/…", without " (deleted)". Fails with PidGone, or with
+    /// Internal if pinfold cannot read the path.
     Result<std::string> cgroupOf(pid_t pid) const;
     /// Returns the cgroup v2 path of one thread of a process. The path of a thread can differ from the path of its process only
     /// if the first thread of the process has ended.
     Result<std::string> cgroupOfThread(pid_t pid, pid_t thread) const;
-    /// Returns the process to which this thread belongs. Errors: PidGone; Internal.
+    /// Returns the process to which the thread belongs. Errors: PidGone; Internal.
     Result<pid_t> processOf(pid_t thread) const;
-    /// Returns the thread that traces this thread (ptrace(2)), or 0 if no thread traces it. Errors: PidGone; Internal.
+    /// Returns the thread that traces the given thread (ptrace(2)), or 0 if no thread traces the given thread. Errors: PidGone;
+    /// Internal.
     Result<pid_t> tracerOf(pid_t thread) const;
     /// Returns the present threads of a process. Error: PidGone.
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
     /// Returns the cgroup of a process that read() has returned. If the first thread of a process has ended and other threads
     /// still run, /proc/PID/cgroup only shows where the first thread was. If the first thread has ended, cgroupOf() returns the
-    /// cgroup of a thread that still runs. Errors: those of cgroupOf(pid).
+    /// cgroup of a thread that still runs. Fails with the errors of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
-    /// Returns all processes of this pid namespace. Error: Internal if the list is incomplete.
+    /// Returns all processes of this pid namespace. Fails with Internal if the list is incomplete.
     Result<std::vector<pid_t>> pids() const;
 
-    /// Succeeds if /proc hides nothing from this process. Error: Internal if /proc is mounted in a way that hides processes;
+    /// Succeeds if /proc hides nothing from this process. Fails with Internal if /proc is mounted in a way that hides processes;
     /// the message says what to do.
     Result<void> showsAll() const;
 
-    /// Reads a process without its command line. Errors: PidGone; Internal if pinfold cannot read or parse a file of the process.
+    /// Reads all facts about a process except its command line. Fails with PidGone, or with Internal if pinfold cannot read or
+    /// parse a file of the process.
     Result<ProcessInfo> read(pid_t pid) const;
-    /// Reads a process with its command line. This call may block.
+    /// Reads a process with its command line. readWithCommand() may block.
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
     /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
-    /// returns `info.command`. This call may block.
+    /// the result is `info.command`. commandOf() may block.
     std::string commandOf(const ProcessInfo& info) const;
-    /// Reads a process without its command line, but with the state and the wait point of a thread that cannot be interrupted.
-    /// If several threads cannot be interrupted, readStuck() prefers a thread that waits for a file server. If only the tracer
-    /// of the process has a thread that cannot be interrupted, readStuck() returns the state and the wait point of the tracer's
-    /// thread. Only a process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The function
-    /// readStuck() looks at each thread of a process, and a process may have thousands of threads.
+    /// Reads all facts about a process except its command line, and also the state and the wait point of a thread that cannot be
+    /// interrupted. If several threads cannot be interrupted, readStuck() prefers a thread that waits for a file server. If only
+    /// the tracer of the process has a thread that cannot be interrupted, readStuck() returns the state and the wait point of the
+    /// tracer's thread. Only a process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The
+    /// function readStuck() looks at each thread of a process, and a process may have thousands of threads.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
@@ -105,21 +111,21 @@ private:
     std::filesystem::path root_;
 };
 
-/// ProcessInfo::state has this value if the first thread of the process has ended and other threads still run.
+/// ProcessInfo::state has the value kZombie if the first thread of the process has ended and other threads still run.
 inline constexpr char kZombie = 'Z';
 
-/// Returns true if this kernel function is one in which processes wait for a FUSE file server.
+/// Returns true if processes wait for a FUSE file server in the given kernel function.
 bool isInFuse(std::string_view waitPoint);
-/// This message tells an administrator how to end a process's wait in FUSE.
+/// kAbortFuse tells an administrator how to end a process's wait in FUSE.
 constexpr std::string_view kAbortFuse =
     "it seems to wait for a FUSE file server that a user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
     "ends the wait, for the N that belongs to a user and whose N/waiting is not 0";
 
-/// Opens a pidfd of the process (pidfd_open(2)). Errors: PidGone if the process has ended, even if a thread has the number now;
-/// Internal.
+/// Opens a pidfd of the process (pidfd_open(2)). Fails with PidGone if the process has ended, even if a thread has the number
+/// now, or with Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
-/// Sends a signal (pidfd_send_signal(2)). It is not an error if the process has ended. Error: Internal, for example if the
+/// Sends a signal (pidfd_send_signal(2)). It is not an error if the process has ended. Fails with Internal, for example if the
 /// caller may not send the signal.
 Result<void> sendSignalTo(int pidfd, int signal);
 

@@ -10,16 +10,17 @@ namespace pinfold {
 namespace {
 
 constexpr int kRounds = 10;
-constexpr std::chrono::milliseconds kPause{20}; // the kernel needs time between a signal and the end of the process
+constexpr std::chrono::milliseconds kPause{20}; // the kernel needs some time between a signal and the end of the process
 
 } // namespace
 
 void KernelProcessKiller::killEach(const CgroupDir& cgroup, const std::string& path) const {
-    // A frozen process can neither fork nor end a thread while this code looks at it, and SIGKILL still ends a frozen process.
+    // A frozen process can neither fork nor end a thread while ProcessKiller looks at it, and SIGKILL still ends a frozen
+    // process.
     (void)cgroup.freeze(true);
     for (int round = 0; round < kRounds && cgroup.populated(); ++round) {
         killListed(cgroup, path);
-        (void)cgroup.kill(); // kills the processes that were forked before all were frozen
+        (void)cgroup.kill(); // the second kill ends the processes that were forked before all processes were frozen
         std::this_thread::sleep_for(kPause);
     }
     (void)cgroup.freeze(false);
@@ -32,7 +33,8 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
             if (seen.insert(pid).second)
                 killInside(pid, pid, path);
     // The code also lists the threads of the cgroup. If the first thread of a process has ended, the kernel lists the process
-    // only in the cgroup in which the first thread was. The other threads of the process may have come into this cgroup later.
+    // only in the cgroup in which the first thread was. The other threads of the process may have come into the killed cgroup
+    // later.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)

@@ -13,8 +13,8 @@
 
 namespace pinfold {
 
-/// Kills processes that the kernel does not end when it kills a cgroup (cgroup.kill). Tests replace this interface. Threads
-/// call a ProcessKiller, and hold it by a shared_ptr.
+/// Kills processes that the kernel does not end when it kills a cgroup (cgroup.kill). Tests use another implementation of
+/// ProcessKiller. Threads call a ProcessKiller, and hold it by a shared_ptr.
 class ProcessKiller {
 public:
     virtual ~ProcessKiller() = default;
@@ -42,7 +42,7 @@ private:
     void killListed(const CgroupDir& cgroup, const std::string& path) const;
     /// Kills the process if its thread `thread` is in the cgroup or below it.
     void killInside(pid_t pid, pid_t thread, const std::string& path) const;
-    /// Kills the process that traces this thread, if the owner may send signals to that process.
+    /// Kills the process that traces the thread, if the owner may send signals to that process.
     std::optional<pid_t> killTracer(pid_t thread, const UserIds& owner) const;
 
     ProcessTable processes_;

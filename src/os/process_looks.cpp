@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostBytes = 4 << 20; // of /etc/subuid; this is enough for about 200,000 users
+constexpr std::size_t kMostBytes = 4 << 20; // the maximum size of /etc/subuid in bytes, enough for about 200,000 users
 
 std::string inSeconds(std::chrono::milliseconds time) {
     auto text = std::to_string(time.count() / 1000);
@@ -26,7 +26,7 @@ std::string inSeconds(std::chrono::milliseconds time) {
 
 } // namespace
 
-/// Controls a thread that examines processes. The thread shares this object with the callers that wait for the thread.
+/// Controls a thread that examines processes. The thread shares the object with the callers that wait for the thread.
 class ProcessLooks::Thread {
 public:
     /// Throws std::system_error if the kernel cannot start a thread.
@@ -63,7 +63,7 @@ private:
             if (!look_)
                 return;
             lock.unlock();
-            look_(); // nobody sets another look while the thread works
+            look_(); // no other thread changes look_ while this thread works
             lock.lock();
             look_ = nullptr;
             changed_.notify_all();
@@ -123,7 +123,7 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
 }
 
 SubordinateIds readSubordinateIds(const char* file) {
-    std::error_code ignored; // pinfold cannot read a link without a target
+    std::error_code ignored; // the error is ignored, because a link without a target cannot be read
     return parseSubordinateIds(readFile(AT_FDCWD, std::filesystem::canonical(file, ignored).c_str(), kMostBytes).value_or(""));
 }
 

@@ -30,14 +30,16 @@ namespace pinfold {
 /// thread must change its own user ids with syscall(2).
 class ProcessLooks {
 public:
-    static constexpr std::size_t kMostOfOne = 4;    ///< threads that may hang in one user's processes
-    static constexpr std::size_t kMostOfUsers = 64; ///< threads that may hang in the processes of all users but root
+    static constexpr std::size_t kMostOfOne = 4; ///< the maximum number of threads that may hang in one user's processes
+    /// The maximum number of threads that may hang in the processes of all users except root.
+    static constexpr std::size_t kMostOfUsers = 64;
 
     /// Limits the time that ProcessLooks may spend on all processes of one user together. For root's processes there is no
     /// limit.
     static constexpr std::chrono::seconds kTimeOfOne{30};
 
-    /// `patience` is the time for one look. `subordinates` says which user owns a subordinate id; the id counts as that user.
+    /// `patience` is the time for one look. `subordinates` says which user owns a subordinate id. A process with a subordinate id
+    /// counts as a process of that user.
     explicit ProcessLooks(std::chrono::milliseconds patience, SubordinateIds subordinates = {},
                           std::chrono::milliseconds timeOfOne = kTimeOfOne)
         : patience_(patience), timeOfOne_(timeOfOne), subordinates_(std::move(subordinates)) {}
@@ -62,7 +64,7 @@ private:
     struct LeftBehind {
         std::shared_ptr<Thread> thread;
         pid_t pid;
-        std::string who; ///< the result of ownerOf(), which asks no name service
+        std::string who; ///< the result of ownerOf(), which does not ask the name service
     };
 
     Result<void> run(pid_t pid, uid_t user, std::function<void()> look);
@@ -71,9 +73,10 @@ private:
     std::chrono::milliseconds patience_;
     std::chrono::milliseconds timeOfOne_;
     SubordinateIds subordinates_;
-    std::shared_ptr<Thread> thread_; ///< makes the next look
+    std::shared_ptr<Thread> thread_; ///< the thread for the next look
     std::vector<LeftBehind> leftBehind_;
-    std::map<std::string, std::chrono::steady_clock::duration> spent_; ///< by LeftBehind::who
+    /// The time that each user's processes have taken, by LeftBehind::who.
+    std::map<std::string, std::chrono::steady_clock::duration> spent_;
 };
 
 /// Reads `file` (subuid(5)). If the file cannot be read, the result is empty, and each subordinate id counts as a user of its

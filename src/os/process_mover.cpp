@@ -10,8 +10,8 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process's number may pass to another process. The number cannot pass on many
-// times, because each time some process has to fork in exactly that moment.
+// While ProcessMover puts a process back, the process's number may pass to another process. The number cannot pass to another
+// process many times, because a process would have to fork at exactly the right moment each time.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
@@ -37,7 +37,7 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
         return {gone};
     auto moved = target->attach(process.pid);
     if (!hasEnded(process.pidfd.get()))
-        return {std::move(moved)}; // the process lives, so its number has belonged to no other process
+        return {std::move(moved)}; // the process lives, so its process id has belonged to no other process
     return {gone, putBack(process.pid, cgroup, owner)};
 }
 
@@ -54,7 +54,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
         if (!stranger)
             return said + " and stays there: " + stranger.error().message;
         if (hasEnded(stranger->get()))
-            continue; // /proc may have described a later process with this number
+            continue; // /proc may have described a later process with this process id
         if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
             return said + " and has been killed, because it belongs to the job's owner, user " + std::to_string(owner.user);
@@ -64,7 +64,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
-        from = *home; // the second write may have moved a later process with this number to that cgroup
+        from = *home; // the second write to cgroup.procs may have moved a later process with this process id into the cgroup
     }
     return said + ", and cannot be put back, because its process id was reused at each attempt";
 }
@@ -74,7 +74,7 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     std::vector<std::string> troubles;
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
-        return troubles; // the cgroup is gone, and so is every process that was in it
+        return troubles; // the cgroup is gone, so every process in the cgroup has ended
     // When a process has been put back, its children are still in `cgroup`. The process may also have just forked another
     // child. The next round of the loop finds the children.
     for (int i = 0; i < kMostTries; ++i) {

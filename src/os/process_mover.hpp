@@ -24,31 +24,33 @@ namespace pinfold {
 struct Newcomer {
     pid_t pid = 0;
     UniqueFd pidfd;
-    bool isRoots = false; ///< all user ids of the process are root's, so no ordinary user can end it and give its number to
-                          ///< another process
+    /// If isRoots is true, all user ids of the process are root's. So no ordinary user can end the process and give its process
+    /// id to another process.
+    bool isRoots = false;
 };
 
-/// Moves processes. Tests replace this interface. Threads call a ProcessMover, and hold it by a shared_ptr. All calls may
-/// block, because the kernel moves a process only when all forks and exits in progress on the node are done.
+/// Moves processes. Tests use another implementation of ProcessMover. Threads call a ProcessMover, and hold it by a shared_ptr.
+/// All calls may block, because the kernel moves a process only when all forks and exits in progress on the node are done.
 class ProcessMover {
 public:
     virtual ~ProcessMover() = default;
 
     struct Outcome {
-        /// Errors: PidGone; Denied if the process has come into a job meanwhile; Internal, for instance if the cgroup does not
-        /// exist.
+        /// Fails with PidGone, with Denied if the process has come into a job meanwhile, or with Internal, for instance if the
+        /// cgroup does not exist.
         Result<void> result;
-        std::string trouble = {}; ///< says what became of another process that was moved by mistake; empty if there was no such
-                                  ///< process
+        /// The text says what happened to another process that was moved by mistake. The text is empty if no other process was
+        /// moved by mistake.
+        std::string trouble = {};
     };
     /// Moves the process to `cgroup`, a path in the form of /proc/PID/cgroup. `owner` is the owner of the cgroup's processes.
     /// Only putBack() needs the owner.
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call putBack() for the number of a process that has ended. If another process has the number now and is in `cgroup`,
-    /// putBack() moves that process to the cgroup of its parent. Every process begins in the cgroup of its parent. If the
-    /// process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. In another
-    /// cgroup, the process might escape from a job, and its user could end the process anyway. Returns what putBack() did or
-    /// could not do, or an empty text if there was nothing to do.
+    /// Call putBack() for the number of a process that has ended. If another process has the number now, and this process is in
+    /// `cgroup`, putBack() moves that process to the cgroup of its parent. Every process begins in the cgroup of its parent. If
+    /// the process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. The kill gives
+    /// nobody new rights, because the user could also end the process. A move might let the process escape from a job. Returns
+    /// what putBack() did or could not do, or an empty text if there was nothing to do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked there. The function
     /// clear() calls putBack() for each process of a user other than `owner`. However, clear() leaves out `newcomers`, the

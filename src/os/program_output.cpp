@@ -23,8 +23,8 @@ constexpr std::size_t kMost = 1 << 20;
 std::vector<char*> pointers(const std::vector<std::string>& words) {
     std::vector<char*> list;
     for (const auto& word : words)
-        list.push_back(
-            const_cast<char*>(word.c_str())); // NOLINT(cppcoreguidelines-pro-type-const-cast): posix_spawn(3) changes none
+        list.push_back(const_cast<char*>(
+            word.c_str())); // NOLINT(cppcoreguidelines-pro-type-const-cast): posix_spawn(3) does not change the text
     list.push_back(nullptr);
     return list;
 }

@@ -17,7 +17,7 @@ std::optional<std::string> readFile(int directory, const char* name, std::size_t
     if (!fd)
         return std::nullopt;
     std::string text;
-    std::array<char, 8192> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
+    std::array<char, 8192> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read(2) fills the buffer
     while (text.size() < maxBytes) {
         const auto count = ::read(fd.get(), buffer.data(), std::min(buffer.size(), maxBytes - text.size()));
         if (count < 0 && errno == EINTR)

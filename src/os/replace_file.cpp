@@ -20,7 +20,7 @@ Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, p
 UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
     const auto create = [&] { return UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)); };
     auto fd = create();
-    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // a crash before the rename left the file
+    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // the file is left from a crash before the rename
         fd = create();
     return fd;
 }
@@ -28,7 +28,7 @@ UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
 bool writeAll(int fd, std::string_view text) {
     const auto written = ::write(fd, text.data(), text.size());
     if (written >= 0 && written < static_cast<ssize_t>(text.size()))
-        errno = ENOSPC; // a short write does not set errno
+        errno = ENOSPC; // write(2) does not set errno if it has written only a part of the text
     return written == static_cast<ssize_t>(text.size());
 }
 

@@ -17,13 +17,13 @@ constexpr std::string_view kTemporarySuffix = ".tmp";
 /// and renames it. So a reader sees either the old text or the new text, and a failure leaves the old text. The new file has
 /// the mode `mode`, and the umask does not change the mode. If a file with the temporary name exists already, replaceFile()
 /// removes that file and creates a new one. The directory may belong to another user, so replaceFile() does not write to the
-/// existing file. The function replaceFile() does no fsync. Error: Internal; the message contains the file's name.
+/// existing file. The function replaceFile() does no fsync. The message of the error Internal contains the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
-/// Does what replaceFile() does. When replaceFileDurably() returns, the text is on the disk and survives a loss of power.
+/// Does the same as replaceFile(). When replaceFileDurably() returns, the text is on the disk and survives a loss of power.
 Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_view text, mode_t mode);
 /// Removes the file. When removeFileDurably() returns, the removal is on the disk. It is not an error if the file does not
-/// exist. Error: Internal; the message contains the file's name.
+/// exist. The message of the error Internal contains the file's name.
 Result<void> removeFileDurably(const std::filesystem::path& file);
 
 } // namespace pinfold

@@ -22,9 +22,9 @@ namespace {
 
 constexpr Microseconds kTimerAccuracy = 1ms;
 // A source waits for an idle moment of the loop for at most this many turns, because the loop is never idle while somebody
-// floods a socket. The wait is long enough that many jobs that end together share the work of one idle moment.
+// floods a socket. The wait is so long because many jobs that end together should share the work of one idle moment.
 constexpr int kTurnsUntilIdle = 256;
-constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time beyond 64 bits
+constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time that does not fit into 64 bits
 
 /// Returns the names of the class and function that contain a lambda.
 std::string readable(const std::type_info& type) {
@@ -46,7 +46,7 @@ struct SdEventLoop::Source : EventSource {
 
     /// call() catches all exceptions of handlers, because libsystemd's C frames cannot pass exceptions on.
     int call() const {
-        const auto kept = handler; // the handler may end this registration
+        const auto kept = handler; // the copy keeps the handler alive, because the handler may end this registration
         auto& owner = loop;
         owner.handler_ = &kept->target_type();
         try {
@@ -59,7 +59,8 @@ struct SdEventLoop::Source : EventSource {
         return 0;
     }
     static int call(void* data) { return static_cast<Source*>(data)->call(); }
-    /// sd-event calls hurry() before each wait. After kTurnsUntilIdle waits, the source no longer waits for an idle moment.
+    /// sd-event calls hurry() before each wait. When sd-event has waited kTurnsUntilIdle times, the source is due
+    /// even if the loop is not idle.
     static int hurry(sd_event_source* self, void* data) {
         if (++static_cast<Source*>(data)->turns > kTurnsUntilIdle) {
             sd_event_source_set_priority(self, SD_EVENT_PRIORITY_NORMAL);
@@ -70,7 +71,7 @@ struct SdEventLoop::Source : EventSource {
 
     std::shared_ptr<Handler> handler;
     SdEventLoop& loop; // a reference is safe, because the loop outlives its sources
-    int turns = 0;     ///< the turns for which the source has waited for an idle moment
+    int turns = 0;     ///< the number of turns for which the source has waited for an idle moment
     sd_event_source* source = nullptr;
 };
 

@@ -61,7 +61,8 @@ private:
     LogSink log_;
     std::optional<LoopMeter> meter_;
     std::optional<int> statusOfException_;
-    const std::type_info* handler_ = nullptr; ///< the handler that was called last in this turn; null for a handler of the bus
+    /// The handler that the loop called last in the present turn, or null for a handler of the bus.
+    const std::type_info* handler_ = nullptr;
 };
 
 } // namespace pinfold

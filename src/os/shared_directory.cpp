@@ -56,7 +56,7 @@ using Visit = std::function<Result<void>(int parent, const char* name, const Fil
 struct Walk {
     uid_t uid;
     std::uint64_t device;
-    std::filesystem::path path; ///< for messages only
+    std::filesystem::path path; ///< the path of the entry, for messages only
 
     /// Calls `visit` for each entry that belongs to the user. Calls `visit` for a directory after the directory's contents. An
     /// error of `visit` ends the walk.

@@ -20,31 +20,34 @@
 namespace pinfold {
 
 struct DirectoryEntry {
-    std::string name; ///< the name may contain any bytes
+    std::string name; ///< the name of the entry, which may contain any bytes
     FileStatus status;
 };
 
 /// Describes a file, or a directory with everything in it.
 struct TreeSurvey {
     std::uint64_t size = 0;
-    std::uint64_t entries = 0;      ///< with the file or directory itself
-    std::uint64_t others = 0;       ///< entries of other users, and mount points; survey() does not look into these, and no other
-                                    ///< figure counts them
-    std::optional<RealTime> oldest; ///< when the first of the entries was born; unset if some births are unknown
-    RealTime touched{};             ///< when an entry changed last
+    std::uint64_t entries = 0; ///< the number of entries, including the file or directory itself
+    /// The number of mount points and other users' entries. survey() does not look into these entries, and no other figure counts
+    /// them.
+    std::uint64_t others = 0;
+    /// The time at which the oldest entry was created. The value is unset if the file system does not know the times of all
+    /// entries.
+    std::optional<RealTime> oldest;
+    RealTime touched{}; ///< the time of the last change of an entry
     bool inUse = false;
 };
 
 struct TreeRemoval {
     std::uint64_t size = 0;
     std::uint64_t entries = 0;
-    std::uint64_t others = 0; ///< entries of other users, which remove() leaves where they are
+    std::uint64_t others = 0; ///< the number of other users' entries, which remove() does not remove
 };
 
 class SharedDirectory {
 public:
-    /// Opens the directory. Errors: Internal if the directory cannot be opened; ConfigInvalid if other users can rename entries
-    /// of the directory. Other users are all users except root and the user of this process.
+    /// Opens the directory. Fails with Internal if the directory cannot be opened, and with ConfigInvalid if other users can
+    /// rename entries of the directory. Other users are all users except root and the user of this process.
     static Result<SharedDirectory> open(const std::filesystem::path& path);
 
     const std::filesystem::path& path() const { return path_; }
@@ -55,12 +58,12 @@ public:
     Result<std::vector<DirectoryEntry>> entries() const;
     /// If directories are nested deeper than kMostDepth, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;
-    /// Examines an entry and everything in it. `inUse` says whether a file is in use. Error: Internal if survey() could not
+    /// Examines an entry and everything in it. `inUse` says whether a file is in use. Fails with Internal if survey() could not
     /// examine a part of the entry.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
     /// Removes the entry with the rights of its owner. If the entry is a directory, remove() also removes the owner's files and
-    /// directories in it. Errors: Busy if the entry has changed since it was listed; Internal if remove() could not remove a
-    /// part of the entry.
+    /// directories in it. Fails with Busy if the entry has changed since it was listed, and with Internal if remove() could not
+    /// remove a part of the entry.
     Result<TreeRemoval> remove(const DirectoryEntry& entry) const;
 
 private:

@@ -24,7 +24,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 << 20; // enough for 32768 objects of each kind, with at most 200 bytes for each line
+// The maximum size of a table, enough for 32768 objects of each kind with at most 200 bytes for each line.
+constexpr std::size_t kMostBytes = 64 << 20;
 
 struct Table {
     IpcKind kind;
@@ -93,7 +94,7 @@ bool hasAll(const Table& table, const std::vector<std::string>& names) {
 Result<void> listKind(const std::filesystem::path& root, const Table& table, std::vector<IpcObject>& objects) {
     const auto file = root / "proc/sysvipc" / table.file;
     const auto text = readFile(AT_FDCWD, file.c_str(), kMostBytes);
-    if (!text && errno == ENOENT) // the kernel was built without System V IPC, so there are no objects
+    if (!text && errno == ENOENT) // if the kernel was built without System V IPC, there are no objects
         return {};
     if (!text)
         return Error{ErrorCode::Internal, file.string() + ": " + std::strerror(errno)};
@@ -122,7 +123,7 @@ union SemaphoreArgument {
 };
 
 /// Returns true if the object still has the same key, owner, creator and time of change. The kernel uses the same id again only
-/// after 32768 other objects in the same slot of its table.
+/// after 32768 other objects have used the same slot of its table.
 bool isStill(const IpcObject& object, const ipc_perm& now, std::int64_t changed) {
     return now.__key == object.key && now.uid == object.uid && now.cuid == object.creator &&
            static_cast<std::uint64_t>(changed) == object.changed;
@@ -134,8 +135,8 @@ Error failed(const IpcObject& object, const char* what) {
 
 Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was listed"}; }
 
-/// Sets the effective user id of this thread alone. The function seteuid(3) would change the id in all threads, and would wait
-/// for a thread that hangs.
+/// Sets the effective user id of the calling thread alone. The function seteuid(3) would change the id in all threads, and would
+/// wait for a thread that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
 /// Removes the object as its owner. As root, the process would need CAP_SYS_ADMIN, because the kernel protects an object from
@@ -145,7 +146,7 @@ template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remov
     if (!setEffectiveUid(object.uid))
         return failed(object, "seteuid to the owner");
     auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
-    if (!setEffectiveUid(before)) // the kernel permits this, because `before` is the saved user id
+    if (!setEffectiveUid(before)) // the kernel permits this change, because `before` is the saved user id
         return failed(object, "seteuid back");
     return removed;
 }

@@ -17,22 +17,24 @@ enum class IpcKind { SharedMemory, Semaphores, Messages };
 struct IpcObject {
     IpcKind kind = IpcKind::SharedMemory;
     int id = 0;
-    std::int32_t key = 0; ///< 0 means IPC_PRIVATE
+    std::int32_t key = 0; ///< the key of the object; 0 means IPC_PRIVATE
     uid_t uid = 0;
     uid_t creator = 0;
-    std::uint64_t size = 0;        ///< bytes of memory, bytes in the queue, or the number of semaphores
+    std::uint64_t size = 0; ///< the size of the memory in bytes, the size of the queue in bytes, or the number of semaphores
     std::uint64_t attachments = 0; ///< how often the shared memory is attached
     /// Lists the processes that created the object or used it last, as far as the kernel remembers them. For shared memory the
     /// creator is the first process in the list. A process that is not visible in this pid namespace has the number 0. For
     /// semaphores see semaphoreUsers().
     std::vector<pid_t> pids;
-    std::uint64_t changed = 0; ///< when the object was created, or when its settings were changed later; seconds since 1970
-    std::uint64_t used = 0;    ///< when a process last used the object; seconds since 1970, 0 for never
+    /// The time at which the object was created, or its settings were last changed, in seconds since 1970.
+    std::uint64_t changed = 0;
+    /// The time at which a process last used the object, in seconds since 1970. The value is 0 if no process has used the object.
+    std::uint64_t used = 0;
 
     bool operator==(const IpcObject&) const = default;
 };
 
-/// Lists the objects. `root` is the directory that contains "proc": "/", except in tests. Error: Internal if a list cannot be
+/// Lists the objects. The directory `root` contains "proc", and is "/" except in tests. Fails with Internal if a list cannot be
 /// read or does not have the format of proc(5).
 Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root = "/");
 
@@ -40,7 +42,7 @@ Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root 
 /// IpcObject::pids. Error: Internal.
 Result<std::vector<pid_t>> semaphoreUsers(const IpcObject& semaphores);
 
-/// Removes the object. Errors: Busy if the object is attached, or has changed since it was listed; Internal.
+/// Removes the object. Fails with Busy if the object is attached or has changed since it was listed, or with Internal.
 Result<void> removeIpcObject(const IpcObject& object);
 
 } // namespace pinfold

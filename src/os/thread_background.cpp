@@ -26,15 +26,15 @@ constexpr std::chrono::milliseconds kJournalRest{3};
 
 struct Item {
     std::function<void()> work;
-    std::uint64_t id; ///< 0 if nothing follows on the loop
+    std::uint64_t id; ///< the number of the call; 0 if the loop's thread has nothing to do after the work
 };
 
 struct LaneQueue {
     std::deque<Item> waiting;
     std::condition_variable wake;
     std::size_t threads = 0;
-    std::size_t idle = 0; ///< how many threads are idle; a thread that was woken counts as idle until it has taken its work
-    bool resting = false; ///< a thread rests and looks for work afterwards, so nobody needs to wake it
+    std::size_t idle = 0; ///< the number of idle threads; a thread that was woken counts as idle until it has taken its work
+    bool resting = false; ///< a thread rests and looks for work afterwards, so nobody has to wake it
 };
 
 } // namespace
@@ -77,7 +77,7 @@ struct ThreadBackground::Shared {
     std::array<LaneQueue, kLanes> lanes;
     std::deque<std::uint64_t> done;
     bool closed = false;
-    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)}; ///< counts `done`
+    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)}; ///< the counter of the elements in `done`
 
     void serve(Lane name);
     LaneQueue& laneOf(Lane name) { return lanes[static_cast<std::size_t>(name)]; }
@@ -91,7 +91,7 @@ void ThreadBackground::Shared::finished(std::uint64_t id) {
         return;
     done.push_back(id);
     const std::uint64_t one = 1;
-    (void)!::write(event.get(), &one, sizeof one); // the eventfd is full only if nobody has read 2^64 - 2 of them
+    (void)!::write(event.get(), &one, sizeof one); // write(2) fails only if nobody has read 2^64 - 2 events
 }
 
 void ThreadBackground::Shared::serve(Lane name) {
@@ -110,7 +110,7 @@ void ThreadBackground::Shared::serve(Lane name) {
         lane.waiting.pop_front();
         lock.unlock();
         item.work();
-        item.work = nullptr; // the work's data is destroyed here, because the destruction may block
+        item.work = nullptr; // the work's data is destroyed in this thread, because the destruction may block
         lock.lock();
         if (item.id != 0)
             finished(item.id);
@@ -139,7 +139,7 @@ bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared
     ++lane.threads;
     try {
         std::thread([shared, name] { shared->serve(name); }).detach();
-    } catch (const std::system_error&) { // the kernel cannot start a thread
+    } catch (const std::system_error&) { // the kernel could not start a thread
         --lane.threads;
         started = false;
     }
@@ -178,7 +178,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
     const bool wakes = !lane.resting;
-    lock.unlock(); // the lock is released first; otherwise the thread that wakes up would wait for the lock again
+    lock.unlock(); // the lock is released first, because otherwise the woken thread would have to wait for the lock
     if (wakes)
         lane.wake.notify_one();
     return true;

@@ -22,8 +22,8 @@ public:
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
-    /// Destroys the `then` functions of all earlier calls of run(), and the objects that these functions own. Call forget()
-    /// before you destroy an object that a `then` uses. The destructor of an object that a `then` owns may call run().
+    /// Destroys the `then` functions of all earlier calls of run(), and the objects that the functions own. Call forget() before
+    /// you destroy an object that a `then` uses. The destructor of an object that a `then` owns may call run().
     void forget() { (void)std::exchange(then_, {}); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
@@ -33,9 +33,9 @@ private:
     struct Shared;
     void finishOne();
 
-    std::shared_ptr<Shared> shared_; ///< the threads share it, and may outlive the ThreadBackground
-    // The event loop's thread does not share the `then` functions with other threads. The event loop's thread calls these
-    // functions, and must also destroy them and the objects that they own.
+    std::shared_ptr<Shared> shared_; ///< the object is shared with the threads, which may outlive the ThreadBackground
+    // The event loop's thread does not share the `then` functions with other threads. The event loop's thread calls the `then`
+    // functions, and must also destroy the functions and the objects that they own.
     std::map<std::uint64_t, std::function<void()>> then_;
     std::uint64_t lastId_ = 0;
     std::array<std::uint64_t, kLanes> refused_{};

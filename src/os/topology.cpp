@@ -27,14 +27,14 @@ std::optional<std::string> readLine(const path& file) {
     return text;
 }
 
-/// Reads a list of CPUs. Returns an empty list also if the file does not exist, because the list of a NUMA node without CPUs is
+/// Reads a list of CPUs. Also returns an empty list if the file does not exist, because the list of a NUMA node without CPUs is
 /// empty too.
 CpuList readList(const path& file) {
     auto list = CpuList::parse(readLine(file).value_or(""));
     return list ? *std::move(list) : CpuList();
 }
 
-/// Reads a number. Returns nullopt also for -1, because with -1 the kernel says that it does not know.
+/// Reads a number. Also returns nullopt for -1, which the kernel writes for a number that it does not know.
 std::optional<unsigned> readNumber(const path& file) {
     const auto number = parseUnsigned(readLine(file).value_or(""));
     if (!number || *number > UINT32_MAX)
@@ -70,7 +70,7 @@ std::map<unsigned, unsigned> readNodes(const path& directory) {
 /// Returns the hyper-threads of the CPU's core, with the CPU itself.
 CpuList readSiblings(const path& directory, unsigned cpu, const CpuList& online) {
     auto siblings = readList(directory / "topology/core_cpus_list");
-    if (siblings.empty()) // Linux before 5.3 has only this second file
+    if (siblings.empty()) // Linux before 5.3 does not have the first file
         siblings = readList(directory / "topology/thread_siblings_list");
     return siblings.intersected(online).united(CpuList::of({cpu}));
 }

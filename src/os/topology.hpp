@@ -13,12 +13,14 @@
 namespace pinfold {
 
 struct CpuPlace {
-    unsigned cpu = 0;     ///< 0 to CpuList::kMaxCpu
-    unsigned package = 0; ///< 0 also if the kernel does not know the package (-1)
-    unsigned core = 0;    ///< unique on the node: the core's lowest online CPU; CPUs with the same value are hyper-threads of the
-                          ///< same core
-    unsigned l3 = 0;      ///< unique on the node: the lowest online CPU of the L3 cache, or of the package if there is no L3
-    unsigned node = 0;    ///< number of the NUMA node; 0 on a kernel without NUMA
+    unsigned cpu = 0;     ///< the number of the CPU, 0 to CpuList::kMaxCpu
+    unsigned package = 0; ///< the number of the CPU's package (socket); 0 if the kernel does not know the package
+    /// The lowest online CPU of the core, which identifies the core on the node. The hyper-threads of a core have the same value.
+    unsigned core = 0;
+    /// The lowest online CPU of the L3 cache, which identifies the cache on the node. Without an L3 cache, the value is the
+    /// lowest online CPU of the package.
+    unsigned l3 = 0;
+    unsigned node = 0; ///< the number of the NUMA node; 0 on a kernel without NUMA
 
     bool operator==(const CpuPlace&) const = default;
 };
@@ -30,9 +32,9 @@ struct Topology {
     bool operator==(const Topology&) const = default;
 };
 
-/// Reads the topology. `root` is the directory that contains "sys": "/", except in tests. If the kernel does not report cores,
-/// caches or NUMA nodes, all CPUs count as equally near in that respect. Error: Internal if there is no list of online CPUs;
-/// everything else may be missing.
+/// Reads the topology. The directory `root` contains "sys", and is "/" except in tests. If the kernel does not report cores,
+/// caches or NUMA nodes, all CPUs count as equally near in that respect. Fails with Internal if there is no list of online CPUs;
+/// all other files may be missing.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

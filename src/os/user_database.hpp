@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Asks the user and group databases (getpwnam(3), getgrnam(3)). A database may be a slow directory service. So the event loop
-// of pinfoldd must not call the functions in this file.
+// Asks the user and group databases (getpwnam(3), getgrnam(3)). A database may be a slow directory service. So the event loop of
+// pinfoldd must not call the functions of user_database.hpp.
 #pragma once
 
 #include "base/result.hpp"
@@ -11,10 +11,11 @@
 
 namespace pinfold {
 
-/// Returns the user id for a name or a number. Errors: InvalidArgument for a name that is not known; Internal if the database
-/// does not answer.
+/// Returns the user id for a name or a number. Fails with InvalidArgument if the name is not known, and with Internal if the
+/// database does not answer.
 Result<uid_t> findUser(const std::string& text);
-/// Returns the user's name. Errors: InvalidArgument if the user has no name; Internal if the database does not answer.
+/// Returns the user's name. Fails with InvalidArgument if the user has no name, and with Internal if the database does not
+/// answer.
 Result<std::string> nameOfUser(uid_t uid);
 Result<gid_t> findGroup(const std::string& text);
 

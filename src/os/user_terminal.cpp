@@ -15,7 +15,8 @@ namespace pinfold {
 namespace {
 
 // The device numbers of terminals are from Documentation/admin-guide/devices.txt.
-constexpr unsigned kTtyMajor = 4; ///< of virtual consoles, and of serial lines from kFirstSerial on
+/// The major number of virtual consoles, and of serial lines from the minor number kFirstSerial on.
+constexpr unsigned kTtyMajor = 4;
 constexpr unsigned kFirstSerial = 64;
 constexpr unsigned kFirstPtsMajor = 136;
 constexpr unsigned kLastPtsMajor = 143;

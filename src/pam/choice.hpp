@@ -15,15 +15,15 @@ namespace pinfold::pam {
 
 using Jobs = std::vector<WrapperJob>; ///< the jobs of one user, in the order of WrapperReply
 
-/// Succeeds if the user has a job that runs or is suspended. Errors: NoSuchJob; JobEnding.
+/// Succeeds if the user has a job that runs or is suspended. Fails with NoSuchJob or JobEnding.
 Result<void> mayLogIn(const Jobs& jobs, const std::string& node);
 
 /// Returns the jobs that a login can join.
 Jobs openTo(const Jobs& jobs);
 
-/// Returns the key of the job that a login joins. `origin` is the job from which the login comes, if that is known. Errors: the
-/// errors of mayLogIn(); Busy if all jobs of the user are suspended; Denied if the user has several jobs and the module must
-/// not choose one of them.
+/// Returns the key of the job that a login joins. `origin` is the job from which the login comes, if that is known. Fails with an
+/// error of mayLogIn(), with Busy if all jobs of the user are suspended, and with Denied if the user has several jobs and the
+/// module must not choose one of them.
 Result<std::string> chooseJob(const Jobs& jobs, const std::optional<std::string>& origin, bool denySeveral,
                               const std::string& node);
 

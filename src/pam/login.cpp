@@ -39,8 +39,8 @@ std::string ownCgroup() {
     return path ? std::move(*path) : std::string();
 }
 
-/// Asks pinfoldd to adopt this process. Afterwards adopt() asks the kernel for the cgroup of this process, because pinfoldd's
-/// answer can be lost or wrong.
+/// Asks pinfoldd to adopt the calling process. After the call, adopt() asks the kernel for the cgroup of the calling process,
+/// because pinfoldd's answer can be lost or wrong.
 Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& deadline, const std::string& socket) {
     const auto self = openPidfd(::getpid());
     if (!self)
@@ -103,7 +103,7 @@ Outcome join(const Login& login, const PamOptions& options, const std::string& k
         return {.toLog = "session of " + who(login) + " is part of job " + key, .environment = std::move(adopted->environment)};
     if (!saidNo(adopted.error().code))
         return failed(Phase::Session, login, options, adopted.error(), cannotJoin(key, login.node));
-    if (login.admitted) // the job has just ended, or takes no more tasks; a member of admit_groups gets in all the same
+    if (login.admitted) // the job has just ended or takes no more tasks, but a member of admit_groups may log in nevertheless
         return {.toLog = "session of " + who(login) + " does not belong to a job: " + adopted.error().message};
     return refused(Phase::Session, login, adopted.error(), cannotJoin(key, login.node));
 }

@@ -16,8 +16,8 @@
 
 namespace pinfold::pam {
 
-/// A phase may take this long. The limit is longer than a healthy pinfoldd needs. The limit is also short enough
-/// for a user who waits at a prompt.
+/// kPhaseTime is the time limit of a PAM phase. This limit is longer than a healthy pinfoldd needs, and short enough for a user
+/// who waits at a prompt.
 constexpr Microseconds kPhaseTime = 2s;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;
@@ -26,13 +26,13 @@ struct Login {
     std::string user;
     uid_t uid = 0;
     bool admitted = false;       ///< the user is a member of one of admit_groups
-    std::string connection = {}; ///< the value of SSH_CONNECTION, or empty
+    std::string connection = {}; ///< the value of the variable SSH_CONNECTION; may be empty
     std::string node;            ///< the name of this host, for messages to the user
 };
 
 struct Outcome {
     int pamCode = kPamSuccess;
-    std::string toUser = {}; ///< one paragraph for the user; may be empty
+    std::string toUser = {}; ///< one paragraph of text for the user; may be empty
     std::string toLog = {};  ///< a message for the log; may be empty
     int priority = LOG_INFO; ///< the priority of toLog
     std::map<std::string, std::string> environment = {};
@@ -41,8 +41,8 @@ struct Outcome {
 /// Decides whether the user may log in to this node.
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
-/// Puts this process into the user's job. So all processes that this process starts later are in the job, too. Root stays
-/// outside of jobs. A user who has no job but may log in nevertheless also stays outside of jobs.
+/// Puts the calling process into the user's job. So all processes that the calling process starts later are in the job, too. Root
+/// stays outside of jobs. A user who has no job but may log in nevertheless also stays outside of jobs.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 } // namespace pinfold::pam

@@ -22,10 +22,10 @@ namespace fs = std::filesystem;
 
 // On a busy node, the table /proc/net/tcp has tens of thousands of connections. Each connection takes 150 bytes of the table.
 constexpr std::size_t kMostOfTable = 16 << 20;
-// Each line of the table has fields at these positions (see Documentation/networking/proc_net_tcp.rst).
+// Each line of /proc/net/tcp has fields at fixed positions (see Documentation/networking/proc_net_tcp.rst).
 constexpr std::size_t kLocal = 1, kRemote = 2, kState = 3, kInode = 9;
 constexpr const char* kEstablished = "01";
-constexpr std::size_t kDigitsOfWord = 8; ///< digits of 32 bits in hexadecimal
+constexpr std::size_t kDigitsOfWord = 8; ///< the number of hexadecimal digits for 32 bits
 // For an IPv6 socket, the kernel shows an IPv4 address with the prefix kMapped.
 constexpr const char* kMapped = "0000000000000000FFFF0000";
 

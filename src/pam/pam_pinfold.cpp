@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sshd and other programs load this module. The module decides whether a user may log in, and makes the login a part of the
+// sshd and other programs load pam_pinfold. The module decides whether a user may log in, and makes the login a part of the
 // user's job. The module runs as root in the process of the program that loads it. So the module uses no threads, no signal
 // handlers and no static objects, and no exception leaves the module.
 #include "base/error_code.hpp"
@@ -35,7 +35,7 @@ template <class F> int guarded(pam_handle_t* pam, F&& phase) noexcept {
 }
 
 std::string node() {
-    std::array<char, 65> name{}; // room for the longest host name on Linux, and a zero byte
+    std::array<char, 65> name{}; // the buffer has room for the longest host name on Linux, and a zero byte
     return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
 }
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The calls to pinfoldd that a batch system needs. org.pinfold1(5) describes all options, and the page "Write your own" the order of the calls."""
+"""Contains the calls to pinfoldd that a batch system needs. org.pinfold1(5) describes all options of the calls, and the page "Write your
+own" explains in which order a batch system makes the calls."""
 
 import os
 
@@ -9,12 +10,11 @@ TEMPORARY = {"Busy", "Draining", "SystemdFailed", "Internal", "PidGone", "Unreac
 
 
 class Refused(Exception):
-    """pinfoldd or the bus answered with an error.
+    """Is raised when pinfoldd or the bus has answered with an error.
 
-    `name`: the error's name without org.pinfold1.Error., for instance Draining. `temporary`: True if the same request may succeed
-    later on this node. False if this node would refuse the same request again, even if another node may accept it. An error that is not
-    pinfold's own, for instance an error of the bus, counts as temporary. But AccessDenied of the bus does not: only root and the members
-    of pinfold-admin may pass processes."""
+    `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if the same request may succeed
+    later on this node. `temporary` is False if this node would refuse the same request again, even if another node may accept it. An
+    error of the bus counts as temporary, except AccessDenied: only root and the members of pinfold-admin may pass processes."""
 
     def __init__(self, error):
         super().__init__(error.get_dbus_message())
@@ -24,16 +24,16 @@ class Refused(Exception):
 
 
 class Pinfold:
-    """pinfoldd on the system bus. Each method waits for the answer, for at most `timeout` seconds, and raises Refused if there is an error.
-    Options have the names of org.pinfold1(5). Their values are numbers, strings and booleans; `supervisor` and `output` take file
-    descriptors."""
+    """Calls pinfoldd on the system bus. Each method waits for the answer for at most `timeout` seconds, and raises Refused after an error.
+    The options of the methods have the names in org.pinfold1(5). The values of options are numbers, strings, booleans, lists (`nodes`) and
+    dictionaries (`labels`). The options `supervisor` and `output` take file descriptors."""
 
     def __init__(self, bus=None):
         self.bus = bus
 
     def create_job(self, key, leader, timeout=60, **options):
-        """leader: the process id of a child that becomes the job. The child waits until this call returns, and nobody has called wait for
-        it. Returns the job's key."""
+        """Creates a job, and returns the job's key. `leader` is the process id of a child that becomes the job. The child must wait until
+        create_job() returns. Until then, the caller must not call os.waitpid() for the child."""
         return str(self.call("CreateJob", "sha{sv}", timeout, key, pidfd(leader), entries(options))[0])
 
     def open_job(self, key, uid, timeout=60, **options):
@@ -41,16 +41,17 @@ class Pinfold:
         return str(self.call("OpenJob", "sa{sv}", timeout, key, entries({"uid": uid, **options}))[2])
 
     def add_task(self, key, leader, timeout=60, **options):
-        """leader: as in create_job. Returns the number and the scope of the new task."""
+        """Adds a task to a job, and returns the number and the scope of the task. `leader` is a child as in create_job()."""
         number, unit = self.call("AddTask", "sha{sv}", timeout, key, pidfd(leader), entries(options))
         return int(number), str(unit)
 
     def set_limits(self, key, timeout=60, **limits):
-        """Changes limits of a live job. Returns the limits that the job then has."""
+        """Changes limits of a live job. Returns the limits of the job after the change."""
         return plain(self.call("SetLimits", "sa{sv}a{sv}", timeout, key, entries(limits), entries({})))
 
     def end_job(self, key, timeout=600, **report):
-        """report: exit_status or exit_signal, and leader. When this call returns, no process of the job is left. Returns the job's receipt."""
+        """Ends a job, and returns the job's receipt. When end_job() returns, no process of the job is left. `report` may contain
+        exit_status or exit_signal, and leader."""
         return plain(self.call("EndJob", "sa{sv}", timeout, key, entries(report)))
 
     def call(self, method, signature, timeout, *arguments):
@@ -63,7 +64,7 @@ class Pinfold:
 
 
 def how_it_ended(status):
-    """status: from os.waitpid(). Returns the options of end_job() that report how the process ended."""
+    """Returns the options of end_job() for a status from os.waitpid(). The options report how the process ended."""
     code = os.waitstatus_to_exitcode(status)
     return {"exit_status": code} if code >= 0 else {"exit_signal": -code}
 
@@ -71,7 +72,7 @@ def how_it_ended(status):
 def pidfd(pid):
     descriptor = os.pidfd_open(pid)
     try:
-        return dbus.types.UnixFd(descriptor)  # keeps its own copy of the descriptor
+        return dbus.types.UnixFd(descriptor)  # UnixFd keeps its own copy of the descriptor
     finally:
         os.close(descriptor)
 
@@ -81,6 +82,10 @@ def entry(name, value):
         return dbus.types.UnixFd(value)
     if isinstance(value, bool):
         return dbus.Boolean(value)
+    if isinstance(value, dict):
+        return dbus.Dictionary(value, signature="ss")
+    if isinstance(value, (list, tuple)):
+        return dbus.Array(value, signature="s")
     return dbus.UInt64(value) if isinstance(value, int) else dbus.String(value)
 
 
@@ -95,5 +100,7 @@ def plain(values):
             return bool(value)
         if isinstance(value, (list, tuple)):
             return [of(part) for part in value]
+        if isinstance(value, dict):
+            return plain(value)
         return int(value) if isinstance(value, int) else str(value)
     return {str(name): of(value) for name, value in values.items()}

@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kFirstLong = 256; // numbers of long options, above all letters
+constexpr int kFirstLong = 256; // long options have numbers from kFirstLong on, which are larger than all characters
 
 /// Holds pinfold-run's options in the form that getopt_long(3) needs.
 class GetoptTable {
@@ -40,7 +40,8 @@ public:
 private:
     const OptionSet& options_;
     std::vector<option> long_;
-    std::string letters_ = "+:"; // '+' stops at the command, and ':' tells a missing value from an unknown option
+    // '+' makes getopt_long(3) stop at the command, and ':' makes it report a missing value with a code of its own.
+    std::string letters_ = "+:";
 };
 
 bool underOurName(const char* name) {
@@ -55,6 +56,9 @@ Result<void> consistent(const RunOptions& options) {
         return {};
     if (options.key.empty())
         return Error{ErrorCode::InvalidArgument, "--task and --batch need --job KEY"};
+    if (!options.labels.empty())
+        return Error{ErrorCode::InvalidArgument,
+                     "--task and --batch take no --label: the job got its labels when it was created"};
     if (options.limits != ResourceLimits{} || !options.allocation.empty())
         return Error{
             ErrorCode::InvalidArgument,
@@ -65,7 +69,11 @@ Result<void> consistent(const RunOptions& options) {
 } // namespace
 
 WrappedCommand wrappedCommand(const RunOptions& options) {
-    return {.request = {.key = options.key, .limits = options.limits, .allocation = options.allocation, .role = options.role},
+    return {.request = {.key = options.key,
+                        .limits = options.limits,
+                        .allocation = options.allocation,
+                        .role = options.role,
+                        .identity = {.labels = options.labels}},
             .command = options.command};
 }
 

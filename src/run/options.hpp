@@ -12,14 +12,14 @@ namespace pinfold {
 struct RunOptions : JobOptions {
     bool help = false;
     bool version = false;
-    char** command = nullptr; ///< a part of main()'s argv, ended by a null pointer
+    char** command = nullptr; ///< the command line of the job: a part of main()'s argv, with a null pointer at its end
 };
 
 /// Makes the request to pinfoldd from the options of pinfold-run.
 WrappedCommand wrappedCommand(const RunOptions& options);
 
 /// Reads the command line. If the program was started under another name than pinfold-run (argv[0]), it has no options, and all
-/// arguments are the command. Error: InvalidArgument; the message has one line.
+/// arguments are the command. The message of the error InvalidArgument has one line.
 Result<RunOptions> parseRunOptions(int argc, char** argv);
 
 /// Returns the options that pinfold-run reads.

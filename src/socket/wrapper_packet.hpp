@@ -14,7 +14,7 @@
 namespace pinfold {
 
 struct WrapperPacket {
-    std::string text; ///< empty if the other end is closed
+    std::string text; ///< the text of the packet; empty if the other end is closed
     std::vector<ForeignFd> fds;
     bool cut = false;     ///< the packet was longer than the buffer, or had more descriptors than a request may have
     bool lacking = false; ///< pinfoldd had no free descriptor for a descriptor that came with the packet

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "socket/wrapper_socket.hpp"
 
-#include "base/escape.hpp"
+#include "model/profile.hpp"
 #include "model/wrapper_protocol.hpp"
 #include "os/descriptor_reserve.hpp"
+#include "os/host_name.hpp"
 #include "os/process.hpp"
+#include "wording/profile_text.hpp"
 #include "wording/receipt_text.hpp"
 
 #include <fmt/core.h>
@@ -15,7 +17,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <climits>
 #include <cstring>
 #include <exception>
 #include <optional>
@@ -25,7 +26,7 @@
 namespace pinfold {
 namespace {
 
-// After this many new connections in a row, pinfoldd handles its other events before it accepts more connections.
+// After kAcceptedAtOnce new connections in a row, pinfoldd handles its other events before it accepts more connections.
 constexpr int kAcceptedAtOnce = 16;
 constexpr Microseconds kPauseWithoutDescriptors = 100ms;
 /// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request at once. If a
@@ -34,15 +35,11 @@ constexpr Microseconds kSilence = 1s;
 constexpr Microseconds kShortageToldAgain = 60s;
 // A list of at most kMostJobsListed jobs fits into one packet, even with the longest keys.
 constexpr std::size_t kMostJobsListed = 128;
-constexpr std::size_t kUsersAtLeast = 4; // one user gets at most a quarter of all connections
+constexpr std::size_t kUsersAtLeast = 4; // one user may use at most a quarter of all connections
 
-/// Returns the user id as text ("root" for 0). The function userNumber() does not ask the name service (see NameOfUser).
-std::string userNumber(uid_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
-
-/// Returns the present name of the node. The name may change after the start of pinfoldd.
-std::string hostName() {
-    std::array<char, HOST_NAME_MAX + 1> name{};
-    return ::gethostname(name.data(), name.size() - 1) == 0 ? printable(name.data()) : "this node";
+std::string thisNode() {
+    const auto name = hostName();
+    return name.empty() ? "this node" : name;
 }
 
 bool wantsSummary(Summary site, const Receipt& receipt) {
@@ -55,22 +52,22 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;
     if (receipt.oom && !receipt.oomSaid)
-        reply.notice = oomLine(*receipt.oom, receipt.usage.memoryPeak) + "\n";
-    if (const auto stopped = stopLine(receipt, hostName(), userNumber); !stopped.empty())
+        reply.notice = oomNotice(*receipt.oom, receipt.usage.memoryPeak, receipt.key, thisNode()) + "\n";
+    if (const auto stopped = stopLine(receipt, thisNode(), userNumber); !stopped.empty() && !receipt.stopSaid)
         reply.notice += stopped + "\n";
     if (!receipt.unwritten.empty())
         reply.notice += fmt::format("pinfold-run: the receipt of job {} is not written yet: {}; pinfoldd keeps the receipt in "
                                     "/run and writes it when it can\n",
                                     receipt.key, receipt.unwritten);
     if (wantsSummary(summary, receipt))
-        reply.summary = receiptPage(receipt, userNumber, {});
+        reply.summary = receiptPage(receipt, userNumber, {}) + useOverTime(decodeProfile(receipt.profile), {});
     return reply;
 }
 
 /// Returns true if the socket's queue contains no message with descriptors, and no more messages can come.
 bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
-    constexpr int kMostMessages = 4; // even in a flood of connections, each connection has only one message
+    constexpr int kMostMessages = 4; // each connection carries only one message, even in a flood of connections
     (void)::shutdown(socket, SHUT_RD);
     // With SO_PASSCRED, each message, even an empty one, comes with its sender's credentials. The credentials fill `control`,
     // so a descriptor does not fit (MSG_CTRUNC).
@@ -89,8 +86,8 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection, in a thread if needed. The close of a socket may take long. It also closes the descriptors that a
-/// program has sent to the socket, and that nobody has received.
+/// Closes the connection, in a thread if needed. Closing a socket may take long, because the kernel also closes the descriptors
+/// that a program has sent to the socket and that nobody has received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
@@ -128,7 +125,7 @@ struct WrapperSocket::Connection {
     UniqueFd socket;
     Caller caller;
     DescriptorCloser& closer;
-    std::shared_ptr<void> counted; ///< null for an admin
+    std::shared_ptr<void> counted; ///< counts the connection of an ordinary user; null for an admin
     EventHandle readable;
     EventHandle patience;
 };
@@ -199,7 +196,7 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
         (!caller.admin && (!counted || !parts_.clients.rate.take(caller.countsAs, parts_.loop.bootTime()))))
         return;
     connection->counted = std::move(counted);
-    if (receive(connection)) // most clients have sent their request already
+    if (receive(connection)) // most clients have already sent their request when pinfoldd accepts the connection
         return;
     const auto place = silent_.insert(silent_.end(), connection);
     connection->readable = parts_.loop.onReadable(connection->socket.get(), [this, place] {
@@ -212,21 +209,22 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     });
     if (!caller.admin)
         connection->patience = parts_.loop.after(kSilence, [this, place] {
-            const auto gone = *place; // the end of the connection also destroys this function
+            // `gone` keeps the connection until the end of this function, because the connection owns the function.
+            const auto gone = *place;
             silent_.erase(place);
         });
 }
 
 bool WrapperSocket::receive(const ConnectionPtr& connection) {
     if (parts_.closer.overloaded(connection->caller.countsAs))
-        return true; // the connection is closed unread
+        return true; // pinfoldd closes the connection and does not read the request
     auto packet = receiveWrapperPacket(connection->socket.get());
     if (!packet)
         return false;
     for (auto& fd : packet->fds)
         fd.closeBy(parts_.closer, connection->caller.countsAs);
     if (packet->lacking)
-        tellShortage(std::strerror(EMFILE)); // the connection is closed without an answer, and the wrapper connects again
+        tellShortage(std::strerror(EMFILE)); // pinfoldd closes the connection without an answer, and the wrapper connects again
     else if (!packet->text.empty())
         serve(connection, std::move(*packet));
     return true;
@@ -257,9 +255,9 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& cr
     // An older pinfold-run does not set `supervised`, but passes both pidfds.
     const bool earlier = !create.supervised && !create.output && fds.size() == 2;
     if (!earlier && fds.size() != 1U + (create.supervised ? 1 : 0) + (create.output ? 1 : 0))
-        return connection->answer(
-            Error{ErrorCode::InvalidArgument,
-                  fmt::format("{} descriptors were passed: pass the leader's pidfd and the named ones", fds.size())});
+        return connection->answer(Error{
+            ErrorCode::InvalidArgument,
+            fmt::format("{} descriptors were passed: pass the leader's pidfd and those that the request names", fds.size())});
     auto leader = takePidfd(fds[0]);
     auto supervisor = create.supervised || earlier ? takePidfd(fds[1]) : UniqueFd();
     if (!leader || !supervisor)
@@ -272,6 +270,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& cr
     job.allocation = create.allocation;
     job.owner = create.owner;
     job.slots = create.slots;
+    job.identity = create.identity;
     if (create.role == WrapperRole::Job) {
         job.leader = std::move(*leader);
         job.supervisor = std::move(*supervisor);
@@ -346,8 +345,8 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
                   fmt::format("{} descriptors were passed: pass only the pidfd of the process to adopt", fds.size())});
     const auto job = parts_.jobs.job(adopt.key);
     if (job && job->uid != adopt.owner)
-        return connection->answer(Error{
-            ErrorCode::NoSuchJob, fmt::format("job '{}' now belongs to user {}, not of {}", adopt.key, job->uid, adopt.owner)});
+        return connection->answer(Error{ErrorCode::NoSuchJob, fmt::format("job '{}' now belongs to user {}, not to user {}",
+                                                                          adopt.key, job->uid, adopt.owner)});
     auto process = takePidfd(fds[0]);
     if (!process)
         return connection->answer(process.error());

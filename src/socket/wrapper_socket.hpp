@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Serves the wrapper's socket. pinfold-run and pam_pinfold send their requests to this socket and not over the bus
+// Serves the wrapper's socket. pinfold-run and pam_pinfold send their requests to the wrapper's socket and not over the bus
 // (model/wrapper_protocol.hpp).
 #pragma once
 
@@ -34,7 +34,7 @@ public:
         JobManager& jobs;
         CallerLimits& clients;
         DescriptorCloser& closer;
-        const Config& config; ///< a reload replaces all of its values
+        const Config& config; ///< the present configuration; a reload replaces all of its values
         std::function<void(const std::string&)> logError;
     };
     /// `listener` is the socket of pinfoldd.socket. WrapperSocket accepts no connection before open().
@@ -68,11 +68,11 @@ private:
 
     UniqueFd listener_;
     Parts parts_;
-    PerUserLimit connections_;        ///< connections of ordinary users
-    std::list<ConnectionPtr> silent_; ///< connections that have not asked for anything yet
+    PerUserLimit connections_;        ///< the connections of ordinary users
+    std::list<ConnectionPtr> silent_; ///< the connections that have not sent a request yet
     EventHandle readable_;
     EventHandle pause_;
-    std::optional<BootTime> shortageTold_; ///< when pinfoldd last reported a shortage
+    std::optional<BootTime> shortageTold_; ///< the time at which pinfoldd last reported a shortage
 };
 
 } // namespace pinfold

@@ -140,7 +140,7 @@ void DaemonLink::attempt() {
 
 void DaemonLink::receive() {
     std::array<char, kMaxWrapperPacket>
-        packet; // NOLINT(cppcoreguidelines-pro-type-member-init): pages that are never touched cost nothing
+        packet; // NOLINT(cppcoreguidelines-pro-type-member-init): the kernel provides memory only for pages that are used
     const auto length = ::recv(socket_.get(), packet.data(), packet.size(), 0);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;

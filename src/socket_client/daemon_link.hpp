@@ -34,26 +34,26 @@ public:
     /// Holds the descriptors of a request; -1 means that the request has no such descriptor. The caller owns the descriptors,
     /// and must keep them open until there is an outcome.
     struct Descriptors {
-        int leader = -1;     ///< a pidfd
-        int supervisor = -1; ///< a pidfd
-        int output = -1;     ///< standard error
+        int leader = -1;     ///< the pidfd of the leader
+        int supervisor = -1; ///< the pidfd of the supervisor
+        int output = -1;     ///< the descriptor of the job's standard error
     };
     void create(WrapperCreate request, Descriptors descriptors);
-    /// Asks until there is an answer, even if pinfoldd does not run for a long time. The error Unreachable also counts as an
-    /// answer, and means that pinfoldd does not start.
+    /// Repeats the request until pinfoldd answers, even if pinfoldd does not run for a long time. The error is Unreachable if
+    /// pinfoldd refuses to start.
     void end(WrapperEnd request);
     /// Asks for at most two seconds, because the caller handles a signal only after the answer.
     void suspend(const WrapperSuspend& request);
     void list(const WrapperList& request, Microseconds patience);
-    /// `process` is a pidfd.
+    /// The argument `process` is a pidfd.
     void adopt(const WrapperAdopt& request, int process, Microseconds patience);
 
     /// Does everything that is possible without waiting. Returns the outcome if there is one: pinfoldd's answer, Unreachable,
     /// or why pinfoldd refuses.
     std::optional<Result<WrapperReply>> advance();
 
-    /// Waits for the outcome, for a caller that watches no other descriptors. Errors: the error in the answer; Unreachable or
-    /// TimedOut if a time limit is over.
+    /// Waits for the outcome, for a caller that watches no other descriptors. Fails with the error in the answer, or with
+    /// Unreachable or TimedOut if a time limit is over.
     Result<WrapperReply> wait(const Patience& patience = {});
 
     /// Returns the descriptor that the caller should poll before the next advance(). The descriptor is -1 if the caller should
@@ -87,7 +87,7 @@ private:
     MonotonicTime begun_{};
     Microseconds interval_{}; ///< the time until the next attempt
     Microseconds patience_{};
-    MonotonicTime nextAttempt_{}; ///< used while there is no connection
+    MonotonicTime nextAttempt_{}; ///< the time of the next attempt, while there is no connection
 };
 
 } // namespace pinfold

@@ -31,21 +31,21 @@ struct AsyncHistory::Readers {
         History history;
         ino_t inode = 0;
     };
-    struct Listed {
-        Result<std::vector<Receipt>> receipts;
+    template <class T> struct Read {
+        Result<T> result;
         ino_t inode = 0; ///< the inode of the file that was read
     };
 
     explicit Readers(std::filesystem::path path) : file(std::move(path)) {}
 
-    Listed list(const ReceiptFilter& filter) {
+    template <class T> Read<T> read(const std::function<Result<T>(const History&)>& use) {
         auto reader = take();
         if (!reader)
             return {reader.error(), inodeOf(file)};
-        Listed listed{reader->history.list(filter), reader->inode};
-        if (listed.receipts && reader->history.followsWriters())
+        Read<T> read{use(reader->history), reader->inode};
+        if (read.result && reader->history.followsWriters())
             giveBack(std::move(*reader));
-        return listed;
+        return read;
     }
 
 private:
@@ -125,19 +125,28 @@ void AsyncHistory::live(Reply<LiveTable> reply) {
     inTurn<LiveTable>([](History& history) { return history.live(); }, std::move(reply));
 }
 
-void AsyncHistory::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply) {
+template <class T> void AsyncHistory::whileWriting(std::function<Result<T>(const History&)> use, Reply<T> reply) {
     const bool taken = background_.ask(
-        Lane::HistoryRead, [readers = readers_, filter = std::move(filter)] { return readers->list(filter); },
-        [self = self_, reply](Readers::Listed listed) {
+        Lane::HistoryRead, [readers = readers_, use = std::move(use)] { return readers->read<T>(use); },
+        [self = self_, reply](Readers::Read<T> read) {
             if (!*self)
                 return;
-            if (listed.receipts || listed.receipts.error().code != ErrorCode::Damaged)
-                return reply(std::move(listed.receipts));
-            (*self)->distrust(listed.inode, listed.receipts.error().message);
-            reply(Error{ErrorCode::Internal, listed.receipts.error().message});
+            if (read.result || read.result.error().code != ErrorCode::Damaged)
+                return reply(std::move(read.result));
+            (*self)->distrust(read.inode, read.result.error().message);
+            reply(Error{ErrorCode::Internal, read.result.error().message});
         });
     if (!taken)
         reply(busy());
+}
+
+void AsyncHistory::list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply) {
+    whileWriting<std::vector<Receipt>>([filter = std::move(filter)](const History& history) { return history.list(filter); },
+                                       std::move(reply));
+}
+
+void AsyncHistory::profile(const std::string& id, Reply<std::string> reply) {
+    whileWriting<std::string>([id](const History& history) { return history.profile(id); }, std::move(reply));
 }
 
 void AsyncHistory::distrust(ino_t inode, const std::string& why) {

@@ -26,35 +26,39 @@ public:
     ~AsyncHistory();
 
     /// Opens the file if it is not open, and writes the changes. Each call of write() is one transaction. The transactions have
-    /// the same order as the calls. The answer contains those receipts that were already stored before the call. If the result
-    /// is the error Internal, write() has written nothing.
+    /// the same order as the calls. The answer contains the stored receipts, see History::write(). If the result is the error
+    /// Internal, write() has written nothing.
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
     /// Calls History::vacuum() when all earlier calls of write() are done. Errors: Internal; Busy.
     void vacuum(const Retention& retention, RealTime now, std::size_t maxRows, Reply<Vacuumed> reply);
     /// Calls History::live() when all earlier calls of write() are done. Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
-    /// Calls History::list(), and does not wait for earlier calls of write() and vacuum(). Errors: Internal; Busy if too many
-    /// queries wait.
+    /// Calls History::list(), and does not wait for earlier calls of write() and vacuum(). Errors: Internal; Busy if
+    /// too many queries wait.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
+
+    /// Calls History::profile() in the same way as list().
+    void profile(const std::string& id, Reply<std::string> reply);
 
     /// Returns true while a thread migrates the file of an older pinfold to the newest schema.
     bool migrating() const;
 
     std::function<void(std::uint64_t lastManualNumber)> onOpened;
-    std::function<void(const std::string& words)> onDamage; ///< AsyncHistory calls it when a thread has moved a damaged file
-                                                            ///< aside
+    /// AsyncHistory calls onDamage when a thread has moved a damaged file aside.
+    std::function<void(const std::string& words)> onDamage;
 
 private:
     struct Writer;
     struct Readers;
     template <class T> void inTurn(std::function<Result<T>(History&)> use, Reply<T> reply);
+    template <class T> void whileWriting(std::function<Result<T>(const History&)> use, Reply<T> reply);
     void tell(const HistoryFile::News& news) const;
     void distrust(ino_t inode, const std::string& why);
 
     Background& background_;
     std::shared_ptr<Writer> writer_;
     std::shared_ptr<Readers> readers_;
-    std::shared_ptr<AsyncHistory*> self_; ///< for completions; null when this object has gone
+    std::shared_ptr<AsyncHistory*> self_; ///< completions use the pointer, which is null when the AsyncHistory no longer exists
 };
 
 } // namespace pinfold

@@ -4,6 +4,8 @@
 #include "base/parse.hpp"
 #include "model/receipt_json.hpp"
 #include "store/history_clock.hpp"
+#include "store/history_live.hpp"
+#include "store/history_profiles.hpp"
 #include "store/history_query.hpp"
 #include "store/history_schema.hpp"
 
@@ -26,12 +28,18 @@ constexpr const char* kKindOfReceipt =
     "(SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND outcome = :outcome"
     " AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1)";
 
+// The second part of max() is for rows that somebody else has added. If the number of a new receipt were in use, sqlite would
+// ignore the receipt.
 constexpr const char* kAddReceipt =
-    "INSERT OR IGNORE INTO receipts (id, key, uid, ended, receipt, kind) VALUES (:id, :key, :uid, :ended, :receipt, ";
+    "INSERT OR IGNORE INTO receipts (number, id, key, uid, ended, receipt, kind)"
+    " VALUES ((SELECT max(last, coalesce((SELECT max(number) FROM receipts), 0)) + 1 FROM numbering),"
+    " :id, :key, :uid, :ended, :receipt, ";
+
+constexpr const char* kNumberUsed = "UPDATE numbering SET last = :number";
 
 constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, kind = ";
 
-constexpr const char* kStored = "SELECT receipt FROM receipts WHERE id = :id";
+constexpr const char* kStored = "SELECT receipt, number FROM receipts WHERE id = :id";
 
 // A job that already has its receipt gets no row in `live`. After a restart of pinfoldd, the request for the row may come later
 // than the receipt.
@@ -68,7 +76,7 @@ void bindKind(const Statement& statement, const Receipt& receipt) {
     statement.bind(":leftovers", std::uint64_t{receipt.leftovers.count > 0});
 }
 
-/// Returns a time: receipts of jobs that ended at this time or earlier are too old to keep. Returns nullopt if no receipt is
+/// If a job ended at the returned time or earlier, the receipt of the job is too old to keep. Returns nullopt if no receipt is
 /// too old.
 std::optional<RealTime> tooOldUntil(const Retention& retention, RealTime now) {
     if (!retention.maxAge || now.time_since_epoch() <= *retention.maxAge)
@@ -76,24 +84,9 @@ std::optional<RealTime> tooOldUntil(const Retention& retention, RealTime now) {
     return now - *retention.maxAge - 1us;
 }
 
-/// Reads a row of `live`. The row's JSON text may be unreadable, for instance after a return to an older pinfold. The other
-/// columns of the row also contain the most important data.
-LiveRow liveRowOf(const Statement& row) {
-    LiveRow job{.bootId = std::string(row.text(0)), .receipt = {}};
-    if (auto receipt = decodeReceipt(row.text(1))) {
-        job.receipt = *std::move(receipt);
-        return job;
-    }
-    job.receipt.id = row.text(2);
-    job.receipt.key = row.text(3);
-    job.receipt.uid = static_cast<uid_t>(row.number(4));
-    job.receipt.started = row.time<RealTime>(5);
-    return job;
-}
-
 /// Says by how much the history exceeds its limits.
 struct Excess {
-    std::optional<RealTime> tooOldUntil = {}; ///< receipts of jobs that ended up to this time have to go
+    std::optional<RealTime> tooOldUntil = {}; ///< receipts of jobs that ended at `tooOldUntil` or earlier must be removed
     bool tooMany = false;
 };
 
@@ -103,18 +96,20 @@ struct History::Impl {
     HistoryDatabase file;
     Statement addKind;
     Statement addReceipt;
+    Statement numberUsed;
     Statement changeReceipt;
     Statement addLive;
     Statement removeLive;
     Statement removeOld;
     Statement removeOfUser;
     Statement stored;
+    std::string epoch;
 
     sqlite3* db() const { return file.db.get(); }
     Result<void> prepare();
-    Result<void> eachRow(const char* sql, const std::function<void(const Statement&)>& use) const;
-    /// Adds the receipt. If a receipt with this id was stored before, returns that receipt.
-    Result<std::optional<Receipt>> add(const Receipt& receipt) const;
+    /// Adds the receipt, and returns the stored receipt. If a receipt with the same id was stored before, add() does not change
+    /// the stored receipt.
+    Result<Receipt> add(const Receipt& receipt) const;
     Result<void> add(const LiveRow& job) const;
     Result<void> amend(const LateReport& report) const;
     Result<std::optional<Receipt>> find(const std::string& id) const;
@@ -133,6 +128,7 @@ Result<void> History::Impl::prepare() {
     const auto changeReceiptSql = std::string(kChangeReceipt) + kKindOfReceipt + " WHERE id = :id";
     for (const auto& [statement, sql] : {std::pair{&addKind, kAddKind},
                                          {&addReceipt, addReceiptSql.c_str()},
+                                         {&numberUsed, kNumberUsed},
                                          {&changeReceipt, changeReceiptSql.c_str()},
                                          {&addLive, kAddLive},
                                          {&removeLive, kRemoveLive},
@@ -144,21 +140,11 @@ Result<void> History::Impl::prepare() {
             return prepared.error();
         *statement = std::move(*prepared);
     }
+    auto named = epochOf(db());
+    if (!named)
+        return named.error();
+    epoch = *std::move(named);
     return {};
-}
-
-Result<void> History::Impl::eachRow(const char* sql, const std::function<void(const Statement&)>& use) const {
-    const auto statement = Statement::prepare(db(), sql);
-    if (!statement)
-        return statement.error();
-    while (true) {
-        const auto row = statement->step();
-        if (!row)
-            return row.error();
-        if (!*row)
-            return {};
-        use(*statement);
-    }
 }
 
 Result<std::optional<Receipt>> History::Impl::find(const std::string& id) const {
@@ -166,19 +152,22 @@ Result<std::optional<Receipt>> History::Impl::find(const std::string& id) const 
     const auto row = stored.step();
     std::optional<Receipt> found;
     if (row && *row)
-        if (auto receipt = decodeReceipt(stored.text(0)))
+        if (auto receipt = decodeReceipt(stored.text(0))) {
             found = *std::move(receipt);
+            found->sequence = stored.number(1);
+            found->epoch = epoch;
+        }
     stored.reset();
     if (!row)
         return row.error();
     return found;
 }
 
-Result<std::optional<Receipt>> History::Impl::add(const Receipt& receipt) const {
+Result<Receipt> History::Impl::add(const Receipt& receipt) const {
     bindKind(addKind, receipt);
     if (auto done = addKind.finish(); !done)
         return done.error();
-    const auto text = encode(receipt);
+    const auto text = encodeForStore(receipt);
     bindKind(addReceipt, receipt);
     addReceipt.bind(":id", receipt.id);
     addReceipt.bind(":key", receipt.key);
@@ -188,10 +177,25 @@ Result<std::optional<Receipt>> History::Impl::add(const Receipt& receipt) const 
     if (auto done = addReceipt.finish(); !done)
         return done.error();
     const bool isNew = sqlite3_changes(db()) > 0;
+    auto asStored = receipt;
+    if (isNew) {
+        asStored.sequence = static_cast<std::uint64_t>(sqlite3_last_insert_rowid(db()));
+        asStored.epoch = epoch;
+        numberUsed.bind(":number", *asStored.sequence);
+        if (auto done = numberUsed.finish(); !done)
+            return done.error();
+    }
+    if (auto done = isNew ? addProfile(db(), receipt) : Result<void>(); !done)
+        return done.error();
     removeLive.bind(":id", receipt.id);
     if (auto done = removeLive.finish(); !done)
         return done.error();
-    return isNew ? std::optional<Receipt>() : find(receipt.id);
+    if (isNew)
+        return asStored;
+    auto known = find(receipt.id);
+    if (!known)
+        return known.error();
+    return *known ? **std::move(known) : asStored; // a damaged receipt stays, and the job's end goes on
 }
 
 Result<void> History::Impl::amend(const LateReport& report) const {
@@ -200,10 +204,12 @@ Result<void> History::Impl::amend(const LateReport& report) const {
         return found.error();
     if (!*found || !pinfold::amend(**found, report.exit))
         return {};
+    (*found)->sequence.reset(); // the JSON text has no number, because the row has a column for the number
+    (*found)->epoch.reset();
     bindKind(addKind, **found);
     if (auto done = addKind.finish(); !done)
         return done;
-    const auto text = encode(**found);
+    const auto text = encodeForStore(**found);
     bindKind(changeReceipt, **found);
     changeReceipt.bind(":id", report.id);
     changeReceipt.bind(":receipt", text);
@@ -211,7 +217,7 @@ Result<void> History::Impl::amend(const LateReport& report) const {
 }
 
 Result<void> History::Impl::add(const LiveRow& job) const {
-    const auto text = encode(job.receipt);
+    const auto text = encodeForStore(job.receipt);
     addLive.bind(":id", job.receipt.id);
     addLive.bind(":key", job.receipt.key);
     addLive.bind(":uid", job.receipt.uid);
@@ -272,7 +278,7 @@ Result<void> History::Impl::shrink(const Retention& retention, RealTime now, std
         const auto removed = found->tooOldUntil ? removeTooOld(*found->tooOldUntil, limit) : removeTooMany(limit);
         if (!removed)
             return removed.error();
-        if (*removed == 0) // nothing is left to remove: even an empty file exceeds the limit
+        if (*removed == 0) // nothing is left to remove, because even an empty file exceeds the limit
             return {};
         done.removed += *removed;
     }
@@ -296,9 +302,9 @@ Result<History> History::open(const std::filesystem::path& file, Mode mode, cons
 }
 
 Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
-    std::vector<Receipt> known;
+    std::vector<Receipt> stored;
     if (changes.receipts.empty() && changes.started.empty() && changes.reports.empty())
-        return known;
+        return stored;
     auto transaction = Transaction::begin(impl_->db());
     if (!transaction)
         return transaction.error();
@@ -309,32 +315,19 @@ Result<std::vector<Receipt>> History::write(const HistoryChanges& changes) {
         auto added = impl_->add(receipt);
         if (!added)
             return added.error();
-        if (*added)
-            known.push_back(**std::move(added));
+        stored.push_back(*std::move(added));
     }
     for (const auto& report : changes.reports)
         if (auto amended = impl_->amend(report); !amended)
             return amended.error();
     if (auto committed = transaction->commit(); !committed)
         return committed.error();
-    return known;
+    return stored;
 }
 
-Result<LiveTable> History::live() const {
-    LiveTable live;
-    auto read = impl_->eachRow("SELECT boot, receipt, id, key, uid, started FROM live ORDER BY id",
-                               [&](const Statement& row) { live.rows.push_back(liveRowOf(row)); });
-    if (read)
-        read = impl_->eachRow("SELECT boot_id, real FROM clock", [&](const Statement& row) {
-            live.lastVacuum = {.bootId = std::string(row.text(0)), .time = row.time<RealTime>(1)};
-        });
-    if (read)
-        read = impl_->eachRow("SELECT ended FROM receipts ORDER BY ended DESC LIMIT 1",
-                              [&](const Statement& row) { live.newestEnd = row.time<RealTime>(0); });
-    if (!read)
-        return read.error();
-    return live;
-}
+Result<std::string> History::profile(const std::string& id) const { return readProfile(impl_->file, id); }
+
+Result<LiveTable> History::live() const { return readLive(impl_->db()); }
 
 bool History::followsWriters() const { return !impl_->file.immutable; }
 
@@ -379,9 +372,9 @@ Result<Vacuumed> History::vacuum(const Retention& asked, RealTime now, std::size
     }
     if (auto shrunk = impl_->shrink(retention, now, maxRows, done); !shrunk)
         return shrunk.error();
-    // A receipt is seldom larger than a page. So `maxRows` pages are enough for the receipts that this call has removed, and
-    // for some receipts that earlier calls have removed.
-    if (auto freed = sqlite::run(impl_->db(), "PRAGMA incremental_vacuum(" + std::to_string(maxRows) + ")"); !freed)
+    // A receipt or a profile is seldom larger than a page. So two pages for each row are enough for the receipts that this call
+    // of vacuum() has removed, and for some older free pages.
+    if (auto freed = sqlite::run(impl_->db(), "PRAGMA incremental_vacuum(" + std::to_string(2 * maxRows) + ")"); !freed)
         return freed.error();
     const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);
     if (!bytes)

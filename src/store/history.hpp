@@ -21,18 +21,23 @@ namespace pinfold {
 struct ReceiptFilter {
     std::optional<std::string> key = {};
     std::optional<uid_t> uid = {};
-    std::optional<RealTime> since = {}; ///< only jobs that ended at this time or later
-    std::optional<RealTime> until = {}; ///< only jobs that ended before this time
+    std::optional<RealTime> since = {}; ///< list() returns only jobs that ended at the time `since` or later
+    std::optional<RealTime> until = {}; ///< list() returns only jobs that ended before the time `until`
     /// Contains the id of a receipt. If `before` is set, list() returns only receipts that are older than the receipt with this
-    /// id. If that receipt no longer exists, list() returns no receipt.
+    /// id. If the receipt with the id `before` no longer exists, list() returns no receipt.
     std::optional<std::string> before = {};
-    std::uint32_t limit = 100; ///< 1 to 10000
+    std::uint32_t limit = 100; ///< the maximum number of receipts, 1 to 10000
     /// Contains the result of the job, as a word of toString(JobResult). A word that toString(JobResult) does not return
     /// matches no receipt.
     std::optional<std::string> result = {};
-    std::optional<std::string> scheduler = {}; ///< the part of the key before the key's first dot
-    bool leftoversOnly = false;                ///< only jobs that left processes behind
-    std::vector<JobOutcome> outcomes = {};     ///< only jobs with one of these outcomes; if empty, all jobs
+    std::optional<std::string> scheduler = {}; ///< the part of the key before its first dot
+    bool leftoversOnly = false;                ///< list() returns only jobs that left processes behind
+    std::vector<JobOutcome> outcomes = {};     ///< list() returns only jobs with these outcomes; all jobs if `outcomes` is empty
+    std::optional<LabelFilter> label = {};     ///< list() returns only jobs with the label `label`
+    /// If `after` is set, list() returns only receipts with a higher sequence. The receipt with the lowest sequence comes first.
+    std::optional<std::uint64_t> after = {};
+    /// The epoch to which `after` belongs. If the history has another epoch, list() uses 0 in place of `after`.
+    std::optional<std::string> epoch = {};
 
     bool operator==(const ReceiptFilter&) const = default;
 };
@@ -43,32 +48,34 @@ struct ClockReading {
     BootTime boot{};
 };
 
-/// Limits the receipts that the history may keep. An unset member means that there is no such limit.
+/// Limits the receipts that the history may keep. If a member is unset, the limit does not exist.
 struct Retention {
-    std::optional<Microseconds> maxAge = {};    ///< how long after the job's end a receipt may stay
-    std::optional<std::uint64_t> maxBytes = {}; ///< how many bytes the file's pages in use may have, see HistoryInfo::bytes
+    std::optional<Microseconds> maxAge = {}; ///< how long a receipt may stay after the end of its job
+    /// The maximum size of the file's pages in use, in bytes (see HistoryInfo::bytes).
+    std::optional<std::uint64_t> maxBytes = {};
     /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
     std::optional<ClockReading> clock = {};
 };
 
 struct Vacuumed {
-    std::uint64_t removed = 0; ///< how many receipts were removed
-    bool more = false;         ///< the history is not within the limits yet, so call vacuum() again
-    std::uint64_t bytes = 0;   ///< bytes of the file's pages that are still in use
-    bool clockDoubted = false; ///< the clock is doubtful, so no receipt was removed for its age
+    std::uint64_t removed = 0; ///< the number of removed receipts
+    bool more = false;         ///< the history still exceeds the limits, so vacuum() must be called again
+    std::uint64_t bytes = 0;   ///< the size of the file's pages that are still in use, in bytes
+    bool clockDoubted = false; ///< the clock is doubtful, so vacuum() removed no receipt because of its age
 };
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    std::uint64_t bytes = 0; ///< bytes of the file's pages in use: receipts and indexes, but not the log and free pages
-    std::optional<RealTime> oldest = {}; ///< when the first job of a receipt ended; unset if
-                                         ///< there are no receipts
-    std::optional<RealTime> newest = {}; ///< when the last job of a receipt ended
+    /// The size of the file's pages in use, in bytes: receipts and indexes, but not the log and free pages.
+    std::uint64_t bytes = 0;
+    /// The time of the earliest end of a job in all receipts. The value is unset if there are no receipts.
+    std::optional<RealTime> oldest = {};
+    std::optional<RealTime> newest = {}; ///< the time of the latest end of a job in all receipts; unset if there are no receipts
 };
 
 /// Holds the row of a running job in the table `live`.
 struct LiveRow {
-    std::string bootId; ///< the boot in which the job runs
+    std::string bootId; ///< the id of the boot in which the job runs
     Receipt receipt;    ///< the receipt that the job gets if the node goes down now
 
     bool operator==(const LiveRow&) const = default;
@@ -81,7 +88,7 @@ struct LiveTable {
         RealTime time{};
     };
     std::vector<LiveRow> rows = {};         ///< the jobs of this boot and of earlier boots, in the order of their ids
-    std::optional<Sign> lastVacuum = {};    ///< the last vacuum() that got a clock
+    std::optional<Sign> lastVacuum = {};    ///< the time of the last vacuum() that got a clock reading
     std::optional<RealTime> newestEnd = {}; ///< the latest end of a job in all receipts
 };
 
@@ -95,7 +102,7 @@ struct LateReport {
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};
-    std::vector<LateReport> reports = {}; ///< a report may also be about one of `receipts`; see amend()
+    std::vector<LateReport> reports = {}; ///< reports on leaders; a report may also be about one of `receipts` (see amend())
 };
 
 /// Reads and writes the database. Only one thread at a time may use a History. All calls may wait for the disk, so pinfoldd's
@@ -105,10 +112,10 @@ public:
     enum class Mode { ReadWrite, ReadOnly };
 
     /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the
-    /// newest schema. The migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s,
+    /// newest schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s,
     /// and needs free space as large as the file. Before each migration, open() calls `beforeMigration`. The settings are WAL
-    /// and synchronous=FULL, so the changes are durable when write() returns. The error of a method of History is Damaged if
-    /// the file is incomplete or is not a database of sqlite. All other errors are Internal. An error contains sqlite's own
+    /// and synchronous=FULL, so the changes are durable when write() returns. The error of a method of History is Damaged if the
+    /// file is incomplete or is not a database of sqlite, and Internal for any other reason. An error contains sqlite's own
     /// message. For errors of open(), the message also contains the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
@@ -117,27 +124,29 @@ public:
 
     /// Writes all changes in one transaction, which is durable when write() returns. If a receipt with the same id is stored
     /// already, write() does not change the stored receipt. After a crash, pinfoldd may account for the same job again. The
-    /// result contains the receipts that were already stored. A job is live from `started` until its receipt is written, and
-    /// cannot become live again.
+    /// result contains the stored receipts, with sequence and epoch, in the order of `changes.receipts`. A job is live from
+    /// `started` until its receipt is written, and cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
     /// Returns the jobs that are live according to write().
     Result<LiveTable> live() const;
     /// Returns the receipts that match the filter, the newest first. The function list() reads only indexes, unless the file
     /// has schema 1 and was opened ReadOnly.
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) const;
-    /// Returns the largest number n in the keys "manual.<n>", or 0 if no key has this form.
+    /// Returns Receipt::profile of the receipt with the given id. The result is empty if the receipt has no profile or does not
+    /// exist.
+    Result<std::string> profile(const std::string& id) const;
+    /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if no key has the form.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
-    /// Returns false if this connection does not see changes that other programs write after the file was opened. Only a
+    /// Returns false if the connection does not see changes that other programs write after the file was opened. Only a
     /// connection with Mode::ReadOnly can miss changes.
     bool followsWriters() const;
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
-    /// system, but at most `maxRows` pages. First, vacuum() removes receipts that are too old. Then, while the file is too
-    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. The function vacuum() may remove up
-    /// to `maxRows` receipts more than necessary. The removal of 100 from 1,000,000 receipts takes some 10 ms if the receipts
-    /// are too old, and 250 ms if the file is too large. After an error vacuum() has
-    /// removed nothing.
+    /// system, but at most two pages for each of `maxRows`. First, vacuum() removes receipts that are too old. Then, while the
+    /// file is too large, vacuum() removes the oldest receipts of the user who has the most receipts. The function vacuum() may
+    /// remove up to `maxRows` receipts more than necessary. The removal of 100 from 1,000,000 receipts takes some 10 ms if the
+    /// receipts are too old, and 250 ms if the file is too large. After an error vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
 
 private:

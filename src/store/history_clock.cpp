@@ -15,12 +15,12 @@ constexpr const char* kStore = "INSERT OR REPLACE INTO clock (row, boot_id, boot
 
 struct LastLook {
     RealTime real{};
-    Microseconds elapsed{}; ///< for how long, at least, the node has been up since the last look
-    Microseconds agreed{};  ///< for how long the clock had been right at the last look
+    Microseconds elapsed{}; ///< the minimum time for which the node has been up since the last call
+    Microseconds agreed{};  ///< how long the clock and CLOCK_BOOTTIME had agreed at the last call
 };
 
-/// Returns the clock reading that the last call of clockIsBelieved() stored. If no reading is stored yet, uses the time of the
-/// newest receipt instead. If there is no receipt either, nothing contradicts the time `now`.
+/// Returns the clock reading that the last call of clockIsBelieved() stored. If no reading is stored yet, the result contains the
+/// time of the newest receipt instead. If there is neither a reading nor a receipt, the result contains the time `now`.
 Result<LastLook> lastLook(sqlite3* db, const ClockReading& clock, RealTime now) {
     const auto row = sqlite::Statement::prepare(db, "SELECT real, boot, boot_id, agreed FROM clock");
     if (!row)

@@ -8,11 +8,11 @@
 namespace pinfold {
 
 /// Says whether old receipts may be removed at the time `now`. A jump of the clock must not
-/// cause the removal of all receipts. The function compares how far the clock has advanced since the last call with how long
-/// the node has been up since then. The clock is doubtful if it has advanced too far by more than a tenth of `maxAge`, and by
-/// more than an hour. The doubt lasts until the clock and CLOCK_BOOTTIME have agreed for a day. If the node was switched off
-/// for long, the clock is also doubtful, but the node loses nothing by the doubt. The database stores the clock reading. Call
-/// clockIsBelieved() in a transaction. Errors: the errors of History.
+/// cause the removal of all receipts. The function clockIsBelieved() compares how far the clock has advanced since the last call
+/// with how long the node has been up since the last call. The clock is doubtful if it is ahead by more than an hour, and also by
+/// more than a tenth of `maxAge`. The doubt lasts until the clock and CLOCK_BOOTTIME have agreed for a day. If the node was
+/// switched off for long, the clock is also doubtful, but the doubt only delays the removal of old receipts. The database stores
+/// the clock reading. Call clockIsBelieved() in a transaction. The errors are those of History.
 Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, RealTime now, Microseconds maxAge);
 
 } // namespace pinfold

@@ -40,7 +40,7 @@ HistoryFile::HistoryFile(std::filesystem::path file, std::function<void()> befor
     : file_(std::move(file)), beforeMigration_(std::move(beforeMigration)) {}
 
 Result<void> HistoryFile::open() {
-    // If somebody has removed or replaced the file, this code opens the file again. If pinfoldd wrote to a removed file, all
+    // If somebody has removed or replaced the file, HistoryFile opens the file again. If pinfoldd wrote to a removed file, all
     // changes would be lost without a message.
     if (history_ && inodeOf(file_) == inode_)
         return {};
@@ -59,9 +59,9 @@ Result<void> HistoryFile::open() {
 
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
-    // This code renames the log ("-wal") first, and before sqlite closes the file. If the log kept its name, sqlite would write
-    // the log to the damaged file when sqlite closes the file. The new file must not be opened together with the log of the
-    // damaged file.
+    // HistoryFile renames the log ("-wal") first, before sqlite closes the file. If the log kept its name, sqlite would write the
+    // log to the damaged file when sqlite closes the file. The new file must not be opened together with the log of the damaged
+    // file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};
@@ -72,7 +72,7 @@ Result<void> HistoryFile::moveAside(const std::string& why) {
 
 Result<void> HistoryFile::distrust(ino_t inode, const std::string& why) {
     if (inode == 0 || inodeOf(file_) != inode)
-        return {}; // somebody has replaced the file meanwhile
+        return {}; // somebody has replaced the damaged file meanwhile
     if (auto moved = moveAside(why); !moved)
         return moved;
     return open();

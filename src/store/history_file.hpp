@@ -22,8 +22,9 @@ public:
 
     /// Holds what use() has noticed since the last call of takeNews().
     struct News {
-        std::optional<std::uint64_t> lastManualNumber; ///< set if the file was opened: the answer of History::lastManualNumber()
-        std::optional<std::string> damage; ///< set if a damaged file was moved aside: what was wrong, and where the file is now
+        std::optional<std::uint64_t> lastManualNumber; ///< the result of History::lastManualNumber(); set if the file was opened
+        /// If HistoryFile has moved a damaged file aside, the text says what was wrong with the file, and where the file is now.
+        std::optional<std::string> damage;
     };
     News takeNews() { return std::exchange(news_, {}); }
 
@@ -42,7 +43,7 @@ public:
         return Error{ErrorCode::Internal, done.error().message};
     }
 
-    /// Call distrust() after a reader has found that the file with this inode is damaged.
+    /// Call distrust() after a reader has found that the file with the inode `inode` is damaged.
     Result<void> distrust(ino_t inode, const std::string& why);
 
 private:

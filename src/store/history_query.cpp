@@ -14,6 +14,10 @@ bool asksForKinds(const ReceiptFilter& filter) {
     return filter.result || filter.scheduler || filter.leftoversOnly || !filter.outcomes.empty();
 }
 
+// The condition with instr() is cheap, and makes it unnecessary to parse the JSON of receipts without labels.
+constexpr const char* kLabelOfReceipt = " AND instr(receipt, '\"labels\":{') > 0"
+                                        " AND CASE WHEN json_valid(receipt) THEN json_extract(receipt, :label) END ";
+
 std::string numbersOf(const std::vector<JobOutcome>& outcomes) {
     std::string numbers;
     for (const auto outcome : outcomes)
@@ -32,8 +36,10 @@ struct Conditions {
     Conditions(const ReceiptFilter& asked, std::optional<Place> from) : filter(asked), place(from) {
         if (filter.scheduler) {
             first = *filter.scheduler + ".";
-            after = *filter.scheduler + "/"; // '/' is the character after the dot
+            after = *filter.scheduler + "/"; // in the order of characters, '/' comes after the dot
         }
+        if (filter.label)
+            labelPath = "$.labels.\"" + filter.label->name + "\""; // a label's name has no quotation marks
     }
 
     std::string sql() const {
@@ -46,10 +52,12 @@ struct Conditions {
             sql += " AND ended >= :since";
         if (filter.until)
             sql += " AND ended < :until";
-        if (place) // sqlite can use an index for the first half
+        if (place) // sqlite can use an index for the condition on `ended` before the AND
             sql += " AND ended <= :ended AND (ended < :ended OR number < :number)";
-        if (filter.scheduler) // several schedulers may share a kind
+        if (filter.scheduler) // several schedulers may share a kind, so the kind alone is not enough
             sql += " AND receipts.key >= :first AND receipts.key < :after";
+        if (filter.label)
+            sql += kLabelOfReceipt + std::string(filter.label->value ? "= :label_value" : "IS NOT NULL");
         return sql;
     }
 
@@ -71,18 +79,24 @@ struct Conditions {
             statement.bind(":first", first);
             statement.bind(":after", after);
         }
+        if (filter.label) {
+            statement.bind(":label", labelPath);
+            if (filter.label->value)
+                statement.bind(":label_value", *filter.label->value);
+        }
         if (filter.result)
             statement.bind(":result", *filter.result);
         statement.bind(":limit", filter.limit);
     }
 
     const ReceiptFilter& filter;
-    const std::optional<Place> place; ///< if set, only receipts after this place match
+    const std::optional<Place> place; ///< the place in the list; if set, only receipts after this place match
     std::string first;
     std::string after;
+    std::string labelPath;
 };
 
-/// Returns the place of the receipt with this id, or nullopt if the receipt does not exist.
+/// Returns the place of the receipt with the given id, or nullopt if the receipt does not exist.
 Result<std::optional<Place>> placeOf(sqlite3* db, const std::string& id) {
     const auto statement = Statement::prepare(db, "SELECT ended, number FROM receipts WHERE id = :id");
     if (!statement)
@@ -120,7 +134,7 @@ Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& 
     }
 }
 
-/// Reads the matching receipts from an index. The index has the newest receipt first.
+/// Reads the matching receipts from an index. The newest receipt comes first in the index.
 struct Stream {
     Statement statement;
     RealTime ended{};
@@ -162,8 +176,8 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
     return {};
 }
 
-/// If the index is ordered by time (by_key, by_ended), starts one stream for all kinds. With other indexes, starts one stream
-/// for each kind. One stream is enough for by_key, because a key has few receipts and each entry of by_key contains the kind.
+/// Starts one stream for all kinds if the index is ordered by time (by_key, by_ended), and otherwise one stream for each kind.
+/// One stream is enough for by_key, because a key has few receipts and each entry of by_key contains the kind.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -197,19 +211,28 @@ Result<void> take(const Statement& statement, std::vector<Receipt>& receipts, in
     return {};
 }
 
-Result<void> fetch(const Statement& byNumber, std::uint64_t number, std::vector<Receipt>& receipts) {
+Result<void> takeNumbered(const Statement& statement, std::uint64_t number, const std::string& epoch,
+                          std::vector<Receipt>& receipts) {
+    if (auto taken = take(statement, receipts, 0); !taken)
+        return taken;
+    receipts.back().sequence = number;
+    receipts.back().epoch = epoch;
+    return {};
+}
+
+Result<void> fetch(const Statement& byNumber, std::uint64_t number, const std::string& epoch, std::vector<Receipt>& receipts) {
     byNumber.bind(":number", number);
     const auto row = byNumber.step();
     if (!row)
         return row.error();
-    auto taken = *row ? take(byNumber, receipts, 0) : Result<void>();
+    auto taken = *row ? takeNumbered(byNumber, number, epoch, receipts) : Result<void>();
     byNumber.reset();
     return taken;
 }
 
 /// Merges the streams into one order. The function merge() fetches a receipt before the stream advances to the next receipt. As
 /// long as the stream is at a receipt, merge() can read the receipt, even if another process removes it.
-Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std::uint32_t limit) {
+Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std::uint32_t limit, const std::string& epoch) {
     const auto byNumber = Statement::prepare(db, "SELECT receipt FROM receipts WHERE number = :number");
     if (!byNumber)
         return byNumber.error();
@@ -217,7 +240,7 @@ Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std
     std::make_heap(streams.begin(), streams.end());
     while (!streams.empty() && receipts.size() < limit) {
         std::pop_heap(streams.begin(), streams.end());
-        if (auto fetched = fetch(*byNumber, streams.back().number, receipts); !fetched)
+        if (auto fetched = fetch(*byNumber, streams.back().number, epoch, receipts); !fetched)
             return fetched.error();
         const auto row = streams.back().next();
         if (!row)
@@ -228,6 +251,37 @@ Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std
             streams.pop_back();
     }
     return receipts;
+}
+
+/// Lists receipts in the order of their numbers. The query walks along the table itself, or along the index of one user.
+Result<std::vector<Receipt>> listAfter(sqlite3* db, const Conditions& conditions, const std::string& epoch) {
+    const auto& filter = conditions.filter;
+    std::string kinds;
+    if (asksForKinds(filter)) {
+        const auto matching = matchingKinds(db, conditions);
+        if (!matching)
+            return matching.error();
+        for (const auto kind : *matching)
+            kinds += (kinds.empty() ? "" : ",") + std::to_string(kind);
+        kinds = " AND kind IN (" + kinds + ")";
+    }
+    const auto statement = Statement::prepare(
+        db, std::string("SELECT receipt, number FROM receipts ") + (filter.uid ? "INDEXED BY by_owner" : "NOT INDEXED") +
+                " WHERE number > :number" + conditions.sql() + kinds + " ORDER BY number LIMIT :limit");
+    if (!statement)
+        return statement.error();
+    conditions.bind(*statement);
+    statement->bind(":number", filter.epoch.value_or(epoch) == epoch ? *filter.after : 0);
+    std::vector<Receipt> receipts;
+    while (true) {
+        const auto row = statement->step();
+        if (!row)
+            return row.error();
+        if (!*row)
+            return receipts;
+        if (auto taken = takeNumbered(*statement, statement->number(1), epoch, receipts); !taken)
+            return taken.error();
+    }
 }
 
 /// Lists the receipts of a file that no pinfoldd of this version has opened yet. Reads receipts until it has found enough
@@ -259,6 +313,18 @@ Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& con
 
 } // namespace
 
+Result<std::string> epochOf(sqlite3* db) {
+    const auto statement = Statement::prepare(db, "SELECT epoch FROM numbering");
+    if (!statement)
+        return statement.error();
+    const auto row = statement->step();
+    if (!row)
+        return row.error();
+    if (!*row)
+        return Error{ErrorCode::Damaged, "the history has no epoch"};
+    return std::string(statement->text(0));
+}
+
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter) {
     // The scheduler is the first part of a key, and has no dot. If the scheduler in the filter contained a dot, the query would
     // also compare a part of the job's number.
@@ -269,17 +335,24 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
         auto found = placeOf(history.db.get(), *filter.before);
         if (!found)
             return found.error();
-        if (!*found) // the receipt was removed meanwhile, and the older receipts before it
+        if (!*found) // the receipt and all older receipts were removed meanwhile
             return std::vector<Receipt>();
         place = *found;
     }
     const Conditions conditions(filter, place);
+    if (history.schema < kHistorySchema && filter.after)
+        return Error{ErrorCode::Internal, "the history of an earlier pinfold has no sequence: start pinfoldd once"};
     if (history.schema < kHistorySchema)
         return listWithoutKinds(history.db.get(), conditions);
+    const auto epoch = epochOf(history.db.get());
+    if (!epoch)
+        return epoch.error();
+    if (filter.after)
+        return listAfter(history.db.get(), conditions, *epoch);
     auto streams = startAll(history.db.get(), conditions);
     if (!streams)
         return streams.error();
-    return merge(history.db.get(), std::move(*streams), filter.limit);
+    return merge(history.db.get(), std::move(*streams), filter.limit, *epoch);
 }
 
 } // namespace pinfold

@@ -7,6 +7,9 @@
 
 namespace pinfold {
 
+/// Returns the epoch of the history. Error: Internal.
+Result<std::string> epochOf(sqlite3* db);
+
 /// Returns the receipts that match the filter, the newest first. Error: Internal.
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter);
 

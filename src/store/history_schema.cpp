@@ -14,6 +14,7 @@ using sqlite::run;
 
 constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr std::uint64_t kSchemaWithLive = 3;
+constexpr std::uint64_t kSchemaWithUnknown = 4;
 constexpr int kBusyTimeoutMs = 2000;
 // The writer may have to wait long for the file, for example while somebody copies the file. The wait is in a thread of
 // pinfoldd, and not in the event loop's thread.
@@ -54,9 +55,19 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " id TEXT PRIMARY KEY, key TEXT NOT NULL, uid INTEGER NOT NULL, started INTEGER NOT NULL,"
                               " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;";
 
-constexpr const char* kVersion = "PRAGMA user_version = 4;";
+// The receipts of an older pinfold keep their numbers. by_owner is ordered by number within a user, for ReceiptFilter::after.
+constexpr const char* kNumbering = "CREATE TABLE numbering ("
+                                   " row INTEGER PRIMARY KEY CHECK (row = 1), epoch TEXT NOT NULL, last INTEGER NOT NULL);"
+                                   "INSERT INTO numbering (row, epoch, last)"
+                                   " SELECT 1, lower(hex(randomblob(8))), coalesce(max(number), 0) FROM receipts;"
+                                   "CREATE INDEX by_owner ON receipts (uid);";
+constexpr const char* kProfiles = "CREATE TABLE profiles (number INTEGER PRIMARY KEY, profile BLOB NOT NULL);"
+                                  "CREATE TRIGGER profile_goes AFTER DELETE ON receipts"
+                                  " BEGIN DELETE FROM profiles WHERE number = old.number; END;";
 
-// To read a million JSON texts takes long, even if each text is read only once. So fillKinds() inserts all kinds that may
+constexpr const char* kVersion = "PRAGMA user_version = 5;";
+
+// Reading a million JSON texts takes long, even if each text is read only once. So fillKinds() inserts all kinds that may
 // occur, and kDropUnusedKinds deletes the kinds that do not occur. Only the most frequent schedulers get their own kinds, up to
 // the limit of add(). The result '?' is for JSON texts that cannot be read.
 std::string fillKinds() {
@@ -102,12 +113,14 @@ constexpr const char* kTellUnknown =
 
 std::string ddl(std::uint64_t from) {
     if (from == 0)
-        return std::string(kReceipts) + kKinds + kIndexes + kLive + kVersion;
+        return std::string(kReceipts) + kKinds + kIndexes + kLive + kNumbering + kProfiles + kVersion;
     if (from >= kSchemaWithKinds)
-        return std::string(from < kSchemaWithLive ? kLive : "") + kTellUnknown + kDropUnusedKinds + kVersion;
+        return (from < kSchemaWithLive ? kLive : "") +
+               (from < kSchemaWithUnknown ? std::string(kTellUnknown) + kDropUnusedKinds : "") + kNumbering + kProfiles +
+               kVersion;
     return std::string("DROP INDEX IF EXISTS by_key; DROP INDEX IF EXISTS by_uid;"
                        "ALTER TABLE receipts ADD COLUMN kind INTEGER NOT NULL DEFAULT 0;") +
-           kKinds + fillKinds() + fillReceipts() + kIndexes + kDropUnusedKinds + kLive + kVersion;
+           kKinds + fillKinds() + fillReceipts() + kIndexes + kDropUnusedKinds + kLive + kNumbering + kProfiles + kVersion;
 }
 
 /// Returns the number of the file's schema, or 0 if the file has no tables.
@@ -142,9 +155,9 @@ std::string immutableUri(const std::filesystem::path& file) {
     return uri + "?immutable=1";
 }
 
-/// Creates the file with mode 0600. So other users can never read what users ran. The log of sqlite gets the same mode.
+/// Creates the file with mode 0600. So other users can never read the history. The log of sqlite gets the same mode.
 void createPrivate(const std::filesystem::path& file) {
-    std::error_code ignored; // if the path is wrong, sqlite will report it
+    std::error_code ignored; // the error is ignored, because sqlite reports a wrong path later
     if (std::filesystem::create_directories(file.parent_path(), ignored))
         std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all, ignored);
     const UniqueFd created(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -186,7 +199,7 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
-    std::error_code ignored; // if pinfold may not search the directory, sqlite has reported that above
+    std::error_code ignored; // the error is ignored, because sqlite has already reported a directory that pinfold may not search
     // Even to read the file, sqlite has to create the index of its log ("-shm"). On a read-only file system, sqlite cannot
     // create the index. If the log does not exist, all data is in the file itself, and sqlite can open the file as immutable.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))

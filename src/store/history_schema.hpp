@@ -7,7 +7,13 @@
 // kind. Within a kind, the indexes are ordered by `ended`. So a few index searches and a merge find the newest receipts that
 // match a filter, even if few receipts match.
 //
-// The table `live` has a row for each running job. The row contains the receipt that the job gets if the node goes down.
+// The column `number` is the sequence of a receipt. The table `numbering` has the last sequence, because sqlite would reuse the
+// numbers of removed receipts. The table `numbering` also has the epoch, which is a random name that each new file gets.
+//
+// The table `live` has a row for each running job. A row of `live` contains the receipt that the job gets if the node goes down.
+//
+// The table `profiles` has what each job used over time (encode(Profile)). The profiles are not in the table of receipts, because
+// most queries need no profile. A trigger removes a profile together with its receipt.
 #pragma once
 
 #include "store/sqlite.hpp"
@@ -17,7 +23,7 @@
 
 namespace pinfold {
 
-constexpr std::uint64_t kHistorySchema = 4;
+constexpr std::uint64_t kHistorySchema = 5;
 
 /// Contains the SQL expression that calculates outcomeOf(), as a number, for the receipt in the column `receipt`.
 constexpr const char* kOutcomeOfReceipt = "CASE WHEN json_extract(receipt, '$.result') IS NOT 'exited' THEN 0"
@@ -27,16 +33,17 @@ constexpr const char* kOutcomeOfReceipt = "CASE WHEN json_extract(receipt, '$.re
 struct HistoryDatabase {
     sqlite::Database db;
     /// Contains the number of the file's schema. Only a file that was opened for reading may have an older schema. Schema 1 has
-    /// no kinds, schema 2 has no table `live`, and schema 3 has no JobOutcome::Unknown.
+    /// no kinds, schema 2 has no table `live`, schema 3 has no JobOutcome::Unknown, and schema 4 has no tables `numbering`
+    /// and `profiles`.
     std::uint64_t schema = 0;
-    bool immutable = false; ///< the connection does not see what others write after it was opened
+    bool immutable = false; ///< the connection does not see changes that other programs write after the file was opened
 };
 
 /// Opens the file for reading and writing, creates it if it does not exist, and brings it to the newest schema. Before a
-/// migration from an older schema, openHistoryFile() calls `beforeMigration`, if set. Errors: Damaged; Internal. The message
+/// migration from an older schema, openHistoryFile() calls `beforeMigration`, if set. Errors: Damaged; Internal. An error message
 /// contains sqlite's message and the path.
 Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const std::function<void()>& beforeMigration);
-/// Opens the file for reading only, and does not create or change the file. Errors: Damaged; Internal. The message contains
+/// Opens the file for reading only, and does not create or change the file. Errors: Damaged; Internal. An error message contains
 /// sqlite's message and the path.
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file);
 

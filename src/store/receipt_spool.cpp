@@ -17,7 +17,8 @@
 namespace pinfold {
 
 Result<void> ReceiptSpool::keep(const Receipt& receipt, std::string_view text) const {
-    std::error_code error; // if the directory cannot be made, the file cannot be written, and keep() reports that
+    // The error is ignored: if the directory cannot be created, keep() reports that the file cannot be written.
+    std::error_code error;
     if (std::filesystem::create_directory(directory_, error))
         std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
     return replaceFile(fileOf(receipt), text, 0600);

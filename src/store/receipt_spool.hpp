@@ -22,8 +22,8 @@ public:
     void remove(const Receipt& receipt) const;
 
     struct Loaded {
-        std::vector<Receipt> receipts;       ///< in the order in which their jobs ended
-        std::vector<std::string> unreadable; ///< one line for each file, with the reason
+        std::vector<Receipt> receipts;       ///< the receipts in the order in which their jobs ended
+        std::vector<std::string> unreadable; ///< the files that cannot be read, in one line for each file with the reason
     };
     /// Reads all receipts. If the directory does not exist, the result has no receipts.
     Loaded load() const;

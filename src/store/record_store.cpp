@@ -16,8 +16,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::string_view kSuffix = ".json";
-// The record of a job is far smaller than kMostBytes, even with jobs.max_tasks tasks. This is true also for records with the
-// leftovers that earlier versions stored (10,000 leftovers of 4096 bytes each).
+// The record of a job is far smaller than kMostBytes, even with jobs.max_tasks tasks. kMostBytes is also enough for records with
+// the leftovers that earlier versions stored (10,000 leftovers of 4096 bytes each).
 constexpr std::size_t kMostBytes = 256 << 20;
 
 Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
@@ -53,7 +53,8 @@ Result<RecordStore::Loaded> RecordStore::load() const {
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory_, error), end; !error && entry != end; entry.increment(error))
         if (entry->path().native().ends_with(kTemporarySuffix))
-            // A crash before the rename left this temporary file. The file that it should have replaced still exists.
+            // A crash before the rename has left the temporary file. The file that the temporary file should have replaced still
+            // exists.
             ::unlink(entry->path().c_str());
     if (error)
         return Error{ErrorCode::Internal, directory_.string() + ": " + error.message()};
@@ -73,7 +74,7 @@ Result<RecordStore::Loaded> RecordStore::read() const {
         };
         const auto text = readFile(AT_FDCWD, file.c_str(), kMostBytes);
         if (!text) {
-            if (errno != ENOENT) // with ENOENT, the job has ended since the directory was read
+            if (errno != ENOENT) // ENOENT means that the job has ended since the directory was read
                 unreadable(std::strerror(errno));
             continue;
         }

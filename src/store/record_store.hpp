@@ -20,18 +20,21 @@ public:
     Result<void> prepare() const;
     Result<void> save(const JobRecord& record) const;
     Result<void> remove(const JobKey& key) const;
-    /// Returns true if the job with this key has a record, even if the record cannot be read.
+    /// Returns true if the job with the key has a record, even if the record cannot be read.
     bool exists(const JobKey& key) const;
 
     struct Loaded {
         std::vector<JobRecord> records;
-        std::vector<std::string> unreadable; ///< one line for each file, with the reason; if there is such a file, kill nothing
+        /// Each line names a record that cannot be read, with the reason. If a record cannot be read, the caller must kill
+        /// nothing.
+        std::vector<std::string> unreadable;
     };
     /// Reads all records. Only pinfoldd, which writes the records, may call load(). First, load() removes temporary files that
-    /// a crash left. Errors: the errors of read().
+    /// a crash left. The errors are those of read().
     Result<Loaded> load() const;
     /// Reads all records, even while pinfoldd writes records. A record that pinfoldd removes during read() does not count. If
-    /// the directory does not exist, the result has no records. Errors: Denied; Internal if the directory cannot be read.
+    /// the directory does not exist, the result has no records. The errors are Denied, and Internal if the directory cannot be
+    /// read.
     Result<Loaded> read() const;
 
 private:

@@ -29,7 +29,7 @@ inline Error failed(sqlite3* db, const std::string& what = "history") {
     return {damaged ? ErrorCode::Damaged : ErrorCode::Internal, what + ": " + (db ? sqlite3_errmsg(db) : "out of memory")};
 }
 
-/// Runs one statement or several.
+/// Runs one or several SQL statements.
 inline Result<void> run(sqlite3* db, const std::string& sql) {
     if (sqlite3_exec(db, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK)
         return failed(db);
@@ -48,11 +48,14 @@ public:
         return made;
     }
 
-    /// Binds a text. Does nothing if the statement has no parameter with this name. `text` must remain valid until the last
+    /// Binds a text. Does nothing if the statement has no parameter with the given name. `text` must remain valid until the last
     /// call of step().
     void bind(const char* name, std::string_view text) const {
-        // SQLITE_STATIC would be enough, but this macro contains an old-style cast.
+        // SQLITE_STATIC would be enough, but the macro SQLITE_STATIC contains an old-style cast.
         sqlite3_bind_text64(handle_.get(), parameter(name), text.data(), text.size(), nullptr, SQLITE_UTF8);
+    }
+    void bindBytes(const char* name, std::string_view bytes) const {
+        sqlite3_bind_blob64(handle_.get(), parameter(name), bytes.data(), bytes.size(), nullptr);
     }
     void bind(const char* name, std::uint64_t number) const {
         sqlite3_bind_int64(handle_.get(), parameter(name),
@@ -74,7 +77,7 @@ public:
     /// Runs a statement that returns no rows, and makes it ready for the next run.
     Result<void> finish() const {
         auto stepped = step();
-        reset(); // only after the error's text was taken
+        reset(); // the statement is reset only after the text of the error was copied
         if (!stepped)
             return stepped.error();
         return {};
@@ -89,6 +92,12 @@ public:
     std::string_view text(int column) const {
         const auto* text = reinterpret_cast<const char*>(sqlite3_column_text(handle_.get(), column));
         return text ? text : "";
+    }
+
+    /// Returns a column's bytes, which are valid until the next call of step().
+    std::string_view bytes(int column) const {
+        const auto* bytes = static_cast<const char*>(sqlite3_column_blob(handle_.get(), column));
+        return {bytes, bytes ? static_cast<std::size_t>(sqlite3_column_bytes(handle_.get(), column)) : 0};
     }
 
 private:
@@ -122,7 +131,8 @@ public:
     Transaction& operator=(Transaction&&) = delete;
     ~Transaction() {
         if (db_)
-            (void)run(db_, "ROLLBACK"); // the error that matters came before
+            // An error of the rollback does not matter, because an earlier error has caused the rollback.
+            (void)run(db_, "ROLLBACK");
     }
     Result<void> commit() {
         auto done = run(db_, "COMMIT");

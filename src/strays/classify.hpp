@@ -13,9 +13,13 @@ namespace pinfold {
 
 /// Describes the place of a cgroup among the units of the system manager (PID 1). The members point into the cgroup's path.
 struct Place {
-    std::vector<std::string_view> slices; ///< the outermost slice comes first
-    std::string_view unit;  ///< the service or scope in the slices; empty if there is none, and then no process should be there
-    std::string_view below; ///< the rest of the path; the programs in the unit, and possibly the user, choose these names
+    std::vector<std::string_view> slices; ///< the slices of the path; the outermost slice comes first
+    /// The service or scope in the innermost slice. If the text is empty, there is no service or scope, and no process should be
+    /// there.
+    std::string_view unit;
+    /// The rest of the path, below the unit. The programs in the unit, and possibly the user, choose the names in this part of
+    /// the path.
+    std::string_view below;
 };
 
 /// Returns the place of a cgroup. `cgroup` has the form of /proc/PID/cgroup.
@@ -24,14 +28,15 @@ Place placeOf(std::string_view cgroup);
 /// Returns the kind of a process that is in no live job.
 StrayKind kindOf(const Place& place, const Logins& logins);
 
-/// Returns the name of the job's slice that contains the place. If the place is not in a job's slice, returns an empty text.
+/// Returns the name of the job's slice that contains the place. If the place is not in a job's slice, the result is an empty
+/// text.
 std::string_view jobSliceOf(const Place& place);
 
 /// Returns true if the place is pinfold.slice, the home of supervisors.
 bool isSupervisorsHome(const Place& place);
 
-/// Returns the name of the innermost unit in a cgroup's path, for messages to people. Units of a user's own systemd count too.
-/// If the path is in no unit, returns the path itself. The result has passed through printable().
+/// Returns the name of the innermost unit in a cgroup's path, for messages to people. Units of a user's own systemd count too. If
+/// the path is in no unit, the result is the path itself. The result has passed through printable().
 std::string unitForPeople(std::string_view cgroup);
 
 /// Returns true if the place is in a system unit whose name matches one of the globs. The names of cgroups below the unit do

@@ -13,8 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns true if the process is in its cgroup because of a job. If the jobs are not known, returns true for each process in
-/// the slice of a job.
+/// Returns true if the process is in its cgroup because of a job. If the jobs are not known, the result is true for each process
+/// in the slice of a job.
 bool isOfAJob(const SeenProcess& process, const Place& place, const JobKnowledge& jobs) {
     if (const auto slice = jobSliceOf(place); !slice.empty())
         return !jobs.jobsKnown || jobs.slices.contains(std::string(slice));
@@ -54,10 +54,11 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
 }
 
 /// Chooses the strays on which one run acts. If there are too many strays, choose() takes strays of all users in turn, so that
-/// one user with many strays does not protect the strays of another user. A subordinate id counts as its owner.
+/// one user with many strays does not protect the strays of another user. The strays of a subordinate id count as strays of the
+/// id's owner.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
-    std::vector<std::pair<std::size_t, Stray*>> chosen; // each stray with its position among its user's strays
+    std::vector<std::pair<std::size_t, Stray*>> chosen; // each element is a stray with its position among the strays of its user
     for (auto& stray : strays)
         if (stray.spared = whySpared(stray, policy); !stray.spared)
             chosen.emplace_back(turns[ownerOf(policy.subordinates, stray.process.info.realUid)]++, &stray);

@@ -18,10 +18,11 @@ namespace pinfold {
 struct Stray {
     SeenProcess process;
     StrayKind kind = StrayKind::Other;
-    std::string unit; ///< the innermost unit, or the cgroup if there is no unit
+    std::string unit; ///< the innermost unit of the stray, or its cgroup if there is no unit
     Microseconds age{};
-    std::optional<bool> hasJob;        ///< the stray's user has a live job; unset if that is not known
-    std::optional<std::string> spared; ///< why `pinfold strays` does not act on the stray; unset if it acts
+    std::optional<bool> hasJob; ///< the stray's user has a live job; unset if that is not known
+    /// The reason why `pinfold strays` leaves the stray alone. If `spared` is unset, `pinfold strays` ends the stray.
+    std::optional<std::string> spared;
 
     bool actedOn() const { return !spared; }
 };

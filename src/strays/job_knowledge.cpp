@@ -28,11 +28,11 @@ void addIdentities(const JobRecord& record, std::vector<ProcessIdentity>& ours) 
     }
 }
 
-/// Lists the slices of jobs that have processes. Error: Internal if pinfold cannot list the slices.
+/// Lists the slices of jobs that have processes. The error is Internal if pinfold cannot list the slices.
 Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
     const auto batch = "/" + std::string(kBatchSlice);
     std::set<std::string> populated;
-    if (!cgroups.exists(batch)) // no job has started since the boot
+    if (!cgroups.exists(batch)) // batch.slice does not exist, because no job has started since the boot
         return populated;
     if (const auto readable = cgroups.open(batch); !readable) {
         if (cgroups.exists(batch))
@@ -70,7 +70,8 @@ JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const 
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
     // Keep the order of the calls. If a job ends while learnOnce() reads the sources, the first source contains the job, but
-    // later sources may not contain the job. The next call of learnOnce() finds the same jobs in all sources.
+    // later sources may not contain the job. When the job has ended, a further call of learnOnce() finds the same jobs in all
+    // sources.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);
@@ -120,7 +121,7 @@ JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const 
             return std::find(disagreements.begin(), disagreements.end(), one) == disagreements.end();
         });
     }
-    if (!disagreements.empty()) // a job that is new in the last look may have got its record a moment later
+    if (!disagreements.empty()) // the record of a new job may have come just after the last look at the records
         if (const auto later = records.read())
             for (const auto& record : later->records)
                 addIdentities(record, known.ours);

@@ -19,7 +19,7 @@ namespace pinfold {
 struct LiveJob {
     std::string key;
     uid_t uid = 0;
-    std::string slice; ///< batch-<E>.slice
+    std::string slice; ///< the name of the job's slice, such as batch-<E>.slice
 };
 
 /// Asks pinfoldd for the live jobs. Each call of a JobLister asks pinfoldd again.
@@ -28,11 +28,12 @@ using JobLister = std::function<Result<std::vector<LiveJob>>()>;
 /// Lists the users and processes that may be on the node because of a job.
 struct JobKnowledge {
     bool jobsKnown = false;
-    std::set<uid_t> users;        ///< users who have a live job
+    std::set<uid_t> users;        ///< the users who have a live job
     std::set<std::string> slices; ///< the slices of the live jobs
     bool recordsKnown = false;
-    std::vector<ProcessIdentity> ours; ///< supervisors, and leaders that wait until their job's scope exists
-    std::vector<std::string> problems; ///< if not empty, there may be further legitimate users or processes
+    std::vector<ProcessIdentity> ours; ///< the supervisors, and the leaders that wait until their job's scope exists
+    /// Each text is a reason why there may be further legitimate users or processes.
+    std::vector<std::string> problems;
 
     bool isOurs(const ProcessIdentity& process) const;
 };

@@ -25,23 +25,25 @@ std::string_view toString(LeftoverKind kind);
 /// Describes a file or an IPC object that belongs to a user.
 struct UserFile {
     LeftoverKind kind = LeftoverKind::TmpFile;
-    std::string path;                  ///< made printable by printable(); empty for an IPC object
-    std::optional<IpcObject> ipc = {}; ///< unset for a file
+    std::string path;                  ///< the path of the file, made printable by printable(); empty for an IPC object
+    std::optional<IpcObject> ipc = {}; ///< the IPC object; unset for a file
     uid_t uid = 0;
-    std::optional<RealTime> born = {}; ///< unset if the file system does not say
+    std::optional<RealTime> born = {}; ///< the time at which the file was created; unset if the file system does not know it
     Microseconds
-        bornWithin{}; ///< the birth was at most this long after `born`, because the times of IPC objects are whole seconds
+        /// The file was created at most the time `bornWithin` after `born`, because the times of IPC objects are whole seconds.
+        bornWithin{};
     TreeSurvey tree = {};
 };
 
 UserFile userFile(const std::string& directory, const DirectoryEntry& entry);
 UserFile userFile(const IpcObject& object);
 
-/// Returns the path of a file. For an IPC object, returns the id and the key as ipcs(1) shows them: "7 (key 0x0000002a)".
+/// Returns the path of a file. For an IPC object, the result is the id and the key as ipcs(1) shows them, such as "7 (key
+/// 0x0000002a)".
 std::string nameOf(const UserFile& file);
 
 struct EndedJob {
-    RealTime started{}; ///< when the job started
+    RealTime started{}; ///< the time at which the job started
     RealTime ended{};
     std::string key;
 
@@ -51,10 +53,10 @@ struct EndedJob {
 /// Summarizes the ended jobs that ran when a file was born. JobsOfFile does not list all jobs, because there may be thousands
 /// of files, and thousands of jobs for each file.
 struct JobsOfFile {
-    static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was made
+    static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was created
 
-    RealTime started{}; ///< when the first of these jobs started
-    RealTime ended{};   ///< when the last of these jobs ended
+    RealTime started{}; ///< the earliest start of the jobs that ran
+    RealTime ended{};   ///< the latest end of the jobs that ran
     std::uint64_t count = 0;
     std::vector<std::string> keys = {}; ///< the keys of the jobs that started first
 
@@ -67,44 +69,44 @@ public:
     /// `jobs` may be in any order. If a job is in `jobs` twice, the job counts only once.
     explicit EndedJobs(std::vector<EndedJob> jobs);
 
-    /// Returns the jobs that ran when the file was born. If the birth is not known, returns the jobs that ran when the file was
-    /// changed last.
+    /// Returns the jobs that ran when the file was born. If the birth is not known, the result has the jobs that ran when the
+    /// file was changed last.
     JobsOfFile of(const UserFile& file) const;
 
 private:
-    std::vector<EndedJob> jobs_;  ///< sorted by start
-    std::vector<RealTime> ended_; ///< entry i is the latest end of jobs_[0] to jobs_[i]
+    std::vector<EndedJob> jobs_;  ///< the jobs in the order of their start
+    std::vector<RealTime> ended_; ///< element i is the latest end of the jobs jobs_[0] to jobs_[i]
 };
 
-/// Lists the reasons to keep a file. The function whyKept() returns the first reason in this list that applies.
+/// Lists the reasons to keep a file. The function whyKept() returns the first reason of Kept that applies.
 enum class Kept {
     LiveJob,      ///< the file's user has a live job on this node
-    Processes,    ///< the file's user has processes on this node, of whatever kind
-    BirthUnknown, ///< the birth of the file, or of a file in it, is not known
-    Older,        ///< the file, or a file in it, was born before the job began
+    Processes,    ///< the file's user has processes of any kind on this node
+    BirthUnknown, ///< the time at which the file, or a file in a directory, was created is not known
+    Older,        ///< the file, or a file in a directory, was created before the job began
     Changed,      ///< somebody changed the file after the job's end
-    InUse,        ///< a process has the file open, mapped or attached, or the maker or last user of an IPC object lives
+    InUse,        ///< a process has the file open, mapped or attached, or the creator or last user of an IPC object still lives
     Young,        ///< the job ended less than strays.file_min_age ago
-    Unseen,       ///< pinfold could not look at a part of the file or tree
-    Unknown,      ///< pinfold does not know everything that it must know
-    NotRoot,      ///< this process is not root, and only root knows what other users' processes have open
+    Unseen,       ///< pinfold could not examine the whole file or tree
+    Unknown,      ///< pinfold does not know all facts that it must know
+    NotRoot,      ///< this process is not root, and only root can see which files other users' processes have open
 };
-std::string_view toString(Kept kept); ///< for JSON, such as "live-job"
-std::string_view reason(Kept kept);   ///< for people, such as "its user has a live job"
+std::string_view toString(Kept kept); ///< returns a word for JSON, such as "live-job"
+std::string_view reason(Kept kept);   ///< returns a text for people, such as "its user has a live job"
 
 /// Holds the facts about jobs, processes and time that whyKept() needs, in addition to the file.
 struct LeftoverContext {
     bool liveJob = false;   ///< the file's user has a live job
-    bool processes = false; ///< the file's user has processes
-    bool seen = true;       ///< pinfold could look at the whole file or tree
+    bool processes = false; ///< the file's user has processes on this node
+    bool seen = true;       ///< pinfold could examine the whole file or tree
     bool complete = true;   ///< pinfold knows all jobs and all processes
     bool root = true;
     RealTime now{};
-    Microseconds minAge{}; ///< time since the job's end
+    Microseconds minAge{}; ///< the minimum time since the job's end
 };
 
-/// A change of a file within kMoment after the job's end does not count as a later change. A change so soon
-/// after the end may come from the batch system, or from a coarse clock.
+/// A change of a file within kMoment after the job's end does not count as a later change. A change within kMoment may come from
+/// the batch system, or from a coarse clock.
 constexpr Microseconds kMoment = 2s;
 
 /// Returns the reason to keep the file, or nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and

@@ -17,8 +17,8 @@
 namespace pinfold {
 namespace {
 
-// Limits the time to read which files a process has open or mapped. Five seconds are enough on a busy node for a process with
-// the usual maximum of 65,530 mappings.
+// pinfold spends at most the time kPatience to read which files a process has open or mapped. Five seconds are enough on a busy
+// node for a process with the usual maximum of 65,530 mappings.
 constexpr std::chrono::seconds kPatience{5};
 
 void logRemoval(Journal& journal, const LeftoverFile& leftover) {
@@ -59,15 +59,15 @@ public:
             keepLeftovers(uid, candidates);
             if (candidates.empty())
                 continue;
-            // If files are to be removed, this code looks at jobs and processes again for each user. The removal of the
-            // previous user's files may have taken some time.
+            // If files should be removed, pinfold looks at jobs and processes again for each user. The removal of the previous
+            // user's files may have taken some time.
             if (!known || journal_)
                 lookAround();
             known = true;
             for (auto& candidate : candidates)
                 judge(candidate);
-            // This code judges all candidates before it removes the first one. The removal of one link to a file changes the
-            // status of the file's other links.
+            // pinfold judges all candidates before it removes the first one. The removal of one link to a file changes the status
+            // of the file's other links.
             for (auto& candidate : candidates) {
                 if (journal_ && !candidate.leftover.kept)
                     remove(candidate);
@@ -86,7 +86,7 @@ private:
         }
 
         LeftoverFile leftover;
-        const SharedDirectory* directory = nullptr; ///< unset for an IPC object
+        const SharedDirectory* directory = nullptr; ///< the directory of the file; null for an IPC object
         DirectoryEntry entry;
     };
 
@@ -157,7 +157,7 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // If pinfold cannot look into a process, the gap is only for the users of that process. All files of a user who has a
+        // If pinfold cannot look into a process, the gap concerns only the users of that process. All files of a user who has a
         // process are kept anyway. If the process has another user's file open, the process can still read the file after the
         // removal.
         for (const auto& [uid, why] : inUse.unseen)
@@ -223,7 +223,7 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
-    ProcessLooks looks_; ///< one object serves for all looks, because a process that hangs keeps hanging
+    ProcessLooks looks_; ///< shared by all looks, because the object counts the looks that hang
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;
     std::map<uid_t, std::vector<Candidate>> found_;

@@ -21,12 +21,12 @@
 namespace pinfold {
 
 struct LeftoverRules {
-    std::function<bool(uid_t)> ordinary; ///< returns true for users whose files searchLeftovers() shall look at
+    std::function<bool(uid_t)> ordinary; ///< returns true for users whose files searchLeftovers() should examine
     std::vector<std::filesystem::path> directories;
-    Microseconds minAge{};            ///< time since the job's end
+    Microseconds minAge{};            ///< the minimum time since the job's end
     bool root = true;                 ///< this process is root
-    SubordinateIds subordinates = {}; ///< by these, a subordinate id counts as its owner when looks into processes hang
-    std::vector<std::string> doubts;  ///< doubts about these rules, one line for each; they count as gaps
+    SubordinateIds subordinates = {}; ///< the owners of subordinate ids, for ProcessLooks
+    std::vector<std::string> doubts;  ///< doubts about the rules, in one line for each doubt; doubts count as gaps
 };
 
 /// Holds functions that ask pinfoldd, its records and its receipts. An error of endedJobs() is a gap for the user `uid`. An
@@ -39,25 +39,26 @@ struct LeftoverSources {
 
 struct LeftoverFile {
     UserFile file;
-    JobsOfFile jobs;          ///< the jobs that ran when the file was born or, if that is not known, when it was changed last
+    JobsOfFile jobs; ///< the jobs that ran when the file was created or, if this time is not known, when it was changed last
     std::optional<Kept> kept; ///< why the file is kept; unset if it may be removed
     bool removed = false;
-    std::uint64_t others = 0;         ///< entries of other users in the directory, which stay where they are
-    std::optional<std::string> error; ///< why pinfold could not look at the file, or could not remove it
+    std::uint64_t others = 0;         ///< the number of other users' entries in the directory, which pinfold does not remove
+    std::optional<std::string> error; ///< the reason why pinfold could not examine the file, or could not remove the file
 
     bool failed() const { return error && !kept; }
 };
 
 /// Describes a fact that pinfold does not know but needs.
 struct LeftoverGap {
-    std::optional<uid_t> user; ///< pinfold removes no file of this user; if unset, it removes no file at all
-    std::string what;          ///< the unknown fact, in one line
+    /// Because of the gap, pinfold removes no files of the user `user`. If the user is unset, pinfold removes no files at all.
+    std::optional<uid_t> user;
+    std::string what; ///< the unknown fact, in one line
 
     bool operator==(const LeftoverGap&) const = default;
 };
 
 struct LeftoverListing {
-    std::vector<LeftoverFile> files; ///< sorted by user, kind and name
+    std::vector<LeftoverFile> files; ///< the files and objects, sorted by user, kind and name
     std::vector<LeftoverGap> gaps;
 };
 

@@ -15,13 +15,14 @@ namespace pinfold {
 /// Holds the section [strays] of the configuration, and the ids of the users and groups that the section names.
 struct StrayPolicy {
     StraysConfig config;
-    std::set<uid_t> users; ///< only strays of these users; without meaning if config.users is empty
+    std::set<uid_t> users; ///< only processes of these users are strays; without meaning if config.users is empty
     std::set<uid_t> exemptUsers;
     std::set<gid_t> exemptGroups;
-    SubordinateIds subordinates;       ///< by these, a subordinate id counts as its owner when looks into processes hang
-    std::string ownCgroup;             ///< processes in this program's own cgroup, such as the admin's login session, are spared
-    std::vector<std::string> problems; ///< unknown names; nothing may be killed if there are any, because such a name may mean
-                                       ///< anybody
+    SubordinateIds subordinates; ///< the owners of subordinate ids, for what pinfold limits for each user
+    std::string ownCgroup;       ///< the cgroup of this program; processes in it, such as the admin's login session, are spared
+    /// Each text is about a name that is not known. While a name is not known, nothing may be killed, because the name may stand
+    /// for any user.
+    std::vector<std::string> problems;
 };
 
 StrayPolicy resolve(StraysConfig config);

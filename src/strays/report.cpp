@@ -13,7 +13,7 @@ namespace {
 
 struct Wording {
     int priority;
-    const char* action; ///< the value of PINFOLD_STRAY_ACTION
+    const char* action; ///< the value of the journal field PINFOLD_STRAY_ACTION
     const char* text;
 };
 

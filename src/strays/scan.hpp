@@ -11,14 +11,14 @@
 namespace pinfold {
 
 struct SeenProcess {
-    ProcessInfo info;   ///< without the command line
-    std::string cgroup; ///< as in /proc/PID/cgroup
-    UniqueFd pidfd;     ///< opened before everything else was read; closed again if the caller does not want pidfds
+    ProcessInfo info;   ///< the facts about the process, without its command line
+    std::string cgroup; ///< the cgroup of the process, as in /proc/PID/cgroup
+    UniqueFd pidfd;     ///< a pidfd that was opened before everything else was read; empty if the caller does not want pidfds
 };
 
 struct Scan {
     std::vector<SeenProcess> processes;
-    std::vector<std::string> problems; ///< if not empty, there may be more processes
+    std::vector<std::string> problems; ///< reasons why there may be further processes; empty if there are none
 };
 
 enum class Pidfds { Keep, Close };
@@ -29,8 +29,8 @@ void cutShort(std::vector<std::string>& problems);
 /// Returns every process with a real user id for which `wanted` is true, except kernel threads, pid 1 and this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
-/// Reads a process again. The process must have the same pid, user and start time as before. Errors: PidGone if the process has
-/// ended or runs as another user now; Internal.
+/// Reads a process again. The process must have the same pid, user and start time as before. Errors: Internal; PidGone
+/// if the process has ended or runs as another user now.
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen);
 
 } // namespace pinfold

@@ -16,7 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::chrono::seconds kLastWords{10};
-constexpr std::chrono::seconds kPatience{1}; // limits the reading of one command line
+constexpr std::chrono::seconds kPatience{1}; // the time limit for reading one command line
 
 /// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, the job's record is gone, so no
 /// record names the job's pinfold-run any more. But pinfold-run still writes its last messages before it ends.
@@ -44,8 +44,8 @@ StrayScanner::StrayScanner(const std::filesystem::path& root, JobLister jobs, St
 }
 
 Findings StrayScanner::look(Pidfds pidfds) const {
-    // This code reads the processes first, and the jobs afterwards. So if a process was in a job, the list of jobs contains the
-    // job, or the job has ended together with the process.
+    // StrayScanner reads the processes first, and the jobs afterwards. So if a process was in a job, the list of jobs contains
+    // the job, or the job has ended together with the process.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     ProcessLooks looks(kPatience, policy_.subordinates);

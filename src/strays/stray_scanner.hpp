@@ -14,9 +14,9 @@ namespace pinfold {
 struct Findings {
     std::vector<Stray> strays;
     bool jobsKnown = false;
-    std::vector<std::string> unseen; ///< reasons why there may be more strays
-    std::vector<std::string> doubts; ///< reasons why one of the strays may be legitimate
-    std::vector<std::string> unread; ///< processes of which only the name is known, because their command lines cannot be read
+    std::vector<std::string> unseen; ///< the reasons why there may be more strays
+    std::vector<std::string> doubts; ///< the reasons why one of the strays may be legitimate
+    std::vector<std::string> unread; ///< the processes whose command lines cannot be read, so that only their names are known
     /// Returns true if there is no doubt about the findings. If there is a doubt, pinfold must not kill any process.
     bool areSure() const { return unseen.empty() && doubts.empty(); }
 };
@@ -32,7 +32,7 @@ public:
     /// `strays` must be open.
     Findings lookAgain(std::vector<Stray> strays) const;
     /// Call confirm() right before you send a signal to the stray. Succeeds if the stray is still the same process in the same
-    /// cgroup. Errors: PidGone, with a message that says what has changed; Internal.
+    /// cgroup. Errors: Internal; PidGone with a message that says what has changed.
     Result<void> confirm(Stray& stray) const;
 
     const StraysConfig& config() const { return policy_.config; }

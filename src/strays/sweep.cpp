@@ -19,7 +19,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::seconds kDeathTime{2}; ///< the longest time that SIGKILL takes, unless the process hangs in the kernel
+/// The longest time until SIGKILL has ended a process, unless the process hangs in the kernel.
+constexpr std::chrono::seconds kDeathTime{2};
 
 /// Waits until all strays have ended, but no longer than `time`. Returns the strays that have not ended.
 std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds time) {
@@ -73,7 +74,7 @@ StrayAction spared(const Error& why) {
 StrayAction sendTo(const Stray& stray, StrayAction::Kind kind) {
     const int pidfd = stray.process.pidfd.get();
     auto sent = sendSignalTo(pidfd, kind == StrayAction::Kind::Kill ? SIGKILL : SIGTERM);
-    if (sent && kind == StrayAction::Kind::Terminate) // a stopped process acts on the signal only when it runs
+    if (sent && kind == StrayAction::Kind::Terminate) // a stopped process acts on the signal only when it runs again
         sent = sendSignalTo(pidfd, SIGCONT);
     return sent ? StrayAction{kind, {}} : StrayAction{StrayAction::Kind::Failure, sent.error().message};
 }

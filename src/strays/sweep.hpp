@@ -14,18 +14,17 @@ namespace pinfold {
 struct StrayAction {
     enum class Kind { Report, Warning, Terminate, Kill, Spare, Failure };
     Kind kind = Kind::Report;
-    std::string why; ///< the reason, for the kinds Spare and Failure
+    std::string why; ///< the reason for the actions Spare and Failure
 };
 
 using Tell = std::function<void(const Stray&, const StrayAction&)>;
 
-/// Returns the first action of a sweep in this mode.
+/// Returns the first action of a sweep in the given mode.
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
-/// Acts on the strays. The findings must be sure, and the strays must have pidfds. For each action, sweep() calls `tell`. For a
-/// stray that survives SIGTERM, sweep() calls `tell` twice. When sweep() returns, all strays are gone, or are reported as
-/// failures. Error: Internal if sweep() could not find out again which jobs are live. After this error sweep() does nothing
-/// more.
+/// Acts on the strays. The findings must be certain, and the strays must have pidfds. For each action, sweep() calls `tell`. For
+/// a stray that survives SIGTERM, sweep() calls `tell` twice. When sweep() returns, all strays are gone, or are reported as
+/// failures. If sweep() could not find out again which jobs are live, the error is Internal, and sweep() takes no further action.
 Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
 
 } // namespace pinfold

@@ -13,7 +13,8 @@ struct FilterRemover {
     void operator()(sd_bus_slot* slot) const { sd_bus_slot_unref(slot); }
 };
 
-/// The filter ends when this object is destroyed. libsystemd keeps a connection in memory while the connection has a filter.
+/// The filter ends when the Filter object is destroyed. libsystemd keeps a connection in memory while the connection has a
+/// filter.
 using Filter = std::unique_ptr<sd_bus_slot, FilterRemover>;
 
 /// libsystemd calls `look` with `self` for each message that comes on the connection (sd_bus_add_filter(3)). Throws

@@ -105,7 +105,7 @@ inline sd_bus* rawBus(sdbus::IConnection& connection) {
 }
 
 /// Returns true if the message is a broadcast. For a broadcast signal, the bus has checked the sender, because the bus delivers
-/// the signal only to connections with a match rule for this sender. But anybody can send a message directly to this
+/// the signal only to connections with a match rule for the sender. But anybody can send a message directly to pinfoldd's
 /// connection, and the bus does not compare a direct message with match rules. The check of match rules in libsystemd does not
 /// help, because libsystemd accepts any unique name as the sender (bus-match.c).
 inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_destination(message) == nullptr; }

@@ -11,8 +11,8 @@
 namespace pinfold {
 namespace {
 
-// After this many messages from the bus, the loop handles other events. A flood of messages must not delay timers or the ends
-// of processes.
+// After kMessagesPerTurn messages from the bus, the loop handles other events. A flood of messages must not delay timers or the
+// ends of processes.
 constexpr int kMessagesPerTurn = 64;
 
 void check(int result, const char* what) {

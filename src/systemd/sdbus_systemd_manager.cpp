@@ -29,7 +29,7 @@ constexpr std::size_t kMaxInFlight = 64;
 // have their own queue, and no other call waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
 constexpr Microseconds kReplyTimeout = 30s;
-constexpr Microseconds kJobTimeout = 60s; // starts take up to 10 s while PID 1 reloads
+constexpr Microseconds kJobTimeout = 60s; // a start may take up to 10 s while PID 1 reloads its configuration
 constexpr std::size_t kMaxEarly = 16;
 
 /// Returns the number in a version such as "252.39-1~deb12u1" or "v256", or 0 if there is none.
@@ -121,8 +121,8 @@ struct SdbusSystemdManager::Impl {
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        std::map<std::string, SystemdOutcome> ended; ///< ended jobs of this unit, by path, until the path of pinfoldd's job is
-                                                     ///< known
+        /// The ended jobs of this unit, by their path. The map is kept until the path of pinfoldd's own job is known.
+        std::map<std::string, SystemdOutcome> ended;
     };
 
     struct QueuedJob {
@@ -169,7 +169,7 @@ struct SdbusSystemdManager::Impl {
     void started(std::uint64_t id, const std::string& path) {
         const auto found = pending.find(id);
         if (found == pending.end())
-            return; // the reply came after the time-out
+            return; // the reply came only after the time-out
         found->second.path = path;
         if (const auto ended = found->second.ended.find(path); ended != found->second.ended.end())
             finish(id, SystemdOutcome(ended->second));
@@ -191,7 +191,8 @@ struct SdbusSystemdManager::Impl {
         SystemdOutcome outcome;
         if (result != "done")
             outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
-        std::vector<std::uint64_t> ended; // there may be several jobs, because PID 1 merges stops of one unit into one job
+        // There may be several jobs, because PID 1 merges several stops of one unit into one job.
+        std::vector<std::uint64_t> ended;
         for (auto& [id, job] : pending) {
             if (job.path == path)
                 ended.push_back(id);

@@ -22,15 +22,15 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = dbus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // The match rule must test the third argument of the signal. But libsystemd cannot test an argument after an argument that
-    // is not a string, so this code has its own filter. A match rule for every signal JobNew would bring several signals for
+    // The match rule must test the third argument of the signal. But libsystemd cannot test an argument after an argument that is
+    // not a string, so ShutdownWatch has its own filter. A match rule for every signal JobNew would bring several signals for
     // each job of pinfoldd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;
     };
     filter_ = dbus::addFilter(parts_.connection, filter, this);
-    ask([] {}); // the shutdown may have begun before the match rule was there
+    ask([] {}); // the shutdown may have begun before the filter was added
 }
 
 void ShutdownWatch::look(sd_bus_message* message) {
@@ -38,8 +38,8 @@ void ShutdownWatch::look(sd_bus_message* message) {
         return;
     try {
         asking_ = true;
-        ask([this] { asking_ = false; }); // the target's job may be of another kind than "start"
-    } catch (const sdbus::Error&) {       // the bus is gone, and its event source notices this
+        ask([this] { asking_ = false; }); // the job of shutdown.target may be of a kind other than "start"
+    } catch (const sdbus::Error&) {       // the bus is gone, and the event source of the bus notices the loss
         asking_ = false;
     }
 }

@@ -42,7 +42,7 @@ private:
     std::function<void()> begun_;
     std::map<std::uint64_t, Question> questions_;
     std::uint64_t next_ = 0;
-    bool asking_ = false; ///< a signal has led to a question that PID 1 has not answered yet
+    bool asking_ = false; ///< pinfoldd has asked PID 1 because of a signal, and PID 1 has not answered yet
     dbus::Filter filter_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the calls from pinfoldd to PID 1 (org.freedesktop.systemd1(5)). Tests replace this interface. All calls are
-// asynchronous: SystemdManager calls the callback of each call exactly once, and only after the call has returned.
+// Declares the calls from pinfoldd to PID 1 (org.freedesktop.systemd1(5)). Tests use another implementation of SystemdManager.
+// All calls are asynchronous: SystemdManager calls the callback of each call exactly once, and only after the call has returned.
 #pragma once
 
 #include <sys/types.h>
@@ -16,19 +16,19 @@
 namespace pinfold {
 
 enum class SystemdFault {
-    UnitExists, ///< a unit of that name is loaded already
+    UnitExists, ///< systemd has already loaded a unit with the same name
     NoSuchUnit,
     ProcessGone,     ///< a process of the start request has ended
     PropertyRefused, ///< this version of systemd does not know a property, or does not accept its value
     Destructive,     ///< the slice is being stopped (TransactionIsDestructive)
-    NoReply,         ///< the answer was lost or came too late: PID 1 may have done what was asked, or not
+    NoReply,         ///< the answer was lost or came too late, so PID 1 may or may not have carried out the request
     JobFailed,       ///< the systemd job did not end with "done"
     Other,
 };
 
 struct SystemdError {
     SystemdFault fault = SystemdFault::Other;
-    std::string message; ///< systemd's words, made printable by printable()
+    std::string message; ///< the error message of systemd, made printable by printable()
 };
 
 /// Says how a call ended. The value nullopt means success.
@@ -36,9 +36,9 @@ using SystemdOutcome = std::optional<SystemdError>;
 using SystemdDone = std::function<void(SystemdOutcome)>;
 
 struct UnitProperty {
-    using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< each entry has a path and an amount
-    using DeviceRules = std::vector<std::pair<std::string, std::string>>;     ///< each entry has a path or a group of devices,
-                                                                              ///< and letters of "rwm"
+    using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< pairs of a device's path and an amount
+    /// Each pair is a device (or a group of devices) and some of the letters "rwm".
+    using DeviceRules = std::vector<std::pair<std::string, std::string>>;
     using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>,
                                std::vector<std::uint32_t>, std::vector<std::string>, DeviceAmounts, DeviceRules>;
     std::string name;
@@ -48,9 +48,9 @@ struct UnitProperty {
 };
 
 struct StartRequest {
-    std::string scope;                         ///< if empty, systemd starts only the slice
-    std::vector<UnitProperty> scopeProperties; ///< the properties of the scope, with PIDs
-    std::string slice; ///< the slice that systemd creates together with the scope; empty if the slice exists already
+    std::string scope;                         ///< the name of the scope; if empty, systemd starts only the slice
+    std::vector<UnitProperty> scopeProperties; ///< the properties of the scope, including PIDs
+    std::string slice; ///< the name of the slice that systemd creates together with the scope; empty if the slice exists already
     std::vector<UnitProperty> sliceProperties;
 };
 
@@ -58,7 +58,8 @@ struct StartRequest {
 struct ServiceRequest {
     std::string unit;
     std::vector<UnitProperty> properties;
-    std::vector<std::string> argv; ///< the program's absolute path comes first; systemd does not expand variables in `argv`
+    /// The command line of the program. The first word is an absolute path, and systemd expands no variables.
+    std::vector<std::string> argv;
 };
 
 struct UnitStatus {
@@ -116,7 +117,7 @@ public:
     /// org.freedesktop.oom1(5)). `path` has the form of /proc/PID/cgroup.
     std::function<void(const std::string& path)> onOomdKill;
     /// SystemdManager calls onReloaded after each reload of PID 1, and after PID 1 has come back to the bus. The callback
-    /// should then check all jobs once.
+    /// onReloaded should check all jobs once.
     std::function<void()> onReloaded;
     /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. At the time of the call, PID
     /// 1 has begun to stop all units, or will begin in a moment.

@@ -16,8 +16,8 @@ constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr std::uint64_t kDefaultPeriod = 100'000;
-constexpr std::uint64_t kMaxPeriod = 1'000'000; // the kernel's limit, see sched-bwc.rst
-constexpr std::uint64_t kMinQuota = 1'000;      // the kernel's limit, see sched-bwc.rst
+constexpr std::uint64_t kMaxPeriod = 1'000'000; // the maximum period of the kernel, in microseconds (sched-bwc.rst)
+constexpr std::uint64_t kMinQuota = 1'000;      // the minimum quota of the kernel, in microseconds (sched-bwc.rst)
 
 constexpr std::string_view kIoWeight = "io.weight";
 constexpr const char* kBfqWeight = "io.bfq.weight";
@@ -40,7 +40,7 @@ void appendLimits(Properties& properties, const ResourceLimits& limits) {
 
 void appendCommon(Properties& properties, std::string description) {
     // If the description contained a line break, the text after the line break would become settings of the unit after a
-    // daemon-reload. So this code escapes the key, although a key cannot contain a line break.
+    // daemon-reload. So pinfoldd escapes the key, although a key cannot contain a line break.
     properties.push_back({"Description", std::move(description)});
     // Without CollectMode=inactive-or-failed, a unit that needed SIGKILL would remain as a failed unit and block its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
@@ -73,7 +73,7 @@ void appendDevices(Properties& properties, const std::optional<DeviceRules>& dev
 std::string cpuMax(std::uint64_t quotaPerSecond) {
     if (quotaPerSecond == kInfinity)
         return "max " + std::to_string(kDefaultPeriod);
-    // If the quota for the usual period is below the kernel's minimum, this code uses a longer period, like systemd.
+    // If the quota for the usual period is below the kernel's minimum, pinfoldd uses a longer period, like systemd.
     auto period = kDefaultPeriod;
     if (quotaPerSecond * period / kUsecPerSecond < kMinQuota)
         period = std::min(kMaxPeriod, kMinQuota * kUsecPerSecond / quotaPerSecond);
@@ -104,7 +104,7 @@ public:
 
     void expect(const LimitRow& row, std::uint64_t amount) {
         auto& expected = add(row, row.cgroupWord + text(row.form, amount));
-        if (expected.file == kIoWeight) { // the kernel's own controller or the BFQ scheduler applies the weight
+        if (expected.file == kIoWeight) { // either the kernel's own controller or the BFQ scheduler applies the weight
             expected.fallbackFile = kBfqWeight;
             expected.fallbackValue = std::to_string(bfqWeight(amount));
         }
@@ -150,7 +150,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     Properties properties;
     appendCommon(properties, describe("Batch job ", key) + (task == 0 ? "" : ", task " + std::to_string(task)));
     properties.push_back({"Slice", key.sliceName()});
-    properties.push_back({"After", std::vector<std::string>{kDaemon}}); // for the reason see sliceProperties()
+    // sliceProperties() explains why the scope is ordered after pinfoldd.
+    properties.push_back({"After", std::vector<std::string>{kDaemon}});
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
     // pinfoldd always sets OOMPolicy. With systemd's default, the kernel would kill one process, and PID 1 would then stop the
@@ -181,7 +182,7 @@ std::vector<UnitProperty> limitProperties(const ResourceLimits& limits) {
 
 bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
     const auto text = read(file);
-    if (!text) // systemd disables the controller for a unit when the unit has no limit of that controller any more
+    if (!text) // systemd disables the controller for a unit when the unit's last limit of the controller is removed
         return value.starts_with("max") || (fallbackFile && read(fallbackFile) == fallbackValue);
     if (device.empty())
         return *text == value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Limits which unit properties pinfoldd sends to systemd: only the functions in this file make properties, from typed values.
-// All functions are pure.
+// Limits which unit properties pinfoldd sends to systemd: only the functions of unit_properties.hpp make properties, from typed
+// values. All functions are pure.
 #pragma once
 
 #include "model/device_rule.hpp"
@@ -20,15 +20,15 @@ namespace pinfold {
 /// Holds the data from which pinfoldd makes a unit of a job.
 struct TaskProperties {
     ResourceLimits limits;
-    std::optional<DeviceRules> devices; ///< the job may open only these devices and the harmless ones (DevicePolicy=closed); if
-                                        ///< unset, all devices
-    bool shepherd = false;              ///< an out-of-memory kill must not end the task's leader
+    /// The only devices that the job may open, besides the harmless ones (DevicePolicy=closed); if unset, all devices.
+    std::optional<DeviceRules> devices;
+    bool shepherd = false; ///< an out-of-memory kill must not end the task's leader
 };
 
 /// Returns the properties of a job's slice: its limits, accounting, Description, and its place in the order of a shutdown.
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job);
 
-/// Returns the properties of a task's scope: Slice, PIDs, CollectMode, OOMPolicy and so on. The scope of task 0 also has the
+/// Returns the properties of a task's scope, such as Slice, PIDs, CollectMode and OOMPolicy. The scope of task 0 also has the
 /// job's limits, so that `systemctl show` shows the limits for the scope.
 std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const TaskProperties& job,
                                           const std::vector<pid_t>& pids);
@@ -46,8 +46,8 @@ using CgroupReader = std::function<std::optional<std::string>(const char* file)>
 /// Says which value a cgroup shows for one limit after systemd has set the limit.
 struct ExpectedCgroupValue {
     const char* limit; ///< the name of the limit
-    const char* file;  ///< the file's name in the slice's cgroup
-    std::string value; ///< the whole text of the file, or a word in the line of the device
+    const char* file;  ///< the name of the file in the slice's cgroup
+    std::string value; ///< the expected text of the file, or the expected word in the line of a device
     std::string device = {};
     const char* fallbackFile = nullptr; ///< the file to read if `file` does not exist
     std::string fallbackValue = {};

@@ -12,9 +12,10 @@ namespace {
 
 using Advice = std::optional<std::string>;
 
-constexpr Microseconds kShort = 60s;                // a run time below this proves nothing
-constexpr std::uint64_t kLittleMemory = 1ULL << 30; // bytes; nobody is harmed if a job asks for this much and does not need it
-constexpr double kMuch = 0.1;                       // this part of the run time is much
+constexpr Microseconds kShort = 60s; // a shorter run time is not a basis for advice
+// The amount of memory, in bytes, that a job may request without need and without harm to others.
+constexpr std::uint64_t kLittleMemory = 1ULL << 30;
+constexpr double kMuch = 0.1; // a wait that takes at least this part of the run time counts as long
 
 bool isShort(const Receipt& receipt) { return runTime(receipt) < kShort; }
 
@@ -82,24 +83,27 @@ Advice onMemory(const Receipt& receipt) {
     const auto limit = finite(receipt.limits.memoryMax);
     const bool atItsLimit = usage.memoryMaxEvents.value_or(0) > 0 || usage.memoryHighEvents.value_or(0) > 0;
     if (receipt.oom)
-        return std::nullopt; // the receipt already names the cause
+        return std::nullopt; // the receipt already names the cause of the job's end
     if (atItsLimit && muchOfTheTime(receipt, usage.memoryPressure))
         return "The job was at its memory limit and waited for memory in " + percentOfTheTime(receipt, *usage.memoryPressure) +
                ": ask for more memory.";
     if (!limit || *limit == 0)
         return std::nullopt;
-    // The advice uses the memory peak without page cache, because page cache fills all memory that is available.
-    if (usage.memoryPeakAnon && share(*usage.memoryPeakAnon, *limit) >= 0.95)
+    // The advice does not count page cache, because page cache fills all memory that is available. A receipt from an earlier
+    // version of pinfoldd does not have the memory need.
+    const auto need = usage.memoryNeed ? usage.memoryNeed : usage.memoryPeakAnon;
+    if (need && share(*need, *limit) >= 0.95)
         return "The job almost reached its memory limit: ask for more memory.";
-    if (usage.memoryPeak && !isShort(receipt) && *limit >= kLittleMemory && share(*usage.memoryPeak, *limit) <= 0.25)
-        return "The job asked for " + formatSize(*limit) + " of memory and needed " + formatSize(*usage.memoryPeak) +
-               " at most: if you ask for less, the job may start sooner.";
+    const auto most = usage.memoryNeed ? usage.memoryNeed : usage.memoryPeak;
+    if (most && !isShort(receipt) && *limit >= kLittleMemory && share(*most, *limit) <= 0.25)
+        return "The job asked for " + formatSize(*limit) + " of memory and needed " + formatSize(*most) +
+               (usage.memoryNeed ? "" : " at most") + ": if you ask for less, the job may start sooner.";
     return std::nullopt;
 }
 
 Advice onCpu(const Receipt& receipt) {
     const auto efficiency = cpuEfficiency(receipt);
-    const auto cpus = cpusAllowed(receipt.limits);
+    const auto cpus = cpusOf(receipt);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
     // If the job used clearly less CPU time than the quota allowed, the quota slowed the job down only at some moments, and not

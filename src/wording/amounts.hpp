@@ -9,14 +9,23 @@
 
 namespace pinfold {
 
-/// Formats amounts for people, or as plain numbers if the user gave --bytes. An unknown amount is shown as "-".
+/// Formats amounts and times for people. An unknown amount is shown as "-".
 struct Amounts {
-    bool raw = false;
+    bool raw = false;   ///< amounts are plain numbers, because the user gave --bytes
+    bool local = false; ///< times are in the local time zone, and not in UTC
 
     std::string size(std::optional<std::uint64_t> bytes) const;
     std::string duration(std::optional<Microseconds> time) const;
+    /// Returns the run time of a job as "1:30:00", or "2-06:00:00" from one day on, as Slurm prints it. A time below one second
+    /// is in the form of duration().
+    std::string runTime(std::optional<Microseconds> time) const;
+    /// Returns a time such as "2026-11-20T23:43:09+01:00", or "2026-11-20T22:43:09Z" in UTC.
+    std::string time(RealTime time) const;
     std::string quota(std::optional<std::uint64_t> usecPerSecond) const;
     static std::string number(std::optional<std::uint64_t> value);
 };
+
+/// Returns a time in the local time zone, such as "2026-11-20T23:43:09+01:00".
+std::string formatLocal(RealTime time);
 
 } // namespace pinfold

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "model/idleness.hpp"
 #include "model/receipt.hpp"
 
 #include <cstdint>
@@ -16,13 +17,26 @@ Microseconds runTime(const Receipt& receipt);
 /// Returns the CPU time, user and system.
 std::optional<Microseconds> cpuTime(const Usage& usage);
 
-/// Returns how many CPUs the job could keep busy under its quota and its CPU list. Returns nullopt if the job has no quota and
-/// no CPU list.
-std::optional<double> cpusAllowed(const ResourceLimits& limits);
+/// Returns how many CPUs the job held, as cpusHeld() says.
+std::optional<double> cpusOf(const Receipt& receipt);
 
-/// Returns the used CPU time divided by the CPU time that the job could use by cpusAllowed(), a number from 0 to 1. The result
-/// may be a little above 1, because the kernel may lend the job a part of the next period's quota.
+/// Returns the run time multiplied by cpusOf(), or nullopt if the product does not fit into 64 bits. The program seff calls this
+/// time core-walltime.
+std::optional<Microseconds> coreWalltime(const Receipt& receipt);
+
+/// Returns the used CPU time divided by coreWalltime(), a number from 0 to 1. The result may be a little above 1, because the
+/// kernel may lend the job a part of the next period's quota. The result may be far above 1 if the job was not confined to its
+/// slots.
 std::optional<double> cpuEfficiency(const Receipt& receipt);
+
+/// Returns the memory need divided by the limit memory_max, or nullopt if one of them is not known.
+std::optional<double> memoryEfficiency(const Receipt& receipt);
+
+/// Returns the sum of the anonymous and the shared memory that a live job has now.
+std::optional<std::uint64_t> memoryInUse(const Usage& usage);
+
+/// Returns the page cache of a live job. The result does not include shared memory, because the kernel cannot free shared memory.
+std::optional<std::uint64_t> pageCache(const Usage& usage);
 
 /// Returns the limit's value, or nullopt if there is no limit.
 std::optional<std::uint64_t> finite(std::optional<std::uint64_t> limit);

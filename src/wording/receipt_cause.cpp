@@ -9,7 +9,7 @@ namespace pinfold {
 namespace {
 
 std::string signalInWords(int signal) {
-    const char* description = ::sigdescr_np(signal); // sigdescr_np() is in English, unlike strsignal(3)
+    const char* description = ::sigdescr_np(signal); // sigdescr_np(3) returns English text, unlike strsignal(3)
     return signalName(signal) + (description ? " (" + std::string(description) + ")" : "");
 }
 
@@ -30,6 +30,51 @@ std::string onRequest(const Receipt& receipt, NameOfUser nameOf) {
 std::string runTimeLimit(const Receipt& receipt) {
     const auto limit = timeLimit(receipt.limits.runTimeMax);
     return "its run time limit" + (limit ? " of " + formatDuration(*limit) : std::string());
+}
+
+/// Says what ended the job. The text is empty if the job ended by itself, or if other code reports the end.
+std::string stopInWords(const Receipt& receipt, NameOfUser nameOf) {
+    switch (receipt.result) {
+    case JobResult::Stopped:
+        return "was stopped " + onRequest(receipt, nameOf);
+    case JobResult::Timeout:
+        return "was stopped: it reached " + runTimeLimit(receipt);
+    case JobResult::NodeShutdown:
+        return "was stopped: the node is being shut down";
+    case JobResult::SupervisorLost:
+        return "was stopped: its supervisor was killed";
+    case JobResult::Lost:
+        return "was lost: its systemd units disappeared";
+    case JobResult::Exited:
+    case JobResult::Signaled:
+    case JobResult::OutOfMemory:
+    case JobResult::NodeLost:
+        break;
+    }
+    return "";
+}
+
+std::string memoryInWords(const Receipt& receipt) {
+    const auto& usage = receipt.usage;
+    const auto bytes = usage.memoryNeed ? usage.memoryNeed : usage.memoryPeak;
+    if (!bytes)
+        return "";
+    const auto limit = finite(receipt.limits.memoryMax);
+    return (usage.memoryNeed ? "needed " : "had a peak of ") + formatSize(*bytes) + " of memory" +
+           (usage.memoryNeed ? "" : " with page cache") + (limit ? " (limit " + formatSize(*limit) + ")" : "");
+}
+
+/// Returns a sentence such as "It ran for 2h until 2026-11-20T22:43:09Z, used 1h 58min of CPU time and needed 3.2G of memory."
+std::string figuresInWords(const Receipt& receipt) {
+    std::string text = "It ran for " + formatDuration(receipt.wall);
+    if (receipt.suspended > 0s)
+        text += " (" + formatDuration(receipt.suspended) + " of it suspended)";
+    text += " until " + formatUtc(receipt.ended);
+    const auto memory = memoryInWords(receipt);
+    if (receipt.usage.cpuUser && receipt.usage.cpuSystem)
+        text += (memory.empty() ? " and used " : ", used ") + formatDuration(*receipt.usage.cpuUser + *receipt.usage.cpuSystem) +
+                " of CPU time";
+    return text + (memory.empty() ? "." : " and " + memory + ".");
 }
 
 std::string oomInWords(const OomVerdict& oom) {
@@ -85,24 +130,11 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
     return "";
 }
 
+std::string userNumber(uid_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
+
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf) {
-    const auto subject = "pinfold-run: job " + receipt.key + " on " + host;
-    switch (receipt.result) {
-    case JobResult::Stopped:
-        return subject + " was stopped " + onRequest(receipt, nameOf);
-    case JobResult::Timeout:
-        return subject + " was stopped: it reached " + runTimeLimit(receipt);
-    case JobResult::NodeShutdown:
-        return subject + " was stopped: the node is being shut down";
-    case JobResult::Exited:
-    case JobResult::Signaled:
-    case JobResult::OutOfMemory:
-    case JobResult::SupervisorLost:
-    case JobResult::NodeLost:
-    case JobResult::Lost:
-        break;
-    }
-    return "";
+    const auto why = stopInWords(receipt, nameOf);
+    return why.empty() ? "" : "pinfold-run: job " + receipt.key + " on " + host + " " + why + ". " + figuresInWords(receipt);
 }
 
 } // namespace pinfold

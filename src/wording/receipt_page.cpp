@@ -16,6 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostDevices = 3;
+constexpr std::size_t kMostNodesShown = 5;
 constexpr std::size_t kMostCommands = 5;
 constexpr std::size_t kMostAdvice = 3;
 constexpr std::size_t kCommandBytes = 100;
@@ -46,17 +47,74 @@ std::string count(double number) {
     return digits;
 }
 
+/// Returns a text such as "25.00%". The program seff prints efficiencies in this form.
+std::string exactPercent(double share) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.2f%%", share * 100);
+    return text.data();
+}
+
 std::string cpus(double number) { return count(number) + (number == 1.0 ? " CPU" : " CPUs"); }
 
 std::string timeLines(const Receipt& receipt, const Amounts& amounts) {
-    auto after = ", after " + amounts.duration(receipt.wall);
+    auto after = ", after " + amounts.runTime(receipt.wall);
     if (receipt.suspended > 0s)
-        after += ", of which suspended " + amounts.duration(receipt.suspended);
-    auto text = line("started", formatUtc(receipt.started)) + line("ended", formatUtc(receipt.ended) + after);
+        after += ", of which suspended " + amounts.runTime(receipt.suspended);
+    auto text = line("started", amounts.time(receipt.started)) + line("ended", amounts.time(receipt.ended) + after);
     if (const auto limit = finite(timeLimit(receipt.limits.runTimeMax)))
-        text += line("run time", amounts.duration(runTime(receipt)) + " of " + amounts.duration(limit) +
+        text += line("run time", amounts.runTime(runTime(receipt)) + " of " + amounts.runTime(limit) +
                                      percentOf(toUsec(runTime(receipt)), toUsec(*limit)));
     return text;
+}
+
+std::string hostLine(const Origin& origin) {
+    if (!origin.host)
+        return "";
+    return line("host", *origin.host + (origin.cluster ? " of the cluster " + *origin.cluster : ""));
+}
+
+std::string submitLine(const JobIdentity& identity) {
+    if (!identity.submitHost && !identity.submitDirectory)
+        return "";
+    if (!identity.submitHost)
+        return line("submitted", "in " + *identity.submitDirectory);
+    return line("submitted", "on " + *identity.submitHost + (identity.submitDirectory ? " in " + *identity.submitDirectory : ""));
+}
+
+std::string nodesLine(const JobIdentity& identity) {
+    const auto count = identity.nodeCount.value_or(identity.nodes.size());
+    if (count < 2)
+        return "";
+    auto text = std::to_string(count);
+    const auto shown = std::min(identity.nodes.size(), kMostNodesShown);
+    for (std::size_t i = 0; i < shown; ++i)
+        text += (i == 0 ? ": " : ", ") + identity.nodes[i];
+    return line("nodes", text + (count > shown && shown > 0 ? " and " + std::to_string(count - shown) + " more" : ""));
+}
+
+std::string labelsLine(const Labels& labels) {
+    std::string text;
+    for (const auto& [name, value] : labels)
+        text += (text.empty() ? "" : ", ") + name + "=" + value;
+    return text.empty() ? "" : line("labels", text);
+}
+
+/// Describes what the batch system and the owner say about the job.
+std::string identityLines(const JobIdentity& identity) {
+    std::string text;
+    for (const auto& [name, member] : {std::pair{"name", &identity.jobName},
+                                       {"account", &identity.account},
+                                       {"project", &identity.project},
+                                       {"queue", &identity.queue},
+                                       {"group", &identity.group}})
+        if (*member)
+            text += line(name, **member);
+    if (identity.arrayTask)
+        text += line("array task", std::to_string(*identity.arrayTask) +
+                                       (identity.arrayJob ? " of array " + std::to_string(*identity.arrayJob) : ""));
+    if (identity.run.value_or(0) > 0)
+        text += line("requeued", counted(*identity.run, "time", "times") + " before");
+    return text + submitLine(identity) + nodesLine(identity) + labelsLine(identity.labels);
 }
 
 std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
@@ -65,9 +123,10 @@ std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
         return line("CPU", "not known");
     auto text = amounts.duration(cpu) + " (user " + amounts.duration(receipt.usage.cpuUser) + ", system " +
                 amounts.duration(receipt.usage.cpuSystem) + ")";
-    if (const auto efficiency = cpuEfficiency(receipt))
-        text += ", " + percent(*efficiency) + " of the time of " + cpus(*cpusAllowed(receipt.limits)) + "";
     text = line("CPU", text);
+    if (const auto efficiency = cpuEfficiency(receipt))
+        text += further("CPU efficiency: " + exactPercent(*efficiency) + " of " + amounts.duration(coreWalltime(receipt)) +
+                        " core-walltime (" + cpus(*cpusOf(receipt)) + ")");
     if (receipt.usage.cpuThrottled.value_or(0s) > 0s)
         text += further("slowed down by its quota for " + amounts.duration(receipt.usage.cpuThrottled) + " (sum over all CPUs)");
     return text;
@@ -75,16 +134,19 @@ std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
 
 std::string memoryLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& usage = receipt.usage;
-    if (!usage.memoryPeak)
-        return line("memory", "not known");
-    auto text = amounts.size(usage.memoryPeak) + " at its peak";
-    if (const auto limit = finite(receipt.limits.memoryMax))
-        text += " of " + amounts.size(limit) + enforcementMark(receipt.limitsNotEnforced, "memory_max") +
-                percentOf(*usage.memoryPeak, *limit);
-    text = line("memory", text);
-    if (usage.memoryPeakAnon && usage.memoryPeakFile)
-        text += further("of which the job's own data " + amounts.size(usage.memoryPeakAnon) + ", page cache " +
-                        amounts.size(usage.memoryPeakFile));
+    auto text = line("memory", usage.memoryNeed ? "needed " + amounts.size(usage.memoryNeed) : "not known what the job needed");
+    if (const auto limit = finite(receipt.limits.memoryMax)) {
+        const auto words = amounts.size(limit) + enforcementMark(receipt.limitsNotEnforced, "memory_max");
+        const auto efficiency = memoryEfficiency(receipt);
+        text += further(efficiency ? "memory efficiency: " + exactPercent(*efficiency) + " of " + words : "limit " + words);
+    }
+    if (usage.memoryPeak)
+        text += further(
+            amounts.size(usage.memoryPeak) + " at the peak with page cache" +
+            (usage.memoryPeakFile
+                 ? ", of which page cache " +
+                       amounts.size(*usage.memoryPeakFile - std::min(*usage.memoryPeakFile, usage.memoryPeakShmem.value_or(0)))
+                 : std::string()));
     if (usage.swapPeak.value_or(0) > 0)
         text += line("swap", amounts.size(usage.swapPeak) + " at its peak");
     return text;
@@ -137,14 +199,15 @@ std::string shortened(const std::string& text) {
     if (text.size() <= kCommandBytes)
         return text;
     auto end = kCommandBytes;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) // the cut must not be inside a UTF-8 character
+    // A cut inside a UTF-8 character would make the text invalid.
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80)
         --end;
     return text.substr(0, end) + "…";
 }
 
 std::string leftoverLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& leftovers = receipt.leftovers;
-    if (leftovers.count == 0) // after a node went down, pinfold could not look for leftovers
+    if (leftovers.count == 0) // there are no leftovers, or pinfold could not look for leftovers because the node went down
         return receipt.result == JobResult::NodeLost ? "" : line("left behind", "nothing");
     auto text = line("left behind", counted(leftovers.count, "process", "processes") + ", CPU " +
                                         amounts.duration(leftovers.cpu) + ", stopped by pinfold:");
@@ -191,10 +254,10 @@ std::string allocationInWords(const Allocation& allocation) {
 
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width) {
     const auto cause = "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf);
-    return wrapped(cause, width) + "\n\n" + timeLines(receipt, amounts) + allocationLine(receipt.allocation) +
-           cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) + diskLines(receipt, amounts) +
-           waitLine(receipt.usage, amounts) + limitLine(receipt) + oomLines(receipt) + leftoverLines(receipt, amounts) +
-           adviceLines(receipt, width);
+    return wrapped(cause, width) + "\n\n" + hostLine(receipt.origin) + identityLines(receipt.identity) +
+           timeLines(receipt, amounts) + allocationLine(receipt.allocation) + cpuLines(receipt, amounts) +
+           memoryLines(receipt, amounts) + taskLine(receipt) + diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) +
+           limitLine(receipt) + oomLines(receipt) + leftoverLines(receipt, amounts) + adviceLines(receipt, width);
 }
 
 } // namespace pinfold

@@ -14,17 +14,19 @@
 
 namespace pinfold {
 
-/// Returns the name of a user. The functions of this file do not look up user names themselves. A name service may be slow, and
-/// pinfoldd must not wait for a name service.
+/// Returns the name of a user. The functions of receipt_text.hpp do not look up user names themselves. A name service may be
+/// slow, and pinfoldd must not wait for a name service.
 using NameOfUser = std::string (*)(uid_t uid);
+/// Returns the user id as text ("root" for 0).
+std::string userNumber(uid_t uid);
 
 /// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
-/// If something else than the job itself ended the job, returns a line about the end, without a newline, for the job's own
-/// output. The line is empty if the job ended by itself. The line is also empty after an out-of-memory kill, because pinfold
-/// reports such a kill in another way. If the supervisor or the node is gone, nobody can write the line, and the line is empty,
-/// too.
+/// Returns a line about the end of the job for the job's own output, without a newline, if something other than the job itself
+/// ended the job. The line says on which host and why the job ended, when, and what it had used. The line is empty if the job
+/// ended by itself. The line is also empty after an out-of-memory kill, because oomNotice() is the line about such a kill. If the
+/// node went down, nobody can write the line, and the line is empty, too.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if the job had no CPUs, no GPUs and

@@ -4,6 +4,7 @@
 #include "base/error_code.hpp"
 #include "base/pidfd.hpp"
 #include "wrapper/command.hpp"
+#include "wrapper/job_environment.hpp"
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -34,12 +35,14 @@ std::string readAll(int pipe) {
     }
 }
 
-/// Sets variables. `word` contains "NAME=VALUE" strings, and a zero byte ends each of them.
+/// Sets variables. The argument `word` contains "NAME=VALUE" strings, and a zero byte ends each of them.
 void setVariables(const std::string& word) {
+    std::map<std::string, std::string> variables;
     for (std::size_t start = 0, end = 0; (end = word.find('\0', start)) != std::string::npos; start = end + 1) {
         const auto equals = word.find('=', start);
-        ::setenv(word.substr(start, equals - start).c_str(), word.substr(equals + 1, end - equals - 1).c_str(), 1);
+        variables[word.substr(start, equals - start)] = word.substr(equals + 1, end - equals - 1);
     }
+    addToEnvironment(variables);
 }
 
 } // namespace
@@ -58,7 +61,7 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
 
     pid_ = ::fork();
     if (pid_ == 0) {
-        go_.reset(); // if the child kept this end open, it would never see that its parent is gone
+        go_.reset(); // if the child kept this end of the pipe open, it would never notice that its parent is gone
         execResult_.reset();
         waitAndExec(goRead.get(), resultWrite.get(), program, command, mask, inChild);
     }
@@ -75,8 +78,8 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // Signals that somebody has sent since the fork arrive here, before the command runs. Without pinfold-run, such signals
-    // would also arrive before the command runs.
+    // Signals that somebody has sent since the fork arrive at this point, before the command runs, as they would without
+    // pinfold-run.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);
@@ -91,7 +94,7 @@ void Child::letGo(const std::map<std::string, std::string>& environment) {
     for (std::size_t written = 0; written < word.size();) {
         const auto count = ::write(go_.get(), word.data() + written, word.size() - written);
         if (count < 0 && errno != EINTR)
-            break; // the child is gone, and its pidfd tells that
+            break; // the child is gone, and its pidfd reports the end
         written += static_cast<std::size_t>(std::max<ssize_t>(count, 0));
     }
     go_.reset();

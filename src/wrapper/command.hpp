@@ -9,7 +9,7 @@ namespace pinfold {
 /// program, like execvp(3). Returns errno if the program cannot be executed.
 int execCommand(const char* program, char** command);
 
-/// Returns a text such as "COMMAND: No such file or directory".
+/// Returns a text with the command and the error message, separated by a colon.
 std::string describeExecFailure(const char* command, int error);
 
 /// Returns 127 if the command does not exist, and 126 if it cannot be executed.

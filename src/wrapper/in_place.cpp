@@ -7,6 +7,7 @@
 #include "socket_client/failure_policy.hpp"
 #include "socket_client/say.hpp"
 #include "wrapper/command.hpp"
+#include "wrapper/job_environment.hpp"
 
 #include <unistd.h>
 
@@ -26,8 +27,7 @@ Result<void> enterScope(const WrapperCreate& request) {
     const auto created = link.wait();
     if (!created)
         return created.error();
-    for (const auto& [name, value] : created->environment)
-        ::setenv(name.c_str(), value.c_str(), 1);
+    addToEnvironment(created->environment);
     return {};
 }
 

@@ -7,11 +7,10 @@
 namespace pinfold {
 
 /// Asks pinfoldd to put the calling process into the scope of the request, and adds the job's variables to the environment.
-/// Errors: Unreachable; Internal; the error with which pinfoldd refuses.
+/// Fails with Unreachable, Internal, or the error with which pinfoldd refuses the request.
 Result<void> enterScope(const WrapperCreate& request);
 
-/// Carries out the option --exec: the calling process itself becomes the job. Returns only after a failure, with the exit
-/// status.
+/// Carries out the option --exec: the calling process itself becomes the job. Returns the exit status, but only after a failure.
 int runInPlace(const WrappedCommand& job);
 
 } // namespace pinfold

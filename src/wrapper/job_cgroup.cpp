@@ -25,7 +25,8 @@ JobCgroup::JobCgroup(const std::string& key, std::optional<std::uint32_t> task, 
 std::optional<bool> JobCgroup::populated() const {
     std::array<char, 128> buffer{};
     const auto length = ::pread(events_.get(), buffer.data(), buffer.size(), 0);
-    if (length < 0 && errno == ENODEV) // the cgroup is gone, so it was empty: the kernel removes only empty cgroups
+    // The cgroup no longer exists, so it was empty, because the kernel removes only empty cgroups.
+    if (length < 0 && errno == ENODEV)
         return false;
     const std::string_view text(buffer.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
     for (const bool populated : {false, true})

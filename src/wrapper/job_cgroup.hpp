@@ -22,7 +22,7 @@ public:
     std::optional<bool> populated() const;
 
 private:
-    UniqueFd events_; ///< the file cgroup.events
+    UniqueFd events_; ///< the file cgroup.events of the job or task
 };
 
 } // namespace pinfold

@@ -53,7 +53,7 @@ void forward(const signalfd_siginfo& info, int pidfd) {
         queued.si_code = SI_QUEUE;
         queued.si_pid = static_cast<pid_t>(info.ssi_pid);
         queued.si_uid = info.ssi_uid;
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): this is the sender's pointer, which is only a number to us
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): the pointer belongs to the sender, and is only a number for this program
         queued.si_value.sival_ptr = reinterpret_cast<void*>(static_cast<std::uintptr_t>(info.ssi_ptr));
         if (::syscall(SYS_pidfd_send_signal, pidfd, number, &queued, 0) == 0)
             return;
@@ -64,7 +64,8 @@ void forward(const signalfd_siginfo& info, int pidfd) {
 void dieBySignal(int signal) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    ::prctl(PR_SET_DUMPABLE, 0); // RLIMIT_CORE is not enough, because a core pattern with a pipe ignores it
+    // The limit RLIMIT_CORE is not enough, because the kernel ignores it if the core pattern is a pipe.
+    ::prctl(PR_SET_DUMPABLE, 0);
     ::signal(signal, SIG_DFL);
     sigset_t only;
     sigemptyset(&only);

@@ -3,9 +3,9 @@
 
 namespace pinfold {
 
-/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. If a standard stream stayed closed, a file of this
-/// program could get its number and look like a standard stream of the job. For the job's command, the descriptors that the
-/// caller had closed are closed again.
+/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. If a standard stream stayed closed, a file that the
+/// program opens could get the stream's number and look like a standard stream of the job. For the job's command, the descriptors
+/// that the caller had closed are closed again.
 void occupyStandardStreams();
 
 } // namespace pinfold

@@ -4,11 +4,13 @@
 #include "base/error_code.hpp"
 #include "base/parse.hpp"
 #include "base/pidfd.hpp"
+#include "base/unique_fd.hpp"
 #include "socket_client/deadline.hpp"
 #include "socket_client/failure_policy.hpp"
 #include "socket_client/say.hpp"
 #include "wrapper/command.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -19,14 +21,15 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <functional>
 
 namespace pinfold {
 namespace {
 
 constexpr Microseconds kSayWaitingAfter = 30s;
 constexpr Microseconds kLastWordsMost = 5s;
-// A signal may ask the supervisor to end. The supervisor then waits for kLastWait more, because pinfoldd's answer
-// may be on its way.
+// After a signal that asks the supervisor to end, the supervisor waits for kLastWait more, because pinfoldd's answer may be on
+// its way.
 constexpr Microseconds kLastWait = 500ms;
 // After a signal that asks the supervisor to end, it checks every kLookAgainMs milliseconds whether processes of the job are
 // left.
@@ -40,11 +43,50 @@ ExitState exitState(int waitStatus) {
     return {.status = {}, .signal = WTERMSIG(waitStatus)};
 }
 
-/// Writes pinfoldd's messages about the job's end to the job's own output.
-void sayLastWords(const WrapperReply& words) {
+void writeLastWords(const WrapperReply& words) {
     const Deadline deadline(kLastWordsMost);
     writeInTime(STDERR_FILENO, words.notice, deadline);
     writeInTime(STDOUT_FILENO, words.summary, deadline);
+}
+
+/// Makes a child process call `write` after this process has closed its output, and waits for the child for at most `most`.
+/// Returns false if there is no child.
+bool writeFromChild(const std::function<void()>& write, Microseconds most) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0)
+        return false;
+    const UniqueFd readEnd(ends[0]);
+    UniqueFd writeEnd(ends[1]);
+    const pid_t child = ::fork();
+    if (child < 0)
+        return false;
+    if (child == 0) {
+        writeEnd.reset();
+        char none = 0;
+        (void)!::read(readEnd.get(), &none, 1); // returns when the parent closes its `writeEnd`
+        write();
+        ::_exit(0);
+    }
+    if (const UniqueFd nowhere(::open("/dev/null", O_WRONLY | O_CLOEXEC)); nowhere) {
+        ::dup2(nowhere.get(), STDOUT_FILENO);
+        ::dup2(nowhere.get(), STDERR_FILENO);
+    }
+    writeEnd.reset();
+    const auto writer = pidfdOf(child);
+    pollfd ended{writer.get(), POLLIN, 0};
+    ::poll(&ended, 1, pollTimeout(most));
+    return true;
+}
+
+/// Writes pinfoldd's messages about the job's end to the job's own output. If the output is a file and its file server hangs,
+/// write(2) waits for the server and no signal ends the wait. After that, close(2) of the same file also waits. So a child
+/// process writes, and this process closes the output first.
+void sayLastWords(const WrapperReply& words) {
+    if (words.notice.empty() && words.summary.empty())
+        return;
+    const auto write = [&words] { writeLastWords(words); };
+    if (!writeFromChild(write, kLastWordsMost))
+        write();
 }
 
 int sayNotStarted(const Error& why) {
@@ -85,10 +127,10 @@ int Supervisor::run() {
         return *status;
     child_.letGo(environment_);
     superviseUntilLeaderGone();
-    if (confined_)
-        endJob();
     if (const int error = child_.takeExecResult(); error != 0)
         say(describeExecFailure(job_.command[0], error));
+    if (confined_)
+        endJob();
     return endAsTheJobEnded();
 }
 
@@ -118,7 +160,7 @@ void Supervisor::takeUp(const WrapperReply& created) {
     key_ = created.key;
     task_ = created.task;
     processes_.emplace(key_, task_);
-    forgetEndRequest(); // the command has received the signal, so the supervisor need not end
+    forgetEndRequest(); // the command has received the signal, so the supervisor need not end itself
     environment_ = created.environment;
 }
 
@@ -202,7 +244,7 @@ void Supervisor::handleSignals() {
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
-            continue; // the command has ended and cannot receive the signal
+            continue; // the command has ended, so it cannot receive the signal
         if (info->ssi_signo == SIGCONT)
             leaderStopped_ = false;
         const bool fromTerminal = cameFromTerminal(*info);

@@ -88,15 +88,16 @@ private:
     Child child_;
     DaemonLink link_;
     std::string key_;
-    std::optional<std::uint32_t> task_;              ///< set if the command is a further task
-    std::optional<JobCgroup> processes_;             ///< unset while no process of the job runs
-    std::map<std::string, std::string> environment_; ///< variables that pinfoldd adds to the job's environment
+    std::optional<std::uint32_t> task_;              ///< the number of the task; set if the command is a further task
+    std::optional<JobCgroup> processes_;             ///< watches the job's processes; unset until the job has its first process
+    std::map<std::string, std::string> environment_; ///< the variables that pinfoldd adds to the job's environment
     bool confined_ = false;
     bool leaderStopped_ = false;
-    bool terminalStop_ = false;        ///< a terminal told the whole process group to stop
-    std::optional<int> waitStatus_;    ///< the leader's wait status, set when the leader has ended
-    int endRequest_ = 0;               ///< the signal that asked this program to end while it waited for pinfoldd
-    std::optional<Deadline> lastWait_; ///< when no process is left, the wait for pinfoldd's answer ends at this time
+    bool terminalStop_ = false;     ///< a terminal has stopped the whole process group
+    std::optional<int> waitStatus_; ///< the leader's wait status; set when the leader has ended
+    int endRequest_ = 0;            ///< the signal that asked this program to end while this program waited for pinfoldd
+    /// The time at which the wait for pinfoldd's answer ends, when no process of the job is left.
+    std::optional<Deadline> lastWait_;
 };
 
 } // namespace pinfold

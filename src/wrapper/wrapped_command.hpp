@@ -7,9 +7,9 @@ namespace pinfold {
 
 /// Describes a command that becomes a job, or a part of a job.
 struct WrappedCommand {
-    WrapperCreate request;         ///< what pinfoldd is asked for
-    char** command = nullptr;      ///< ended by a null pointer
-    const char* program = nullptr; ///< the program to execute, if that is not the command's first word
+    WrapperCreate request;         ///< the request to pinfoldd
+    char** command = nullptr;      ///< the words of the command, with a null pointer at the end
+    const char* program = nullptr; ///< the program to execute, if it is not the first word of the command
 };
 
 } // namespace pinfold

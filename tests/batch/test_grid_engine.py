@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Grid Engine on a kernel with all controllers: a job cannot use more than it asked for, and its shepherd outlives the cause of the job's
-end. tests/cluster has the other tests of Grid Engine."""
+"""Tests Grid Engine on a kernel with all controllers: a job cannot use more than it asked for, and what ends the job does not end the job's
+shepherd. tests/cluster has the other tests of Grid Engine."""
 
 import signal
 from pathlib import Path
@@ -14,18 +14,18 @@ from jobs import BATCH, ESCAPIST, expect_nothing_left, journal, receipts, run, w
 MIB = 1024 * 1024
 AFTER_JOB = "100 : assumedly after job"
 KILLED = (AFTER_JOB, "137")
-# The shepherd of a slave task reports this if the qrsh_starter below it was killed before it had written how its command ended.
+# The shepherd of a slave task reports STARTER_KILLED if its qrsh_starter was killed before it could write how the command ended.
 STARTER_KILLED = (AFTER_JOB, "129")
 NODE = "node1"
-HOG = "dd if=/dev/zero of=/dev/null bs=400M"  # dd uses as much memory as its buffer is large
-LIMIT = 192  # MiB: the shepherd of a slave task uses 40 of them, and the kernel kills the largest process
+HOG = "dd if=/dev/zero of=/dev/null bs=400M"  # dd uses as much memory as the size of its buffer
+LIMIT = 192  # in MiB; the shepherd of a slave task uses 40 MiB, and the kernel kills the largest process
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cell():
     grid_engine.start(NODE)
-    # Grid Engine's own search for processes that left the process group is off, so only pinfold ends them. Grid Engine also keeps what a
-    # shepherd wrote.
+    # Grid Engine's own search for processes that left the process group is off, so only pinfold ends them. Grid Engine also keeps the files
+    # that a shepherd wrote.
     grid_engine.configure(shepherd_cmd=grid_engine.PINFOLD, execd_params="KEEP_ACTIVE=true,ENABLE_ADDGRP_KILL=false",
                           epilog="/usr/bin/touch /home/$job_owner/$job_id.epilogue")
     yield
@@ -39,7 +39,8 @@ def receipt(job):
 
 
 def expect_reported(job, *statuses):
-    """The shepherds report, because they outlive the kill of the job. The shepherd of the batch script then runs the epilogue."""
+    """Checks that the shepherds have outlived the kill of the job, and have reported the given statuses. The shepherd of the batch script
+    then runs the epilogue."""
     spools = [file.parent for file in Path(grid_engine.SPOOL, NODE, "active_jobs", f"{job.id}.1").rglob("exit_status")]
     for spool in spools:
         assert not (spool / "error").read_text().startswith("pinfold: "), "which is for a shepherd that was killed"
@@ -49,7 +50,7 @@ def expect_reported(job, *statuses):
 
 
 def outcome(account):
-    """Returns failure and exit status. qacct adds words to both."""
+    """Returns the failure and the exit status, without the words that qacct adds to both numbers."""
     return account["failed"], account["exit_status"].split()[0]
 
 

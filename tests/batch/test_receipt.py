@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares a receipt's figures with figures that do not come from cgroups: wait4() of the same processes, known memory, known transfers.
+"""Compares a receipt's figures with figures that do not come from cgroups: the result of wait4() for the same processes, and known amounts
+of memory and of transfers.
 
-Before a job's program runs, the process has used CPU time for its start, some of it in the job's cgroup. The program first reports what it
-and the cgroup have used by then, and the tests subtract both.
+Before a job's program runs, the process has used CPU time for its start, some of it in the job's cgroup. The program first reports the CPU
+time that the process and the cgroup have used so far, and the tests subtract both times.
 
 The kernel reports that a cgroup is empty, and that a process has ended, some microseconds before the process leaves its CPU and its last
-time slice is charged. On real CPUs, receipts of 50 ms were right to 0.2 % each time. Software emulation makes this moment longer: if the
-host holds up a virtual CPU at this moment, milliseconds are charged afterwards. So where these milliseconds count, all parties share a CPU.
-They then usually look after the switch, and the tests use the median of several runs."""
+time slice is charged. On real CPUs, each receipt of a job of 50 ms was right to 0.2 %. Under software emulation, the kernel may charge
+milliseconds after its report, because the host may hold up a virtual CPU at that moment. Tests in which these milliseconds matter therefore
+run pinfoldd, the tests and the job on one CPU. pinfoldd and the tests then usually read the figures after the process has left the CPU. The
+tests also use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -38,7 +40,7 @@ def subreaper():
 
 @pytest.fixture
 def one_cpu():
-    """Moves pinfoldd and the tests to one CPU. An option does the same for the job."""
+    """Moves pinfoldd and the tests to one CPU. The fixture gives the test an option that moves the job to the same CPU."""
     def move(cpus):
         for pid in (0, main_pid()):
             os.sched_setaffinity(pid, cpus)
@@ -69,7 +71,7 @@ def read_done(job):
 
 
 def cpu_of_supervisor(job):
-    """Returns the microseconds of pinfold-run alone, without its children. It has ended, and nobody has waited for it."""
+    """Returns the CPU time in microseconds of a pinfold-run that has ended and that nobody has waited for, without its children."""
     wait_until(lambda: os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG), "pinfold-run's end", 120)
     return int(Path(f"/proc/{job.pid}/schedstat").read_text().split()[0]) // 1000
 
@@ -89,7 +91,7 @@ def reap(*jobs):
         return False
     wait_until(one, "every process gone", 120)
     for job in jobs:
-        job.returncode = 0  # reap() has waited for it
+        job.returncode = 0  # reap() has already waited for the process
         for pipe in filter(None, (job.stdin, job.stdout, job.stderr)):
             pipe.close()
     return used
@@ -104,7 +106,7 @@ def finished(key, job, mode, kill=lambda key: None):
     """Returns the receipt and two numbers of microseconds: the CPU time by wait4(), and the CPU time by the receipt, both from the
     program's first report on."""
     own, charged = read_done(job)
-    if mode == "supervise":  # pinfold-run reaps, and its move to its own slice may have given it all CPUs again
+    if mode == "supervise":  # pinfold-run also reaps; the move to its own slice may have given pinfold-run all CPUs again
         os.sched_setaffinity(job.pid, os.sched_getaffinity(0))
     kill(key)
     supervisor = cpu_of_supervisor(job) if mode == "supervise" else 0
@@ -144,7 +146,7 @@ def expect_mostly_close(runs):
 @pytest.mark.parametrize("kind", ["user", "system"])
 @pytest.mark.parametrize("length, times", [(50, 15), (1000, 3)])
 def test_a_second_of_cpu_or_less(length, times, kind, mode, one_cpu):
-    """The receipt also includes what a job used since the last tick. 2 % of 50 ms is 1 ms, and the test allows nothing more."""
+    """The receipt also includes what a job used since the last tick. 2 % of 50 ms is 1 ms, and the test allows no larger error."""
     runs = [finished(key, spend(key, f"{kind}={length}", mode=mode, options=one_cpu), mode)
             for key in series(f"cpu.{mode}.{kind}{length}", times)]
     assert all(measured >= length * 1000 for _, measured, _ in runs)
@@ -205,7 +207,7 @@ def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
 
 
 def base_of(key):
-    """Returns how many bytes the program itself uses."""
+    """Returns how many bytes of memory the test's program uses for itself."""
     job = spend(key)
     finished(key, job, "exec")
     return receipt_of(key)["memory_peak"]
@@ -240,7 +242,7 @@ WRITTEN, READ = 320 * BLOCK, 192 * BLOCK
 
 @pytest.fixture
 def raw_disk():
-    """A block device without a file system. Its own I/O goes to memory, and not to another device."""
+    """A block device without a file system. The data of the block device is in memory, and not on another device."""
     backing = Path("/dev/shm/disk")
     backing.write_bytes(bytes(WRITTEN))
     disk = run("losetup", "--find", "--show", backing).stdout.strip()
@@ -251,8 +253,8 @@ def raw_disk():
 
 @pytest.fixture
 def written_file():
-    """All blocks of this file are on the disk. So a write to the file changes nothing else there except its time, which the journal's
-    thread writes."""
+    """All blocks of this file are on the disk already. So a write changes only the file's contents and its time, and the journal's thread writes the
+    time."""
     path = Path("/var/tmp/written")
     with path.open("wb") as file:
         file.write(b"x" * WRITTEN)

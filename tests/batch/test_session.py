@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A login by ssh may use as much as the job to which it belongs. tests/container/test_ssh.py has the other tests of such logins."""
+"""A login by ssh may use as many resources as the job to which the login belongs. tests/container/test_ssh.py has the other tests of such
+logins."""
 
 import pytest
 

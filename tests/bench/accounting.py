@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what accounting costs, in the container. tools/bench runs this program.
 
-It starts all jobs first and then ends them. The cost is pinfoldd's CPU time during the ends, divided by the number of jobs. In this time
-pinfoldd looks for leftovers, reads the figures, makes the receipt durable, lets systemd remove the units, and removes the record. The
-program also prints PID 1's CPU time for the same ends, and the CPU time of the starts. The two ways to end a job take turns."""
+The program starts all jobs first and then ends them. The cost is pinfoldd's CPU time during the ends, divided by the number of jobs. At the
+end of a job, pinfoldd looks for leftovers, reads the figures, makes the receipt durable, lets systemd remove the units, and removes the
+record. The program also prints PID 1's CPU time for the same ends, and the CPU time of the starts. The program alternates between the two
+ways to end a job."""
 
 import re
 import statistics
@@ -28,7 +29,7 @@ def cpu(service):
 
 
 def start():
-    """Starts the jobs, and waits until they execute their command. It does not ask pinfoldd, because the answers would cost CPU time,
+    """Starts the jobs, and waits until they execute their command. The function does not ask pinfoldd, because the answers would cost CPU time,
     too."""
     jobs = [subprocess.Popen(["pinfold-run", "--job", f"cost.{number}", "--exec", "--", "sleep", "100000"], stdin=subprocess.DEVNULL)
             for number in range(JOBS)]
@@ -49,14 +50,15 @@ def end_in_turn(jobs):
 
 
 def spent(service, act, *arguments):
-    """Returns the result of the act, and the microseconds per job that pinfoldd and PID 1 used meanwhile."""
+    """Calls `act`, and returns its result and the microseconds per job that pinfoldd and PID 1 used meanwhile."""
     before = cpu(service)
     result = act(*arguments)
     return result, [(after - earlier) / JOBS for earlier, after in zip(before, cpu(service))]
 
 
 def cycle(service, end):
-    """Returns microseconds per job: of pinfoldd and PID 1 for the start, and of pinfoldd and PID 1 for the end."""
+    """Returns four times in microseconds per job: the CPU time of pinfoldd and of PID 1 for the start, and then the CPU time of both for
+    the end."""
     jobs, starting = spent(service, start)
     _, ending = spent(service, end, jobs)
     for job in jobs:

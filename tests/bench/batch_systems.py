@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what pinfold costs a batch system, in the first node of the cluster. tools/bench --cluster runs this program.
 
-Arrays of empty jobs go through Slurm and through Grid Engine, in turns without pinfold and with pinfold. A figure is the ratio of the jobs
-per second in two successive turns. Other work on the machine changes this ratio. It changes the CPU time of a job less, which the program
-prints for each part, too."""
+Slurm and Grid Engine run arrays of empty jobs, in turns without pinfold and with pinfold. A figure is the ratio of the jobs per second in
+two successive turns. Other work on the machine changes this ratio. The program also prints the CPU time of a job for each part, because
+other work changes the CPU time less."""
 
 import dataclasses
 import os
@@ -34,8 +34,8 @@ def lines(file):
 
 
 def cpu_time(daemon):
-    """Returns the milliseconds so far of each part: the batch system's daemon on the node, the processes for which the daemon has waited,
-    some services, and the rest."""
+    """Returns the milliseconds of CPU time that each part has used so far: the batch system's daemon on the node, the processes for which
+    the daemon has waited, some services, and the rest."""
     fields = Path(f"/proc/{run('pgrep', '-xo', daemon).stdout.strip()}/stat").read_text().rsplit(")", 1)[1].split()
     own, children = (sum(map(int, times)) * 1e3 / os.sysconf("SC_CLK_TCK") for times in (fields[11:13], fields[13:15]))
     parts = {daemon: own, f"children of {daemon}": children}
@@ -52,7 +52,7 @@ def usage(cgroup):
 @dataclasses.dataclass(frozen=True)
 class Turn:
     rate: float  # jobs per second
-    cpu: dict[str, float]  # milliseconds per job, for each part
+    cpu: dict[str, float]  # the CPU time of each part in milliseconds per job
 
 
 def turn(daemon, file, submit, settle):

@@ -39,8 +39,8 @@ def settle(live):
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
-    # A move between cgroups waits for an RCU grace period of 10 ms and more, unless there was another move just before. On both sides, the
-    # one move would wait for it, but only after a quiet time. So settle() moves this process into its own cgroup first.
+    # A move between cgroups waits 10 ms and more for an RCU grace period, unless another move came just before. So both sides would be
+    # slower after a time without moves. To prevent the wait, settle() moves this process into its own cgroup first.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 
@@ -55,7 +55,7 @@ def seconds(command, live):
 
 
 def in_turns(*commands, rounds=ROUNDS, live=0):
-    """Returns the median of each command, while this number of jobs is live."""
+    """Returns the median time of each command, measured while the given number of jobs is live."""
     times = [[] for _ in commands]
     for command in commands:
         seconds(command, live)
@@ -103,8 +103,8 @@ def asleep(pid):
 
 
 def supervisor_memory():
-    """Measures one of two pinfold-runs. Their program's own pages count as private if only one pinfold-run is running, and as shared if
-    there are two."""
+    """Measures the memory of one pinfold-run while a second one runs. The pages of the program pinfold-run count as private if only one
+    pinfold-run is running, and as shared if there are two."""
     jobs = [start_job(key, "sleep", "1000", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for key in ("bench.one", "bench.two")]
     for key, job in zip(("bench.one", "bench.two"), jobs):
         wait_running(key)
@@ -138,7 +138,7 @@ def storm():
     report("storm of pid-hopping daemons: PID 1's answer to a ping, 99th percentile", f"{p99 * 1e3:.0f} ms of {len(pings)}", "<= 100 ms", p99 <= 0.1)
     report("storm: leader's exit to all gone", f"{gone:.2f} s", "<= 2 s", gone <= 2)
 
-    # The other side limits its own storm, because systemctl stop lasts as long as the storm.
+    # On the side of systemd-run, the storm ends by itself, because systemctl stop does not return before the storm ends.
     theirs = subprocess.Popen(["systemd-run", "--scope", "-q", "--unit=bench-storm", "--", "sh", "-c", f"{ESCAPIST} storm 10; sleep 1000"],
                               stdout=subprocess.PIPE, text=True)
     assert "ready" in theirs.stdout.readline()
@@ -234,7 +234,7 @@ def quiet():
     run("journalctl", "--sync")
     wait_until(sleeps, "pinfoldd has done all that starts leave to do", deadline=60)
     before = switches()
-    # This measurement comes from outside, because a tracer would wake up the process itself. A process that does not wake up makes no
+    # The test reads a counter of the kernel, because a tracer would itself wake up the process. A process that does not wake up makes no
     # system call.
     select.select([], [], [], 10)
     woken = switches() - before

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What History::list() takes among PINFOLD_BENCH_RECEIPTS (1,000,000) receipts, and what else pinfoldd waits for.
-// Exit status 1: a query took more than 50 ms.
+// Measures how long History::list() and other calls for which pinfoldd waits take, with PINFOLD_BENCH_RECEIPTS (1,000,000)
+// receipts. The exit status is 1 if a query took more than 50 ms.
 #include "store/history.hpp"
 
 #include <unistd.h>
@@ -16,7 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr RealTime kStart(1'700'000'000s);
-constexpr Microseconds kBetween = 30s; // from one job's end to the next's
+constexpr Microseconds kBetween = 30s; // the time between the ends of two jobs
 constexpr double kAllowedMs = 50;
 
 template <class T> T demand(Result<T> result) {
@@ -27,14 +27,14 @@ template <class T> T demand(Result<T> result) {
 }
 
 std::string randomId() {
-    static std::mt19937_64 random(1); // the same file every time
+    static std::mt19937_64 random(1); // the fixed seed makes the same file every time
     char id[33];
     std::snprintf(id, sizeof id, "%016llx%016llx", static_cast<unsigned long long>(random()),
                   static_cast<unsigned long long>(random()));
     return id;
 }
 
-/// A list as a fragmented node gives it: it brings the receipt to 1.5 KB.
+/// Returns CPUs as a fragmented node allocates them. The list of these CPUs makes the receipt 1.5 KB large.
 CpuList cpus() {
     std::string text;
     for (int cpu = 0; cpu < 430; cpu += 2)
@@ -42,8 +42,8 @@ CpuList cpus() {
     return demand(CpuList::parse(text));
 }
 
-/// A common job, and a few rare ones: 3 time limits, 3 jobs of user 7, 3 of scheduler "rare", 1 in 100 failed, 1 in 1000 left
-/// processes behind. User 1000 has half of all jobs.
+/// Returns the receipt of a common job or of a rare one. Of all jobs, 3 reach a time limit, 3 belong to user 7, 3 have the
+/// scheduler "rare", 1 in 100 fails, and 1 in 1000 leaves processes behind. User 1000 has half of all jobs.
 Receipt receipt(std::uint64_t n, std::uint64_t total) {
     static const auto list = cpus();
     Receipt made;
@@ -81,7 +81,7 @@ double millisecondsOf(const std::function<void()>& work) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Prints the median and the worst, which is returned.
+/// Prints the median and the worst time. Returns the worst time.
 double measure(const char* name, int runs, const std::function<std::string()>& work) {
     std::vector<double> times;
     std::string note;
@@ -180,7 +180,7 @@ int benchmark(const std::filesystem::path& directory) {
     const auto total = std::max<std::uint64_t>(asked ? std::strtoull(asked, nullptr, 10) : 1'000'000, 1000);
     auto history = demand(History::open(directory / "history.db", History::Mode::ReadWrite));
     fill(history, total);
-    ::sync(); // else add() waits for what the disk still has to write of the above
+    ::sync(); // otherwise add() would wait until the disk has written the data of fill()
     const bool fast = queriesAreFast(history, total);
     measureWrites(history, total);
     return fast ? 0 : 1;

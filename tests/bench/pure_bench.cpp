@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The pure parts that stand in the way of every job.
+// Measures the pure functions that pinfold calls for every job.
 #include "base/escape.hpp"
 #include "model/job_key.hpp"
 #include "model/job_record.hpp"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures what `pinfold top` costs with 500 jobs and one refresh per second, in the container. tools/bench runs this program. It compares
-the CPU time of the process with wall time, and also prints the CPU time that the process causes in pinfoldd and the bus."""
+"""Measures what `pinfold top` costs with 500 jobs and one refresh per second, in the container. tools/bench runs this program. The program
+compares the CPU time of `pinfold top` with wall time, and also prints the CPU time that `pinfold top` causes in pinfoldd and the bus."""
 
 import os
 import subprocess
@@ -15,7 +15,7 @@ from jobs import BATCH, live_jobs, main_pid, run, wait_until
 disposable.require()
 
 JOBS = 500
-MOST = 0.02  # of one core
+MOST = 0.02  # the allowed share of one core
 
 
 def cpu_of(pid):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The real pinfoldd on a private bus, with a stand-in for systemd that can be told to misbehave. The tests change nothing on this host."""
+"""Runs the real pinfoldd on a private bus, with a stand-in for systemd that misbehaves if a test asks for it. The tests change nothing on
+this host."""
 
 import contextlib
 import os
@@ -44,7 +45,7 @@ def wait_until(predicate, what, deadline=60.0):
 
 
 def listens(path):
-    """The file exists before somebody listens at it, so this function connects."""
+    """Returns whether somebody listens at the socket. The function connects to the socket, because the socket's file exists earlier."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         return connection.connect_ex(str(path)) == 0
 
@@ -62,7 +63,7 @@ class World:
         os.chmod(directory, 0o755)
         (directory / "bus.conf").write_text(CONFIG.format(directory=directory))
         self.address = f"unix:path={directory}/bus"
-        self.environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address}
+        self.environment = {**os.environ, "DBUS_SYSTEM_BUS_ADDRESS": self.address, "TZ": "UTC0"}
 
     def boot(self):
         directory = self.directory
@@ -128,7 +129,7 @@ class World:
         return self.manager().WaitJob(key)
 
     def stop_daemon(self):
-        """Stops pinfoldd as systemd does. A sanitizer then looks for memory that pinfoldd has lost."""
+        """Stops pinfoldd as systemd does. At the end of pinfoldd, a sanitizer looks for lost memory."""
         self.daemon.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):  # a test may have stopped pinfoldd, or a process for which pinfoldd waits
             self.daemon.wait(10)

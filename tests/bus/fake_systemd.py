@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for systemd that behaves well, and has faults on request. `fake_systemd.py ROOT` owns org.freedesktop.systemd1 on the bus that
-DBUS_SYSTEM_BUS_ADDRESS names. It writes /proc and /sys/fs/cgroup below ROOT, for pinfoldd --root ROOT. The processes are real."""
+"""This program is a stand-in for systemd. The stand-in behaves well, unless a test asks for faults. `fake_systemd.py ROOT` owns
+org.freedesktop.systemd1 on the bus that DBUS_SYSTEM_BUS_ADDRESS names. The stand-in writes /proc and /sys/fs/cgroup below ROOT, for
+pinfoldd --root ROOT. The processes are real."""
 
 import itertools
 import os
@@ -41,7 +42,7 @@ CGROUP_FILES = {"MemoryMax": "memory.max", "TasksMax": "pids.max", "CPUWeight": 
 
 
 def list_of(bitmap):
-    """Returns the list as the kernel writes it: 0-3,8."""
+    """Returns the numbers of the bits in the kernel's list format, such as 0-3,8."""
     numbers = [8 * index + bit for index, byte in enumerate(bitmap) for bit in range(8) if int(byte) >> bit & 1]
     runs = [[number for _, number in run] for _, run in itertools.groupby(enumerate(numbers), lambda pair: pair[1] - pair[0])]
     return ",".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
@@ -54,7 +55,7 @@ def cgroup_text(value):
 
 
 def put(file, text):
-    """Never leaves the file empty in between, because pinfoldd reads cgroup.events at each change."""
+    """Writes the file in a way that never leaves it empty, because pinfoldd reads cgroup.events at each change."""
     fd = os.open(file, os.O_WRONLY | os.O_CREAT, 0o644)
     os.pwrite(fd, text.encode(), 0)
     os.ftruncate(fd, len(text))
@@ -62,13 +63,14 @@ def put(file, text):
 
 
 class Node:
-    """The part of the kernel."""
+    """Acts like the kernel: shows processes and cgroups in files."""
 
     def __init__(self, root):
         self.root = root
-        self.processes = {}  # pid -> cgroup
+        self.processes = {}  # maps a pid to its cgroup
         self.hanging = set()  # process ids: no signal reaches these processes
-        # process id -> cgroup: pinfoldd's own processes. They are not in cgroup.procs, because a reader of its text would see a move.
+        # process id -> cgroup: pinfoldd's own processes. These processes are not in cgroup.procs, where the stand-in looks for the pid of a
+        # process that pinfoldd moves.
         self.placeholders = {}
         (root / "proc").mkdir(parents=True)
         (root / "sys/fs/cgroup").mkdir(parents=True)
@@ -184,7 +186,7 @@ class FakeSystemd(dbus.service.Object):
         self.hold_freezes = False
         self.calls = []
 
-    # The calls of a test.
+    # The following methods are for the tests.
     @dbus.service.method(CONTROL, in_signature="u")
     def Show(self, pid):
         self.node.show(int(pid))
@@ -196,7 +198,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="u")
     def Hang(self, pid):
-        """Lets a process hang in the kernel, as with a file server that does not answer. It outlives SIGKILL until the test ends it."""
+        """Lets a process hang in the kernel, as with a file server that does not answer. The process outlives SIGKILL until the test ends it."""
         self.node.hanging.add(int(pid))
 
     @dbus.service.method(CONTROL, in_signature="as")
@@ -206,12 +208,12 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="u")
     def Delay(self, milliseconds):
-        """From now on, the answer to each start comes after this delay."""
+        """From now on, the stand-in answers each start only after this delay."""
         self.delay = int(milliseconds)
 
     @dbus.service.method(CONTROL, in_signature="b")
     def Hold(self, hold):
-        """Starts wait for their answer, until Hold(False)."""
+        """After Hold(True), starts get no answer until Hold(False)."""
         self.hold = bool(hold)
         held, self.held = self.held, []
         for start in held:
@@ -219,7 +221,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="b")
     def HoldEnds(self, hold):
-        """Calls get their answer, but systemd's jobs do not end until HoldEnds(False)."""
+        """After HoldEnds(True), calls get their answer, but systemd's jobs do not end until HoldEnds(False)."""
         self.hold_ends = bool(hold)
         held, self.held_ends = self.held_ends, []
         for end in held:
@@ -257,7 +259,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="s")
     def SayRemoved(self, unit):
-        """Emits UnitRemoved for a live unit, as a mere query of the unit may cause."""
+        """Emits UnitRemoved for a live unit. The real systemd may emit this signal when somebody only asks for the unit."""
         self.UnitRemoved(str(unit), dbus.ObjectPath("/x"))
 
     @dbus.service.method(CONTROL, in_signature="u")
@@ -274,7 +276,7 @@ class FakeSystemd(dbus.service.Object):
         bus.release_name("org.freedesktop.systemd1")
         GLib.timeout_add(int(milliseconds), lambda: bus.request_name("org.freedesktop.systemd1") and False)
 
-    # The calls of systemd.
+    # The following methods implement systemd's interface.
     @dbus.service.method(MANAGER)
     def Subscribe(self):
         pass
@@ -383,7 +385,7 @@ class FakeSystemd(dbus.service.Object):
         if self.faults and self.faults[0] == "refuse-property":
             self.faults.pop(0)
             raise Refused(*FAULTS["refuse-property"])
-        if self.faults and self.faults[0] == "ignore-property":  # as if a controller is missing
+        if self.faults and self.faults[0] == "ignore-property":  # acts as if the kernel lacked a controller
             self.faults.pop(0)
             return
         self.node.set_limits(path_of(name), properties)
@@ -451,7 +453,7 @@ def private_bus():
 def main():
     DBusGMainLoop(set_as_default=True)
     bus = private_bus()
-    FakeSystemd(bus, Node(Path(sys.argv[1])))  # before it has its name, because a program that sees the name may call at once
+    FakeSystemd(bus, Node(Path(sys.argv[1])))  # this comes before the request for the name, because clients may call as soon as the name exists
     bus.request_name("org.freedesktop.systemd1")
     GLib.MainLoop().run()
 

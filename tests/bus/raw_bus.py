@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A connection to the bus that is made by hand. No bus library sends a descriptor that no argument names and that only the header
-counts."""
+"""Makes a connection to the bus without a bus library, because bus libraries do not send descriptors that only the header counts and no
+argument names."""
 
 import itertools
 import os
@@ -52,7 +52,7 @@ class RawBus:
         socket.send_fds(self.connection, [message(kind, next(self.serials), fields, body)], descriptors)
 
     def answers(self):
-        """Returns all messages that have come before the answer to a call that only this function makes. The bus keeps the order of
+        """Makes a call that no other function makes, and returns all messages that come before the answer. The bus keeps the order of
         messages."""
         self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
                           "destination": "org.freedesktop.DBus"})

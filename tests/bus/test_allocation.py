@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""CPUs and GPUs that a job has for itself alone, over D-Bus. The node of these tests has 8 CPUs and two GPUs."""
+"""Tests CPUs and GPUs that a job has for itself alone, over D-Bus. The node of these tests has 8 CPUs and two GPUs."""
 
 import dbus
 import pytest
@@ -34,7 +34,8 @@ def refusal(world, **entries):
 def test_what_was_asked_for_is_given_and_told(node):
     leader = create(node, "bus.1", cpus=2, gpus=1)
     allocation = node.job_property("bus.1", "Allocation")
-    assert allocation == {"allocated_cpus": "0-1", "allocated_gpus": "0", "exclusive": False, "environment": {"VISIBLE": "GPU-a"}}
+    variables = {"VISIBLE": "GPU-a", "PINFOLD_JOB": "bus.1", "PINFOLD_CPUS": "2", "PINFOLD_CPU_LIST": "0-1"}
+    assert allocation == {"allocated_cpus": "0-1", "allocated_gpus": "0", "exclusive": False, "environment": variables}
     assert allocation["environment"].signature == "ss"
     assert node.job_property("bus.1", "Limits")["allowed_cpus"] == "0-1"
     receipt = node.end("bus.1", leader)
@@ -43,7 +44,7 @@ def test_what_was_asked_for_is_given_and_told(node):
 
 def test_a_job_that_asks_for_nothing_has_nothing_for_itself(node):
     leader = create(node, "bus.1")
-    assert node.job_property("bus.1", "Allocation") == {"exclusive": False, "environment": {}}
+    assert node.job_property("bus.1", "Allocation") == {"exclusive": False, "environment": {"PINFOLD_JOB": "bus.1"}}
     receipt = node.end("bus.1", leader)
     assert "allocated_cpus" not in receipt and "allocated_gpus" not in receipt and not receipt["exclusive"]
 
@@ -52,7 +53,7 @@ def test_the_callers_own_choice(node):
     create(node, "bus.1", cpu_list="7,3-4", gpu_list="1")
     allocation = node.job_property("bus.1", "Allocation")
     assert (allocation["allocated_cpus"], allocation["allocated_gpus"]) == ("3-4,7", "1")
-    assert allocation["environment"] == {"VISIBLE": "GPU-b"}
+    assert allocation["environment"]["VISIBLE"] == "GPU-b"
 
 
 def test_what_one_job_has_another_gets_when_it_is_over(node):

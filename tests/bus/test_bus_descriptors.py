@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Descriptors that come with messages of the bus, above all descriptors that the message does not name. No bus library sends such
+"""Tests descriptors that come with messages of the bus, above all descriptors that the message does not name. No bus library sends unnamed
 descriptors."""
 
 import os
@@ -37,8 +37,8 @@ MESSAGES = {
 
 
 def attack(world, send):
-    """Sends as an ordinary user, six times, because one user has fewer threads. The sender has closed its own descriptors before pinfoldd
-    looks."""
+    """Sends the message six times as an ordinary user, because pinfoldd has fewer than six threads for one user. The sender has closed its
+    own descriptors before pinfoldd reads the messages."""
     program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
     world.daemon.send_signal(signal.SIGSTOP)
     users = []
@@ -74,7 +74,7 @@ RawBus({str(world.directory / "bus")!r}).send({kind}, [lingering.fileno()], {fie
 
 
 def opened(world, file):
-    """Returns how many of pinfoldd's descriptors are of this file."""
+    """Returns how many of pinfoldd's descriptors refer to this file."""
     wanted = os.readlink(f"/proc/self/fd/{file}")
     directory = f"/proc/{world.daemon.pid}/fd"
     links = []
@@ -99,7 +99,8 @@ def test_a_jobs_output_is_what_its_caller_has_sent(world):
 
 
 def test_more_descriptors_than_there_are_numbers_for(world):
-    """pinfoldd loses this message and nothing else. libsystemd takes a message that the kernel has cut short for the end of the bus."""
+    """pinfoldd loses this message and nothing else. libsystemd itself would leave the bus after a message whose descriptors the kernel has
+    cut short."""
     count = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     used, hard = count(), resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
     bus = RawBus(world.directory / "bus")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Callers: other users, floods, and messages that no honest client sends."""
+"""Tests calls by other users, floods of calls, and messages that no honest client sends."""
 
 import os
 import subprocess
@@ -26,8 +26,8 @@ except dbus.DBusException as error:
 """
 
 
-# The median of the seconds that a call takes. If a flood holds up the caller, each call takes long. On a busy machine, single calls may
-# take long.
+# Returns the median of the seconds that a call takes. If a flood holds up the caller, each call takes long. On a busy machine, only single calls take
+# long.
 HELD_UP = ("__import__('statistics').median((lambda t: (m.ListJobs(), __import__('time').monotonic() - t)[1])"
            "(__import__('time').monotonic()) for _ in range(20))")
 
@@ -44,8 +44,8 @@ def held_up(world):
 
 
 def bearable(usual):
-    """Returns the longest median in seconds with which a flood holds up nobody, if the same call took `usual` seconds before. The flood and
-    the bus themselves need a processor, and the more processes want one, the longer they wait for it."""
+    """Returns the longest median in seconds that a call may have during a flood, if the same call took `usual` seconds before. The limit
+    grows with the load, because the flood and the bus also need a processor."""
     return (1.0 + 20 * usual) * max(1, os.getloadavg()[0] / os.cpu_count())
 
 

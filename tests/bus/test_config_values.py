@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pinfold config`: all values that the files set, and where. The command does not ask pinfoldd."""
+"""Tests `pinfold config`, which prints all values that the configuration files set, and the place of each value. The command does not ask
+pinfoldd."""
 
 import json
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pinfold events`: a line for each event that pinfoldd emits, as soon as it happens."""
+"""Tests `pinfold events`, which prints a line for each event that pinfoldd emits, as soon as the event happens."""
 
 import itertools
 import json
@@ -9,6 +9,7 @@ import subprocess
 
 import dbus
 import dbus.lowlevel
+from schemas import expect_document
 
 from conftest import BUILD, pidfd, wait_until
 
@@ -20,7 +21,7 @@ class Listener:
         self.process = subprocess.Popen([BUILD / "src/cli/pinfold", "events", *options], env=world.environment, bufsize=0,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         world.processes.append(self.process)
-        # The command prints nothing at its start. It listens as soon as it has received an event.
+        # The command prints nothing at its start, so the test drains the node until the command prints a first event.
         wait_until(lambda: self.hears_a_drain(world), "it listens")
         world.manager().Drain("it listens", NOTHING)
         wait_until(lambda: b"it listens" in self.line(), "the last one")
@@ -74,9 +75,10 @@ def test_json_has_a_document_in_each_line(world):
     leader = world.process()
     world.create("sge.1", leader)
     added = json.loads(listener.line())
+    expect_document(added, "event")
     assert added.pop("time") > 0 and added.pop("time_iso").endswith("Z")
     assert added == {"schema": 1, "event": "job-added", "job": "sge.1", "task": None, "count": None, "result": None, "oom_cause": None,
-                     "reason": None}
+                     "limit": None, "reason": None}
     world.end("sge.1", leader)
     rest = itertools.takewhile(lambda event: event["event"] != "drained", (json.loads(listener.line()) for _ in itertools.count()))
     world.manager().WaitJob("sge.1")
@@ -89,7 +91,7 @@ def test_json_has_a_document_in_each_line(world):
 def test_nobody_else_is_taken_for_pinfoldd(world):
     listener = Listener(world)
     address = listener_name(world, listener.process.pid)
-    for destination in (None, address):  # None sends to everybody, and avoids the bus's own check of the sender
+    for destination in (None, address):  # the destination None sends to everybody, and avoids the bus's own check of the sender
         forged = dbus.lowlevel.SignalMessage("/org/pinfold1", "org.pinfold1.Manager", "JobAdded")
         forged.append("sge.forged", "/org/pinfold1/job/x", signature="so")
         if destination:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""More faults of systemd during calls, and during the lives of jobs."""
+"""Tests more faults of systemd during calls, and while jobs run."""
 
 import contextlib
 import os
@@ -45,7 +45,7 @@ def expect_nothing_left(world):
 
 
 def test_no_more_than_64_calls_are_unanswered(world):
-    """Makes 200 calls of CreateJob at once, of which systemd answers none. dbus-daemon would refuse pinfoldd's 129th call."""
+    """Makes 200 calls of CreateJob at once, while systemd does not answer. dbus-daemon would refuse pinfoldd's 129th call."""
     world.systemd.Hold(True)
     asker = Asker(world, connections=4)
     for number in range(200):
@@ -75,7 +75,7 @@ def test_no_more_than_64_systemd_jobs_are_under_way(world):
 
 
 def test_never_an_answer_and_nothing_done(world):
-    """pinfoldd gives up this one job after the time that systemd may take. It does not hold up other jobs."""
+    """pinfoldd gives up this one job after the time that systemd may take, and does not hold up other jobs."""
     world.systemd.Faults(["ignored"] * 3)
     asker = Asker(world)
     leader, other = world.process(), world.process()

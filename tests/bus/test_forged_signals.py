@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Signals that look like systemd's signals, and that every user can send to pinfoldd alone. No match rule checks their sender here."""
+"""Tests signals that look like systemd's signals, and that every user can send to pinfoldd alone. The bus does not check the sender of such
+a signal with a match rule."""
 
 import dbus
 import dbus.bus

@@ -1,15 +1,24 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Queries of the history, removals of receipts, and a file that an older pinfold wrote."""
+"""Tests queries of the history, removals of receipts, and a history file that an older pinfold wrote."""
 
+import itertools
+import json
+import select
 import socket
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 
 import dbus
 import pytest
 
-from conftest import error_name, wait_until
+from conftest import BUILD, error_name, wait_until
 from old_history import OLD_SCHEMA
 from test_callers import USER, as_user
+
+sys.path.append(str(Path(__file__).resolve().parents[2] / "src/python"))
+import pinfold as pinfold_module  # noqa: E402
 
 ERROR = "org.pinfold1.Error."
 
@@ -80,6 +89,134 @@ def test_only_an_administrator_asks_for_the_receipts_of_another_user(world):
     assert as_user(world, theirs % USER) == "0"
 
 
+def run_job_with(world, key, **entries):
+    process = world.process()
+    world.create(key, process, options(**entries))
+    return world.end(key, process)
+
+
+def test_a_receipt_says_whose_the_job_was_and_where(world):
+    world.configure('[daemon]\ncluster = "blue"\n')
+    receipt = run_job_with(world, "sge.1", slots=dbus.UInt64(4), job_name="train\nme", account="physics", queue="batch.q", array_job=dbus.UInt64(12),
+                           array_task=dbus.Int32(3), run=dbus.UInt32(0), nodes=dbus.Array(["node1", "node2"], signature="s"),
+                           node_count=dbus.UInt64(2), labels=dbus.Dictionary({"project": "x"}, signature="ss"))
+    assert (receipt["slots"], receipt["job_name"], receipt["account"], receipt["queue"]) == (4, "train\\x0ame", "physics", "batch.q")
+    assert (receipt["array_job"], receipt["array_task"], receipt["run"], receipt["node_count"]) == (12, 3, 0, 2)
+    assert receipt["nodes"] == ["node1", "node2"] and receipt["labels"] == {"project": "x"}
+    assert receipt["host"] == socket.gethostname() and receipt["cluster"] == "blue"
+    assert receipt["boot_id"] == Path("/proc/sys/kernel/random/boot_id").read_text().strip()
+    assert receipt["version"] and receipt["sequence"] == 1 and len(receipt["epoch"]) == 16
+    assert "project" not in receipt and "submit_host" not in receipt
+    assert world.manager().GetReceipt("sge.1") == receipt
+
+
+@pytest.mark.parametrize("entries", [{"labels": dbus.Dictionary({"a b": "x"}, signature="ss")}, {"labels": "a=b"}, {"account": dbus.UInt32(1)},
+                                     {"labels": dbus.Dictionary({"a": "x\ny"}, signature="ss")}, {"nodes": "node1"}, {"run": dbus.Int32(-1)},
+                                     {"labels": dbus.Dictionary({"n%d" % n: "" for n in range(17)}, signature="ss")}])
+def test_facts_that_are_refused(world, entries):
+    process = world.process()
+    assert error_name(lambda: world.create("sge.1", process, options(**entries))) == ERROR + "InvalidArgument"
+    assert world.live() == {}
+
+
+def test_the_python_module_passes_facts_and_reads_them(world):
+    node = pinfold_module.Pinfold(world.bus)
+    process = world.process()
+    node.create_job("sge.1", process.pid, labels={"project": "x"}, nodes=["node1", "node2"], run=1)
+    process.kill()
+    process.wait()
+    receipt = node.end_job("sge.1")
+    assert receipt["labels"] == {"project": "x"} and receipt["nodes"] == ["node1", "node2"] and receipt["run"] == 1
+
+
+def test_labels_are_found(world):
+    run_job_with(world, "sge.1", labels=dbus.Dictionary({"project": "x"}, signature="ss"))
+    run_job_with(world, "sge.2", labels=dbus.Dictionary({"project": "y"}, signature="ss"))
+    run_job(world, "sge.3")
+    assert keys(world, label="project") == ["sge.2", "sge.1"]
+    assert keys(world, label="project=x") == ["sge.1"]
+    assert keys(world, label="x") == []
+    assert error_name(lambda: keys(world, label="no such name")) == ERROR + "InvalidArgument"
+
+
+def test_a_reader_goes_on_after_the_last_receipt_that_it_has(world):
+    for number in range(3):
+        run_job(world, f"sge.{number}")
+    assert keys(world, after=dbus.UInt64(0)) == ["sge.0", "sge.1", "sge.2"]
+    assert keys(world, after=dbus.UInt64(2)) == ["sge.2"]
+    assert keys(world, after=dbus.UInt64(0), limit=dbus.UInt32(2)) == ["sge.0", "sge.1"]
+    last = world.manager().ListReceipts(options())[0]
+    assert keys(world, after=last["sequence"], epoch=last["epoch"]) == []
+    assert keys(world, after=last["sequence"], epoch="another") == ["sge.0", "sge.1", "sge.2"]
+    assert error_name(lambda: keys(world, after=dbus.UInt64(1), before="x")) == ERROR + "InvalidArgument"
+    world.daemon.terminate()
+    assert world.daemon.wait(20) == 0
+    world.daemon = world.start_daemon()
+    run_job(world, "sge.3")
+    assert keys(world, after=last["sequence"], epoch=last["epoch"]) == ["sge.3"], "a restart leaves no gap"
+
+
+def pinfold(world, *arguments):
+    done = subprocess.run([BUILD / "src/cli/pinfold", *arguments], env=world.environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_history_for_programs(world):
+    run_job_with(world, "sge.1", labels=dbus.Dictionary({"project": "x"}, signature="ss"))
+    run_job(world, "sge.2")
+    lines = [json.loads(line) for line in pinfold(world, "history", "--after", "0", "--json=lines").splitlines()]
+    assert [(line["schema"], line["key"], line["sequence"]) for line in lines] == [(1, "sge.1", 1), (1, "sge.2", 2)]
+    assert lines[0]["labels"] == {"project": "x"} and lines[1]["labels"] == {} and lines[1]["account"] is None
+    later = json.loads(pinfold(world, "history", "--after", "1", "--epoch", lines[0]["epoch"], "--json"))
+    assert [receipt["key"] for receipt in later["receipts"]] == ["sge.2"]
+    assert "sge.1" in pinfold(world, "history", "--label", "project=x") and "sge.2" not in pinfold(world, "history", "--label", "project")
+    page = pinfold(world, "why", "sge.1")
+    assert "labels       project=x" in page and f"host         {socket.gethostname()}" in page
+
+
+def test_followers_get_each_receipt_once_and_also_after_a_restart(world):
+    run_job(world, "sge.1")
+    follower = subprocess.Popen([BUILD / "src/cli/pinfold", "history", "--follow", "--after", "0", "--json"], env=world.environment, bufsize=0,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    world.processes.append(follower)
+
+    def line():
+        assert select.select([follower.stdout], [], [], 60)[0], "no line"
+        return json.loads(follower.stdout.readline())
+    assert line()["key"] == "sge.1"
+    run_job(world, "sge.2")
+    assert line()["key"] == "sge.2"
+    process = world.process()
+    world.create("sge.3", process)
+    world.daemon.kill()
+    world.daemon.wait()
+    process.kill()
+    process.wait()
+    world.daemon = world.start_daemon()
+    assert line()["key"] == "sge.3"
+    run_job(world, "sge.4")
+    assert line()["sequence"] == 4
+    assert not select.select([follower.stdout], [], [], 0)[0], "each once"
+    follower.stdout.close()
+
+
+def test_a_follower_without_a_place_begins_with_the_next_receipt(world):
+    run_job(world, "sge.1")
+    follower = subprocess.Popen([BUILD / "src/cli/pinfold", "history", "--follow"], env=world.environment, bufsize=0, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE)
+    world.processes.append(follower)
+    numbers = itertools.count(2)
+
+    def hears():
+        run_job(world, f"sge.{next(numbers)}")
+        return select.select([follower.stdout], [], [], 0.2)[0]
+    wait_until(hears, "it listens")
+    assert follower.stdout.readline().split()[0] == b"ENDED"
+    assert b"sge.1 " not in follower.stdout.readline()
+    follower.stdout.close()
+
+
 def test_vacuum(world):
     run_job(world, "sge.1")
     vacuum = world.manager().VacuumHistory
@@ -94,7 +231,7 @@ def test_vacuum(world):
 
 
 def make_old(directory):
-    """Changes history.db to the form that pinfold wrote before schema 2, with the receipt that is in the file."""
+    """Changes the tables of history.db to those of schema 1. The file keeps its receipt."""
     with sqlite3.connect(directory / "history.db") as new:
         rows = new.execute("SELECT id, key, uid, ended, receipt FROM receipts").fetchall()
     new.close()
@@ -108,7 +245,7 @@ def make_old(directory):
 
 
 def test_a_start_that_migrates_asks_for_time(world):
-    """Otherwise the start time-out of the unit would end the migration, and the next start would begin it again."""
+    """Without more time, the start time-out of the unit would end the migration, and the next start would begin the migration again."""
     run_job(world, "sge.1")
     world.daemon.terminate()
     assert world.daemon.wait(20) == 0
@@ -128,3 +265,23 @@ def test_a_start_that_migrates_asks_for_time(world):
         wait_until(ready, "READY=1")
     assert said[0].startswith("EXTEND_TIMEOUT_USEC=3600000000\nSTATUS=converting the receipts of an older pinfold")
     assert keys(world, scheduler="sge") == ["sge.1"]
+
+
+def test_a_profile_is_there_while_the_job_runs_and_afterwards(world):
+    def lengths():
+        return [int(length) for length in world.manager().GetProfile("sge.1")["lengths"]]
+
+    process = world.process()
+    world.create("sge.1", process)
+    assert lengths() == [], "pinfoldd has not looked at it yet"
+    assert as_user(world, "m.GetProfile('sge.1')") == ERROR + "Denied"
+    wait_until(lengths, "a look at the job")
+    world.end("sge.1", process)
+    profile = world.manager().GetProfile("sge.1")
+    receipt = world.manager().GetReceipt("sge.1")
+    assert abs(sum(profile["lengths"]) - receipt["wall"]) < 1000 * len(profile["lengths"]), "it covers the whole time"
+    assert {len(numbers) for numbers in profile.values()} == {len(profile["lengths"])}
+    assert set(profile) == {"lengths"} | {f"{name}_{kind}" for kind in ("mean", "max")
+                                          for name in ("anon", "shmem", "cache", "cpu", "io", "tasks", "memory_pressure")}
+    assert error_name(lambda: world.manager().GetProfile("sge.2")) == ERROR + "NoSuchReceipt"
+    assert as_user(world, "m.GetProfile('sge.1')") == ERROR + "NoSuchReceipt", "of his own there is none"

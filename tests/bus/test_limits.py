@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Changes of a running job's limits over D-Bus, and suspension of the job."""
+"""Tests changes of a running job's limits over D-Bus, and suspension of the job."""
 
 import dbus
 import pytest

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lists that users can make very long. dbus-daemon disconnects a sender of a message of more than 32 MiB, and this would also hold for
-pinfoldd."""
+"""Tests lists that users can make very long. dbus-daemon would disconnect pinfoldd if pinfoldd sent a message of more than 32 MiB."""
 
 import json
 import sqlite3
@@ -22,7 +21,8 @@ def expect_the_same_pinfoldd(world):
 
 
 def multiply(world, number, uid=0, **entries):
-    """Writes receipts like the newest receipt of "sge.1": sge.2, sge.3, ... Hundreds of them end in the same microsecond."""
+    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Hundreds of these jobs end in the same
+    microsecond."""
     with sqlite3.connect(world.root / "var/lib/pinfold/history.db") as history:
         text, kind = history.execute("SELECT receipt, kind FROM receipts WHERE key = 'sge.1'").fetchone()
         receipt = json.loads(text)
@@ -121,7 +121,7 @@ def test_processes_with_long_names_come_in_pages(world):
 
 
 def test_a_list_of_jobs_goes_on_after_any_key(world):
-    """This also holds for the key of a job that is over by now."""
+    """A list of jobs can also continue after the key of a job that is over by now."""
     keys = [f"bus.{i}" for i in range(5)]
     for key in keys:
         open_job(world, key)

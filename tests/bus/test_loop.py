@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A process with a command line that cannot be read, as if the process hung with the lock of its memory. A FIFO to which nobody writes
+"""Tests a process whose command line cannot be read, as if the process hung and held the lock of its memory. A FIFO to which nobody writes
 stands in for /proc/PID/cmdline: every process that opens it hangs."""
 
 import os
@@ -31,8 +31,8 @@ def quickest(call, tries=5):
 
 
 def end(world, leader):
-    """The leader first leaves the scope, because the stand-in's cgroup.procs lists a process for a moment after its end. The kernel's does
-    not."""
+    """Moves the leader out of the scope before its end, because the stand-in's cgroup.procs, unlike the kernel's, lists a process for a
+    moment after its end."""
     world.systemd.Move(dbus.UInt32(leader.pid), "/system.slice/batchd.service")
     leader.kill()
     leader.wait()

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Very many tasks: each task needs two of pinfoldd's descriptors, and the record of its job grows."""
+"""Tests jobs with very many tasks: each task needs two of pinfoldd's descriptors, and the record of its job grows."""
 
 import dbus
 
 from conftest import error_name, pidfd, wait_until
 from test_callers import USER, as_user, owned
 from test_open_job import join, open_job
+from test_wrapper_socket import made
 
 BUSY = "org.pinfold1.Error.Busy"
 NONE = dbus.Dictionary({}, signature="sv")
@@ -21,7 +22,7 @@ def test_a_job_has_at_most_this_many_tasks_no_matter_who_adds_them(world):
     world.configure("[jobs]\nmax_tasks = 2\n")
     open_job(world)
     batch_script = world.process(**owned(True))
-    assert join(world, batch_script, role="batch") == {"key": "bus.1"}, "which is not counted"
+    assert join(world, batch_script, role="batch") == made("bus.1"), "which is not counted"
     first, number = add(world)
     own, one_more = world.process(**owned(True)), world.process(**owned(True))
     assert as_user(world, f"int(m.Adopt('bus.1', [fd({own.pid})])[0])") == str(number + 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Opened jobs, and tasks that open their job, with faults of systemd."""
+"""Tests opened jobs, and tasks that open their job, while systemd has faults."""
 
 import os
 
@@ -8,7 +8,7 @@ import pytest
 
 from conftest import error_name, pidfd, wait_until
 from test_callers import USER
-from test_wrapper_socket import ask, ask_as_user
+from test_wrapper_socket import ask, ask_as_user, made
 
 ERROR = "org.pinfold1.Error."
 NONE = dbus.Dictionary({}, signature="sv")
@@ -59,9 +59,9 @@ def test_slots_become_cores_where_the_site_says_so(world):
 
 def test_a_task_opens_its_job_and_the_next_one_joins_it(world):
     first, second = world.process(), world.process()
-    assert join(world, first, owner=USER) == {"key": "bus.1", "task": 1}
-    assert join(world, first, owner=USER) == {"key": "bus.1", "task": 1}, "asked again"
-    assert join(world, second, owner=USER) == {"key": "bus.1", "task": 2}
+    assert join(world, first, owner=USER) == made("bus.1", task=1)
+    assert join(world, first, owner=USER) == made("bus.1", task=1), "asked again"
+    assert join(world, second, owner=USER) == made("bus.1", task=2)
     assert [job["uid"] for job in world.manager().ListJobs()] == [USER]
     first.kill()
     assert ask(world, {"version": 1, "call": "end", "key": "bus.1", "leader": first.pid, "exit_signal": 9, "task": 1}) == {"key": "bus.1"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A script must never take a part of an answer for the whole answer."""
+"""A script must never treat a part of an answer as the whole answer."""
 
 import subprocess
 import threading

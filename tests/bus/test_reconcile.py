@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Orphans, over D-Bus and by the command: which orphans pinfoldd removes, which it only names, and who may ask."""
+"""Tests `pinfold reconcile` and its D-Bus call: which orphans pinfoldd removes, which orphans it only names, and who may call."""
 
 import json
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The allowed content of a request, and the user who counts as its sender."""
+"""Tests what a request may contain, and which user counts as the sender of a request."""
 
 import os
 import subprocess
@@ -18,14 +18,15 @@ EVIL = "0\nTasksMax=7\x1b[31m\u202e"
 
 
 class Repeated(dict):
-    """This dictionary has its entry twice in the message."""
+    """The dictionary in this message has the same entry twice."""
 
     def __iter__(self):
         return iter(list(self.keys()) * 2)
 
 
 def test_who_connected_is_who_calls(world):
-    """A root process connects as a user, and is root again when it calls. By /proc it would be root, and could reload."""
+    """A root process connects as a user, and is root again when it calls. If pinfoldd looked into /proc, the process would count as root,
+    and could reload."""
     os.setegid(USER)
     os.seteuid(USER)
     try:

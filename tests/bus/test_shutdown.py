@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfoldd after PID 1 has announced that the system is being shut down."""
+"""Tests pinfoldd after PID 1 has announced a shutdown of the system."""
 
 import signal
 

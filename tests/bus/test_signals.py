@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a stranger learns about another user's job: everybody on the bus receives signals."""
+"""Tests what a user learns about another user's job, because everybody on the bus receives signals."""
 
 import json
 import subprocess
@@ -50,9 +50,16 @@ def test_a_stranger_hears_that_a_job_is_over_and_no_more(world, heard):
     path = world.manager().GetJob("sge.1")
     receipt = world.end("sge.1", leader)
     assert len(receipt) > 5
-    # The stand-in for systemd may see later than pinfoldd that the leader has left its cgroup. The leader then counts as a leftover.
-    said = [signal for signal in heard() if signal[0] != "LeftoversFound"]
+    # The leader may count as a leftover, because the stand-in for systemd may see later than pinfoldd that the leader has left its cgroup.
+    said = [signal for signal in heard() if signal[0] not in ("LeftoversFound", "ReceiptsStored")]
     assert said == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]
+
+
+def test_a_stranger_hears_how_many_receipts_there_are_and_no_more(world, heard):
+    leader = world.process()
+    world.create("sge.1", leader)
+    receipt = world.end("sge.1", leader)
+    assert heard(last="ReceiptsStored")[-1] == ["ReceiptsStored", receipt["epoch"], 1, 1]
 
 
 def test_a_stranger_hears_that_a_receipt_was_amended_and_no_more(world, heard):

@@ -162,7 +162,8 @@ def test_a_daemon_killed_while_it_creates(world):
 
 
 def test_freezes_that_hang_hold_up_no_start(world):
-    """One user's jobs each have a process that waits in the kernel. systemd answers a freeze when it has the whole job, or never."""
+    """Each job of a user has a process that waits in the kernel. systemd answers a freeze only when all processes of the job are frozen, so
+    it may never answer."""
     keys = [f"bus.{number}" for number in range(70)]
     for key in keys:
         world.create(key, world.process())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A job with a process that SIGKILL does not end, over D-Bus."""
+"""Tests a job with a process that SIGKILL does not end, over D-Bus."""
 
 import dbus
 import pytest

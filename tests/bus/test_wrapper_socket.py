@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The wrapper's socket: who may send requests, which requests it takes, and who can hold up whom."""
+"""Tests the wrapper's socket: who may send requests, which requests pinfoldd accepts, and which clients can delay others."""
 
 import json
 import os
@@ -48,6 +48,11 @@ def create(world, process, key="wrapper.1", limits=None, more=()):
         os.close(fd)
 
 
+def made(key, **more):
+    """Returns the answer for a new job or task that has no limits."""
+    return {"key": key, "environment": {"PINFOLD_JOB": key}, **more}
+
+
 AS_USER = """
 import json, os, socket, sys
 os.setgroups([]); os.setgid({uid}); os.setuid({uid})
@@ -66,7 +71,9 @@ def ask_as_user(world, request, pid):
 def test_a_job_from_its_start_to_its_receipt(world):
     leader, supervisor = world.process(), world.process()
     fd = os.pidfd_open(supervisor.pid)
-    assert create(world, leader, limits={"run_time_max": 7_000_000_000}, more=[fd]) == {"key": "wrapper.1"}
+    reply = create(world, leader, limits={"run_time_max": 7_000_000_000}, more=[fd])
+    assert int(reply["environment"].pop("PINFOLD_END_TIME")) == world.job_property("wrapper.1", "Created") // 1_000_000 + 7000
+    assert reply == made("wrapper.1")
     os.close(fd)
     assert world.live() == {"wrapper.1": "running"}
     assert world.job_property("wrapper.1", "Limits")["run_time_max"] == 7_000_000_000
@@ -98,7 +105,7 @@ def test_a_summary_where_the_site_wants_one(world):
     leader.kill()
     leader.wait()
     reply = ask(world, {"version": 1, "call": "end", "key": "wrapper.1", "leader": leader.pid, "exit_status": 3})
-    assert reply["summary"].startswith("Job wrapper.1 of user root is over. It exited with status 3.\n\n  started")
+    assert reply["summary"].startswith("Job wrapper.1 of user root is over. It exited with status 3.\n\n  host ")
     assert reply["summary"].endswith("\n")
     assert "notice" not in reply
 
@@ -120,8 +127,8 @@ def test_a_summary_of_those_that_failed_only(world):
 STOPPED = "pinfold-run: job wrapper.1 on " + os.uname().nodename + " was stopped"
 
 
-@pytest.mark.parametrize("how, words", [("stop", " on request of user root\n"), ("limit", ": it reached its run time limit of 200ms\n"),
-                                        ("shutdown", ": the node is being shut down\n")])
+@pytest.mark.parametrize("how, words", [("stop", " on request of user root. "), ("limit", ": it reached its run time limit of 200ms. "),
+                                        ("shutdown", ": the node is being shut down. ")])
 def test_why_a_job_was_stopped_is_told_to_its_wrapper(world, how, words):
     leader = world.process()
     create(world, leader, limits={"run_time_max": 200_000} if how == "limit" else None)
@@ -133,8 +140,10 @@ def test_why_a_job_was_stopped_is_told_to_its_wrapper(world, how, words):
         leader.terminate()
     signaled = -leader.wait(60)
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": leader.pid, "exit_signal": signaled}
-    assert ask(world, end) == {"key": "wrapper.1", "notice": STOPPED + words}
-    assert ask(world, end)["notice"] == STOPPED + words, "asked again, as after a restart"
+    reply = ask(world, end)
+    assert reply.keys() == {"key", "notice"}
+    assert reply["notice"].startswith(STOPPED + words + "It ran for ") and reply["notice"].count("\n") == 1
+    assert ask(world, end) == reply, "asked again, as after a restart"
 
 
 def test_what_a_job_has_for_itself_is_told_to_its_wrapper(world):
@@ -142,12 +151,13 @@ def test_what_a_job_has_for_itself_is_told_to_its_wrapper(world):
     fd = os.pidfd_open(world.process().pid)
     reply = ask(world, {**CREATE, "allocation": {"cpus": 2, "gpu_list": "1"}}, [fd])
     os.close(fd)
-    assert reply == {"key": "wrapper.1", "environment": {"VISIBLE": "GPU-b"}}
+    variables = {"VISIBLE": "GPU-b", "PINFOLD_JOB": "wrapper.1", "PINFOLD_CPUS": "2", "PINFOLD_CPU_LIST": "0-1"}
+    assert reply == {"key": "wrapper.1", "environment": variables}
 
 
 def test_the_same_request_again_finds_the_job(world):
     leader = world.process()
-    assert create(world, leader) == create(world, leader) == {"key": "wrapper.1"}
+    assert create(world, leader) == create(world, leader) == made("wrapper.1")
     refused = create(world, world.process())
     assert refused["error"] == "AlreadyExists" and "wrapper.1" in refused["message"]
 
@@ -159,8 +169,8 @@ def test_the_rules_are_those_of_the_bus(world):
     assert ask_as_user(world, CREATE, strange.pid)["error"] == "Denied"
     denied = ask_as_user(world, CREATE, own.pid)
     assert denied["error"] == "Denied" and "may not name a job 'wrapper.1'" in denied["message"]
-    assert ask_as_user(world, {**CREATE, "key": "user.1"}, own.pid) == {"key": "user.1"}
-    assert create(world, strange, key="wrapper.2") == {"key": "wrapper.2"}
+    assert ask_as_user(world, {**CREATE, "key": "user.1"}, own.pid) == made("user.1")
+    assert create(world, strange, key="wrapper.2") == made("wrapper.2")
     end = {"version": 1, "call": "end", "key": "wrapper.2", "leader": strange.pid, "exit_status": 0}
     assert ask_as_user(world, end, own.pid)["error"] == "Denied"
     assert ask_as_user(world, {**CREATE, "key": "user.3"}, own.pid)["error"] == "Denied", "it is in a job already"
@@ -200,7 +210,7 @@ def test_a_process_is_adopted_into_its_users_job(world):
     create(world, job)
     assert adopt(world, stranger, "wrapper.1", owner=1)["error"] == "NoSuchJob", "the key is another user's by now"
     assert adopt(world, stranger, "wrapper.9")["error"] == "NoSuchJob"
-    assert adopt(world, session, "wrapper.1") == {"key": "wrapper.1", "task": 1}
+    assert adopt(world, session, "wrapper.1") == made("wrapper.1", task=1)
     assert adopt(world, session, "wrapper.1")["error"] == "Denied", "it is in a job already"
     request = {"version": 1, "call": "adopt", "key": "wrapper.1", "owner": USER}
     assert ask(world, request)["error"] == "InvalidArgument", "which process?"
@@ -208,7 +218,7 @@ def test_a_process_is_adopted_into_its_users_job(world):
 
 
 def test_who_connected_is_who_asks(world):
-    """Acts as a setuid program that a user starts: it is root when it asks, or while it connects."""
+    """Acts as a setuid program that a user starts, and that is root when it sends the request, or while it connects."""
     own = world.process()
     fd = os.pidfd_open(own.pid)
     os.setegid(USER)
@@ -251,7 +261,7 @@ def test_what_is_no_request_is_told_in_one_line(world, name):
 def test_descriptors(world):
     open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     process = world.process()
-    before = open_now()  # with a connection of nobody, because an answered connection may still be open for a moment
+    before = open_now()  # may count an earlier connection, because an answered connection may still be open for a moment
     assert ask(world, CREATE)["error"] == "InvalidArgument", "none"
     with open(os.devnull) as file:
         assert "not a pidfd" in ask(world, CREATE, [file.fileno()])["message"]
@@ -265,12 +275,12 @@ def test_descriptors(world):
         assert ask(world, CREATE, [fd])["error"] == "InvalidArgument"
         os.close(fd)
     wait_until(lambda: open_now() <= before, "all descriptors given back")
-    assert create(world, process) == {"key": "wrapper.1"}
+    assert create(world, process) == made("wrapper.1")
 
 
 def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(world):
-    """With few free descriptors, a request gets no answer, and the client repeats it. With some more, the request is refused with the
-    reason. After that, it succeeds."""
+    """With very few free descriptors, a request gets no answer, and the client repeats it. With a few more, pinfoldd refuses the request
+    with the reason. With enough descriptors, the request succeeds."""
     process, supervisor = world.process(), world.process()
     used = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     hard = resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
@@ -291,14 +301,15 @@ def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(wo
         return json.loads(said) if said else "none"
 
     answers = [answer(most) for most in range(used, used + 8)] + [answer(2 * used)]
-    assert answers.pop() == {"key": "wrapper.1"}
+    assert answers.pop() == made("wrapper.1")
     told = [said.get("message", "") for said in answers if said != "none"]
     assert "none" in answers and all("Too many open files" in said or "raise LimitNOFILE=" in said for said in told), answers
     assert "raise LimitNOFILE=" in told[-1]
 
 
 def test_those_who_connect_and_say_nothing(world):
-    """pinfoldd counts the connections of a user. Nobody waits for them, and pinfoldd soon gives back what they hold."""
+    """pinfoldd limits the connections of a user. Other users do not wait for these connections, and pinfoldd soon closes the silent
+    ones."""
     program = AS_USER.split("connection =")[0] + """
 held = []
 while True:
@@ -319,7 +330,7 @@ sys.stdin.read()
     world.processes.append(silent)
     assert silent.stdout.readline() == "up\n"
     open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
-    assert create(world, world.process()) == {"key": "wrapper.1"}
+    assert create(world, world.process()) == made("wrapper.1")
     assert open_now() < 1200, "200 at once, a hundred more each second, 1024 in all"
     with connect(world) as roots:
         wait_until(lambda: open_now() < 100, "descriptors given back, though the other ends are open")
@@ -370,7 +381,7 @@ def most_descriptors_while_silent(world):
 
 
 def restart_with_few_descriptors(world):
-    """Restarts pinfoldd with few descriptors. Returns how many it may have."""
+    """Restarts pinfoldd with few descriptors. Returns how many descriptors pinfoldd may have."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, before[1]))
     try:
@@ -391,7 +402,8 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.parent.mkdir(exist_ok=True)
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
-    # The limit is a quarter of what all users may have, and the same number of descriptors that came before the owner's name was known.
+    # The limit is a quarter of the descriptors that all users may have. The same number of descriptors may have come before pinfoldd knew
+    # the owner's name.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -404,11 +416,11 @@ def test_users_jobs_leave_descriptors_to_root(world):
     theirs = {**CREATE, "key": "user.1"}
     refused = ask_as_user(world, theirs, own.pid)
     assert refused["error"] == "Busy" and "three quarters" in refused["message"], refused
-    assert create(world, world.process(), key="wrapper.2") == {"key": "wrapper.2"}
+    assert create(world, world.process(), key="wrapper.2") == made("wrapper.2")
     for connection in held:
         connection.close()
     wait_until(lambda: open_descriptors(world) < may_have // 4, "connections gone")
-    assert ask_as_user(world, theirs, own.pid) == {"key": "user.1"}
+    assert ask_as_user(world, theirs, own.pid) == made("user.1")
 
 
 FLOOD = AS_USER.split("connection =")[0] + """
@@ -430,7 +442,7 @@ def test_a_flood_by_one_user_holds_nobody_up(world, request_):
         for index in range(number):
             process = world.process()
             begun = time.monotonic()
-            assert create(world, process, key=f"{key}.{index}") == {"key": f"{key}.{index}"}
+            assert create(world, process, key=f"{key}.{index}") == made(f"{key}.{index}")
             creations.append(time.monotonic() - begun)
             begun = time.monotonic()
             world.manager().ListJobs()
@@ -468,7 +480,7 @@ def test_requests_wait_while_pinfoldd_is_down(world):
     with connect(world) as connection:
         socket.send_fds(connection, [packet(CREATE)], [fd])
         world.daemon = world.start_daemon()
-        assert json.loads(connection.recv(65536)) == {"key": "wrapper.1"}
+        assert json.loads(connection.recv(65536)) == made("wrapper.1")
     os.close(fd)
 
 
@@ -516,8 +528,8 @@ def test_a_pinfoldd_that_refuses_to_start_says_why(world):
 
 
 def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
-    """pinfoldd gives all of them a tenth of a second together, and not each of them. Otherwise this test would take half a minute, and the
-    queue has room for 4,096."""
+    """pinfoldd waits a tenth of a second for all silent connections together. If pinfoldd waited a tenth of a second for each connection,
+    this test would take half a minute, and the queue has room for 4,096 connections."""
     end_with_a_configuration_that_is_wrong(world)
     silent = [connect(world) for _ in range(300)]
     with connect(world) as asks:
@@ -533,7 +545,8 @@ def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
 
 
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
-    """An earlier wrapper takes any answer for the end of its job. So it gets no answer, and comes again. Others get the reason."""
+    """A wrapper of an earlier version believes after any answer that its job is over, so pinfoldd sends this wrapper no answer, and the
+    wrapper asks again. Newer wrappers get the reason."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
     end_with_a_configuration_that_is_wrong(world)
     with connect(world) as earlier, connect(world) as told:
@@ -565,7 +578,7 @@ def test_a_policy_that_cannot_be_written_is_no_reason_not_to_start(world):
     policy.write_text("run-unconfined\n")
     restart(world)
     assert not policy.exists(), "by what is not there no job runs unconfined"
-    assert create(world, world.process()) == {"key": "wrapper.1"}
+    assert create(world, world.process()) == made("wrapper.1")
 
 
 def test_records_that_cannot_be_kept_now_may_be_kept_later(world):
@@ -646,15 +659,15 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
     create_with_output = {"version": 1, "call": "create", "key": "user.7", "limits": {}, "output": True}
     send = WAYS[way].format(list=packet({**LIST, "uid": USER}), create=packet(create_with_output), address=world.address)
     program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
-    world.daemon.send_signal(signal.SIGSTOP)  # so that all messages are there when it looks
-    for _ in range(6):  # six times, because one user has fewer threads
+    world.daemon.send_signal(signal.SIGSTOP)  # while pinfoldd is stopped, all messages arrive
+    for _ in range(6):  # pinfoldd has fewer than six threads for one user
         user = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         world.processes.append(user)
         assert user.stdout.readline() == "sent\n"
         user.stdout.close()
     world.daemon.send_signal(signal.SIGCONT)
     begun = time.monotonic()
-    assert create(world, world.process(), key="wrapper.8") == {"key": "wrapper.8"}
+    assert create(world, world.process(), key="wrapper.8") == made("wrapper.8")
     world.manager().ListJobs()
     assert time.monotonic() - begun < 10, "not as long as that socket lingers"
     for user in world.processes[-7:]:
@@ -663,7 +676,8 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
 
 
 def test_nor_does_a_descriptor_that_does_not_close(world):
-    """pinfoldd refuses to start. The kernel closes what it has not read at its end, and the end of a process does not linger."""
+    """pinfoldd refuses to start. At the end of pinfoldd, the kernel closes the descriptors that pinfoldd has not received, and such a close
+    does not linger."""
     world.configure("")
     world.daemon.kill()
     world.daemon.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The disturbances of pinfoldd, the bus, systemd, the journal and the disk while jobs start and end."""
+"""Disturbs pinfoldd, the bus, systemd, the journal and the disk while jobs start and end."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ from jobs import main_pid, run, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
-LONGEST_WINDOW = 8.0  # seconds, because few jobs begin while all jobs wait
+LONGEST_WINDOW = 8.0  # in seconds, because few jobs begin while all jobs wait
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 
 
@@ -55,8 +55,8 @@ def restart(_):
 
 
 def shutdown(_):
-    """Stops pinfoldd. The next request starts it again."""
-    run("systemctl", "stop", "pinfoldd", check=False, timeout=120)  # a request may come first
+    """Stops pinfoldd, which the next request starts again."""
+    run("systemctl", "stop", "pinfoldd", check=False, timeout=120)  # the stop may fail, because a request may start pinfoldd again at once
 
 
 def reload(_):
@@ -64,7 +64,7 @@ def reload(_):
 
 
 def upgrade(_):
-    """Acts like the upgrade of a package: new files in place by rename, daemon-reload, restart."""
+    """Acts like the upgrade of a package: replaces the files by rename, and then does a daemon-reload and a restart."""
     run("cp", "/usr/libexec/pinfoldd", "/usr/libexec/pinfoldd.new")
     os.rename("/usr/libexec/pinfoldd.new", "/usr/libexec/pinfoldd")
     run("systemctl", "daemon-reload", check=False, timeout=120)
@@ -95,7 +95,7 @@ def journal_stop(seconds):
 
 
 def reconcile(_):
-    """Runs reconcile beside jobs that start and end. It must touch nothing, because there is no orphan."""
+    """Runs reconcile beside jobs that start and end. reconcile must touch nothing, because there is no orphan."""
     done = run("pinfold", "reconcile", check=False)
     assert done.returncode in (0, 6), f"reconcile: status {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout.strip()
@@ -114,7 +114,7 @@ def drain():
 @contextlib.contextmanager
 def full_disk():
     """Fills up /var/lib/pinfold, which is a small file system of its own, so that nothing can be written there."""
-    # SQLite writes the write-ahead log again from its beginning, which would have room for hundreds of receipts.
+    # The checkpoint makes the write-ahead log empty. Without the checkpoint, SQLite could write hundreds of receipts into the existing log.
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(STATE / "history.db")) as history:
         history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     with open(BALLAST, "wb", buffering=0) as ballast, contextlib.suppress(OSError):
@@ -148,8 +148,8 @@ class Disturber(threading.Thread):
         self._changed = threading.Condition()
 
     def begun(self, jobs):
-        """Returns when at most a few of the due disturbances are left. A node that refuses jobs would otherwise be done with its jobs
-        sooner than the disturber with a restart."""
+        """Returns when at most a few of the due disturbances are left. Without this wait, a node that refuses jobs could finish all its
+        jobs in less time than a single restart takes."""
         with self._changed:
             self._begun += jobs
             self._changed.notify_all()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The kinds of jobs, and the allowed ends of each kind. The rules are as strict as possible: if there are two allowed ends, a comment says
-when and why."""
+"""Defines the kinds of jobs, and the allowed ends of each kind. The rules are as strict as possible: if there are two allowed ends, a
+comment says when and why."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ SIGNALS = (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1, signa
 FOR_EVER = "exec sleep 100000"
 UNTIL_TOLD = "read line; exit 4"  # exits with 4 when the test writes a line
 WAYS = ("set-sid", "double-fork", "daemon")
-# A time within which a wrapper may be at any point before its job exists: from the beginning to a little after the creation.
+# Within this time after its start, a wrapper may be at any step of the job's creation, or a little beyond the last step.
 CREATION = 0.06  # seconds
 OWNERS = {"alice": 1000, "bob": 1001}
 
@@ -49,7 +49,7 @@ def leaves_daemons(story):
 
 def leaves_a_stubborn_one(story):
     script = "trap '' TERM; setsid sh -c 'while :; do sleep 1000; done' >/dev/null 2>&1 & exit 6"
-    # The shell counts and, if pinfoldd sees it in time, its sleep.
+    # The shell counts as a leftover, and its sleep also counts if pinfoldd sees the sleep in time.
     if job(story, script, statuses={6}):
         story.admit(Outcome("exited", 6), leftovers=range(1, 3))
 
@@ -60,7 +60,8 @@ def over_time(story):
     if admitted(story, done, wrapper.begin):
         quiet(story, done, because=": it reached its run time limit of 1s")
         story.expect(done.status in terminated(story), f"status {done.status}")
-        # The time limit counts from the job's creation. If pinfoldd is killed in between, the creation can take longer than the limit.
+        # The time limit counts from the job's creation. If pinfoldd is killed during the creation, the creation can take longer than the
+        # limit.
         story.expect(RAN in done.out or story.disturbed(OUTAGE), "its command did not run")
         story.admit(Outcome("timeout", *done.how))
 
@@ -73,8 +74,8 @@ def stopped(story):
         pinfold(story, "stop", story.key, user=by)
     done = wrapper.finish()
     if admitted(story, done, wrapper.begin):
-        # If the wrapper became the job's command, no process is left that could print the reason.
-        quiet(story, done, because=None if options else request_of(by))
+        # If the wrapper became the job's command, pinfoldd itself prints the reason, but not after a restart.
+        quiet(story, done, because=request_of(by), needed=not options)
         story.expect(done.status in terminated(story), f"status {done.status}")
         story.admit(Outcome("stopped", *((None, None) if options else done.how)), more=(("stopped_by", story.uid if by != "root" else 0),))
 
@@ -85,7 +86,7 @@ def request_of(user):
 
 
 def told_to_end(story):
-    """The batch system sends SIGTERM to the wrapper, and means the job."""
+    """The batch system sends SIGTERM to the wrapper in order to end the job."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key)
     if wrapper.has_run():
         wrapper.send(signal.SIGTERM)
@@ -148,8 +149,8 @@ def killed_in_creation(story):
     story.expect(done.status == -number, f"status {done.status}")
     ran = done.out != b""
     how = Outcome("signaled", None, int(number)) if number == signal.SIGTERM else Outcome("supervisor-lost")
-    # If the job was given up while pinfoldd created it, it may have existed for a moment, without its command. Before, the wrapper may have
-    # reported that the signal ended it.
+    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. The wrapper may have
+    # reported before that the signal ended the command.
     given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost"), Outcome("lost", None, int(signal.SIGTERM))}
     story.admit({how} if ran else {how} | given_up, needed=ran)
     until(lambda: not populated(story.key), f"{story.key} empty")
@@ -208,7 +209,7 @@ def with_tasks(story):
 
 
 def adopt(story):
-    """The process is in the job when the call has an answer."""
+    """The process is in the job when pinfoldd has answered the call."""
     sleeper = start(story, "sleep", "100000")
 
     def cgroup():
@@ -222,8 +223,8 @@ def adopt(story):
 
 
 def tasks_of(story, number):
-    """Returns the possible numbers of the task. If a start is repeated with a pinfoldd that does not know the first try, the task gets
-    another number."""
+    """Returns the possible numbers of the task. If the caller repeats a start and a restarted pinfoldd does not know the first try, the
+    task gets another number."""
     return range(number, number + 1 + (9 if story.disturbed(OUTAGE) else 0))
 
 
@@ -334,7 +335,7 @@ def refused_at_socket(story, answer):
     story.expect(REFUSAL in answer["message"] and closed(story), f"refused without a reason: {answer}")
 
 
-# For each name: how often this kind occurs, and how many jobs it has.
+# The two numbers of each kind say how often the kind occurs, and how many jobs it has.
 KINDS = {
     exits: (14, 1), empty_at_once: (5, 1), by_a_signal: (6, 1), leaves_daemons: (8, 1), leaves_a_stubborn_one: (2, 1), over_time: (5, 1),
     stopped: (8, 1), told_to_end: (4, 1), supervisor_killed: (4, 1), group_killed: (2, 1), in_place: (6, 1), cannot_be_executed: (3, 1),

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The plan of a chaos run, which depends only on the seed: the jobs in their order, and the disturbances beside them. A disturbance begins
-after a number of jobs, and not at a time. So a slow machine runs the same plan."""
+"""Makes the plan of a chaos run, which depends only on the seed: the jobs in their order, and the disturbances beside them. A disturbance
+begins after a number of jobs and not after a time, so a slow machine runs the same plan."""
 
 import random
 from dataclasses import dataclass
 
 USERS = ("root", "alice", "bob")
-FEWEST_BETWEEN, MOST_BETWEEN = 4, 24  # jobs from one disturbance to the next
-SHORTEST, LONGEST = 0.3, 3.0  # seconds that something stands still
-FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # jobs that begin while a lasting disturbance lasts
+FEWEST_BETWEEN, MOST_BETWEEN = 4, 24  # the number of jobs from one disturbance to the next
+SHORTEST, LONGEST = 0.3, 3.0  # how many seconds a program is stopped
+FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # the number of jobs that begin during a lasting disturbance
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Item:
 
     @property
     def key(self):
-        # Each 5,000 jobs have their own scheduler, because `pinfold history` prints at most 10,000 receipts at once. Users' own jobs all
-        # have the scheduler `user`.
+        # After every 5,000 jobs the scheduler changes, because `pinfold history` prints at most 10,000 receipts at once. Users' own jobs
+        # all have the scheduler `user`.
         return f"chaos{self.number // 5000}.{self.number}" if self.user == "root" else f"user.{self.number}"
 
 
@@ -36,7 +36,7 @@ class Event:
     name: str
     after: int
     until: int
-    seconds: float  # how long something stands still, if this is the disturbance
+    seconds: float  # how long a program is stopped, if the disturbance stops one
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Plan:
 
 
 def make(seed, jobs, kinds, disturbances):
-    """`kinds` has weight and size for each name. `disturbances` has the weight for each name, and whether the disturbance lasts until
-    somebody ends it."""
+    """`kinds` has the weight and the number of jobs for each kind. `disturbances` has the weight for each name, and whether the disturbance
+    lasts until somebody ends it."""
     chance = random.Random(seed)
     items = tuple(_items(chance, jobs, kinds))
     return Plan(seed, items, tuple(_events(chance, sum(item.size for item in items), disturbances)))

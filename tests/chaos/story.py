@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The story of each job and of the disturbances, and the allowed ends: written while the jobs run, and compared afterwards."""
+"""Records the story of each job and of the disturbances, and the allowed ends of each job, which are compared with the receipts
+afterwards."""
 
 import random
 import threading
@@ -21,7 +22,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One admitted run of a key. If `needed` is true, there must be a receipt of it. Otherwise there may be one."""
+    """One admitted run of a key. If `needed` is true, the run must have a receipt. If `needed` is false, the run may have a receipt."""
 
     key: str
     uid: int
@@ -71,7 +72,7 @@ class Story:
     end: float | None = None
     steps: list = field(default_factory=list)
     attempts: list = field(default_factory=list)
-    told: dict | None = None  # the receipt that the epilogue got as its answer
+    told: dict | None = None  # the receipt that the epilogue got
     refused: int = 0
     asked_again: bool = False  # whether a prologue repeated its call because the answer was lost
     wrong: list = field(default_factory=list)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Jobs of all kinds while everything around them is killed, stopped, restarted, reloaded and filled up. No job may be lost, counted twice
-or left behind, and each job ends in an allowed way. PINFOLD_CHAOS_SEED repeats the decisions of a run. PINFOLD_CHAOS_JOBS is the number of
-jobs."""
+"""Runs jobs of all kinds while other programs of the node are killed, stopped, restarted and reloaded, and disks are filled up. No job may
+be lost, counted twice or left behind, and each job ends in an allowed way. PINFOLD_CHAOS_SEED repeats the decisions of a run.
+PINFOLD_CHAOS_JOBS is the number of jobs."""
 
 import json
 import os

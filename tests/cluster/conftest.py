@@ -12,7 +12,7 @@ from nodes import NODES, ask, on  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def one_failure_alone(request):
-    """What a test that failed in the middle left behind would fail all that come after it, each at its deadline."""
+    """Cleans up after a failed test. Jobs that a failed test left behind would make all later tests fail, each at its deadline."""
     yield
     if getattr(request.node, "failed", False):
         on("node1", "qdel", "-u", "*", check=False)
@@ -23,6 +23,7 @@ def one_failure_alone(request):
 
 @pytest.fixture(scope="session")
 def cell():
-    """node1 kills what a job leaves behind as Grid Engine does by default, by the additional group id; node2 does not."""
+    """On node1, Grid Engine finds and kills the leftovers of a job by the job's additional group id, as is its default. On node2, this
+    search is off."""
     escapes.prepare()
     grid_engine.start(*NODES, node2={"execd_params": "ENABLE_ADDGRP_KILL=false"})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The ways in which processes survive their Grid Engine job where there is no pinfold."""
+"""Lists the ways in which processes survive their Grid Engine job on a node without pinfold."""
 
 import dataclasses
 
@@ -19,8 +19,8 @@ class Escape:
     kills_shepherd: bool = False
 
     def run(self):
-        """The job, over for Grid Engine."""
-        # The lock is held as long as anything of the job lives, on whichever node and under whatever pid.
+        """Returns a job that is over for Grid Engine."""
+        # A process of the job holds this lock for as long as it lives, on any node and under any pid.
         script = f"exec 9>>$HOME/$JOB_ID.lock; flock -s 9; {self.command}; echo done"
         job = Job(script + ("; sleep 1000" if self.kills_shepherd else ""), node=self.node, user=self.user)
         job.wait_output("done")
@@ -38,29 +38,29 @@ def wait_gone(job):
 
 
 ESCAPES = {
-    # node2's daemon is told not to kill by the additional group id, as older versions are by default.
+    # node2's daemon does not kill by the additional group id, as in older versions of Grid Engine.
     "other-session": Escape("node2", f"{ESCAPIST} set-sid"),
     "double-fork": Escape("node2", f"{ESCAPIST} double-fork"),
-    # (On node1 the shepherd chases them from pid to pid. Whether it gets them all is luck.)
+    # On node1 the shepherd follows these processes from pid to pid, and it is a matter of luck whether it kills all of them.
     "pid-hopping": Escape("node2", f"{ESCAPIST} hop-until $HOME/$JOB_ID.calm"),
-    # Nobody else knows what is the job's.
+    # With the shepherd killed, nobody else knows which processes belong to the job.
     "shepherd-killed": Escape("node1", f"{ESCAPIST} set-sid", kills_shepherd=True),
     # The shepherd reads only the first 1024 bytes of a process's list of groups, and the job's additional group is the last in the list.
     "many-groups": Escape("node1", f"{ESCAPIST} set-sid", user="bob"),
-    # su sets the user's groups anew: the additional one is not among them.
+    # su gives the process the groups of the user, without the job's additional group.
     "other-groups": Escape("node1", f"echo \"{PASSWORD}\" | su alice -c '{ESCAPIST} set-sid'"),
 }
 
 
 def prepare():
-    """The users as the escapes need them."""
+    """Sets up the users for the escapes."""
     for node in NODES:
         on(node, "sh", "-c", f'seq 20001 {20000 + GROUPS} | sed "s/.*/group&:x:&:bob/" >>/etc/group')
         on(node, "sh", "-c", f'echo "alice:{PASSWORD}" | chpasswd')
 
 
 def clean_up(job):
-    """Ends what survived: hoppers by their file, the rest by their pids."""
+    """Ends the processes that survived: by their pids, or by their file if they change their pids."""
     (job.home / f"{job.id}.calm").touch()
     on(job.node, "sh", "-c", "for process in /proc/[0-9]*; do"
        f" [ $process/fd/9 -ef {job.home}/{job.id}.lock ] && kill -9 ${{process#/proc/}}; done; true")

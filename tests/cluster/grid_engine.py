@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A Grid Engine cell of one node or of more, and its jobs. The queue master is on the node where the tests run."""
+"""A Grid Engine cell of one or more nodes, and its jobs. The queue master runs on the node of the tests."""
 
 import itertools
 from pathlib import Path
@@ -8,7 +8,7 @@ from jobs import run, wait_until
 from nodes import on
 
 QUEUE = "batch.q"
-SLOTS = 16  # of each node
+SLOTS = 16  # slots of each node
 SPOOL = "/var/spool/gridengine/execd"
 SHEPHERD = "/usr/lib/gridengine/sge_shepherd"
 PARALLEL = "/usr/share/gridengine/util/resources/pe"
@@ -30,7 +30,7 @@ def shown(*question):
 
 
 def store(option, name, values):
-    """qconf takes the name of a configuration from the name of its file."""
+    """qconf reads the name of a configuration from the name of the file."""
     FILES.mkdir(exist_ok=True)
     file = FILES / name
     file.write_text("".join(f"{key} {value}\n" for key, value in values.items()))
@@ -38,23 +38,23 @@ def store(option, name, values):
 
 
 def start(*nodes, **local):
-    """`local`: what the configuration of one node has that the cell's has not."""
+    """`local` has settings for single nodes, which are not in the configuration of the cell."""
     run("systemctl", "start", "gridengine-master", timeout=300)
     wait_until(lambda: run("qconf", "-sh", check=False).returncode == 0, "the queue master answers", 120)
     for node in nodes:
-        run("qconf", "-ah", node, check=False)  # the master's own host is one already
+        run("qconf", "-ah", node, check=False)  # the master's own host is an execution host already
         run("qconf", "-as", node)
     for node, values in local.items():
         store("-Aconf", node, values)
     store("-Ahgrp", "allhosts", {"group_name": "@allhosts", "hostlist": " ".join(nodes)})
     for name, rule in (("smp", "$pe_slots"), ("mpi", "$round_robin")):
         store("-Ap", name, {**settings(Path(PARALLEL, name).read_text()), "allocation_rule": rule})
-    # The box shares its processors with whatever else runs: Grid Engine must not hold jobs back for load.
+    # Other programs share the processors with this cluster, and Grid Engine must not delay jobs because of the load.
     store("-Aq", QUEUE, {**shown("-sq"), "qname": QUEUE, "hostlist": "@allhosts", "slots": SLOTS, "pe_list": "smp mpi",
                          "shell_start_mode": "unix_behavior", "load_thresholds": "NONE"})
     store("-Msconf", "scheduler", {**shown("-ssconf"), "schedule_interval": "0:0:1", "flush_submit_sec": 1, "flush_finish_sec": 1,
                                    "job_load_adjustments": "NONE"})
-    # The daemons get what was changed with the answer to their next report of load.
+    # The daemons get changed settings in the answer to their next load report.
     store("-Mconf", "global", {**shown("-sconf", "global"), "load_report_time": "00:00:01", "reporting_params":
                                "accounting=true reporting=false flush_time=00:00:01 joblog=false sharelog=00:00:00"})
     for node in nodes:
@@ -62,9 +62,10 @@ def start(*nodes, **local):
 
 
 def configure(**changes):
-    """Changes the cell's configuration, and waits until jobs are started under it on all nodes."""
+    """Changes the cell's configuration, and waits until all nodes start jobs with the new configuration."""
     nodes = shown("-shgrp", "@allhosts")["hostlist"].split()
-    # min_uid is the one number of the configuration that a job finds in its spool directory; it keeps out nobody here.
+    # min_uid is the only number of the configuration that also appears in a job's spool directory. Each value of min_uid lets all users of
+    # the tests run jobs.
     mark = next(revisions)
     store("-Mconf", "global", {**shown("-sconf", "global"), **changes, "min_uid": mark})
 
@@ -75,7 +76,7 @@ def configure(**changes):
 
 
 def queue_state(node):
-    """Of the node's queue, as qstat shows it: "" when it takes jobs."""
+    """Returns the state of the node's queue as qstat shows it, which is "" if the queue takes jobs."""
     for line in run("qstat", "-f").stdout.splitlines():
         fields = line.split()
         if fields and fields[0] == f"{QUEUE}@{node}":
@@ -84,12 +85,12 @@ def queue_state(node):
 
 
 class Job:
-    """A batch job. `node`: the node that it must run on; it may run on any. `errors`: the file for its standard error; that of
-    its output has it otherwise."""
+    """A batch job. `node` is the node on which the job must run, or None for any node. `errors` is a file for standard error, which
+    otherwise goes to the file of standard output."""
 
     def __init__(self, script, *options, user="alice", node=None, errors=None):
         self.node, self.user, self.home = node, user, Path("/home", user)
-        file = self.home / "script"  # Grid Engine takes a copy
+        file = self.home / "script"  # Grid Engine makes a copy of the script
         file.write_text(f"#!/bin/sh\n{script}\n")
         where = ["-l", f"hostname={node}"] if node else []
         said = ["-e", errors] if errors else ["-j", "y"]
@@ -107,13 +108,14 @@ class Job:
         return file.read_text() if file.exists() else ""
 
     def wait_output(self, text, task=None):
-        """The words after the text, once the job has written that line."""
+        """Waits until the job has written a line that begins with the text. Returns the words after the text."""
         line = wait_until(lambda: next((line for line in self.output(task).splitlines(True)
                                         if line.startswith(text) and line.endswith("\n")), None), f"'{text}' from job {self.id}")
         return line[len(text):].split()
 
     def state(self):
-        """As qstat shows it, "" when the job is over; of an array job, that of some task."""
+        """Returns the job's state as qstat shows it, or "" if the job is over. For an array job, the result is the state of one of its
+        tasks."""
         for line in run("qstat", "-u", "*").stdout.splitlines():
             fields = line.split()
             if fields and fields[0] == self.id:
@@ -124,12 +126,12 @@ class Job:
         wait_until(lambda: self.state() == state, f"job {self.id} in state '{state}', not '{self.state()}'")
 
     def wait(self, deadline=180):
-        """Until Grid Engine holds the job to be over."""
+        """Waits until the job is over for Grid Engine."""
         wait_until(lambda: not self.state(), f"the end of job {self.id}", deadline)
         return self
 
     def accounts(self, number=1):
-        """What qacct says of it: so many records, of its tasks."""
+        """Returns qacct's records of the job, or of its tasks, when there are `number` records."""
         def records():
             done = run("qacct", "-j", self.id, check=False)
             found = [settings(text) for text in done.stdout.split("=" * 62 + "\n")[1:]]
@@ -140,13 +142,13 @@ class Job:
         return self.accounts()[-1]
 
     def shepherd(self):
-        """The pid of Grid Engine's own shepherd. (The spool directory's file "pid" has that of who runs it for pinfold.)"""
+        """Returns the pid of Grid Engine's own shepherd. The file "pid" in the spool directory has the pid of pinfold's wrapper instead."""
         ours = (f"for process in /proc/[0-9]*; do [ $process/exe -ef {SHEPHERD} ] &&"
                 f" [ $process/cwd -ef {SPOOL}/{self.node}/active_jobs/{self.id}.1 ] && echo ${{process#/proc/}}; done; true")
         return wait_until(lambda: on(self.node, "sh", "-c", ours).stdout.strip(), f"the shepherd of job {self.id}")
 
     def supervisor(self):
-        """The pid of the wrapper, which stands above it."""
+        """Returns the pid of the wrapper, which is the parent of the shepherd."""
         return on(self.node, "ps", "-o", "ppid=", "-p", self.shepherd()).stdout.strip()
 
     def delete(self):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Either node of the cluster, from node1 where the tests run. A box that is no cluster is node1."""
+"""Runs commands on the nodes of a cluster. The tests run on node1, which is also the only node of a box without a cluster."""
 
 import json
 import shlex
@@ -21,14 +21,14 @@ print(json.dumps(getattr(jobs, sys.argv[1])(*json.loads(sys.argv[2]))))
 
 
 def on(node, *command, **options):
-    """As run(), on that node."""
+    """Does what run() does, on the given node."""
     if node == socket.gethostname():
         return run(*command, **options)
     return run("ssh", node, shlex.join(str(part) for part in command), **options)
 
 
 def ask(node, function, *arguments):
-    """What the function of jobs.py answers on that node."""
+    """Calls a function of jobs.py on the node, and returns its result."""
     if node == socket.gethostname():
         return getattr(jobs, function)(*arguments)
     return json.loads(on(node, "/usr/bin/python3", "-c", ASK, function, json.dumps(arguments)).stdout)
@@ -43,5 +43,5 @@ def kill(node, *pids):
 
 
 def set_site(node, text):
-    """pinfoldd's configuration there: this, and nothing more."""
+    """Makes this text the only configuration of pinfoldd on the node."""
     on(node, "sh", "-c", f"mkdir -p {SITE.parent} && cat >{SITE} <<'END'\n{text}END\nsystemctl restart pinfoldd")

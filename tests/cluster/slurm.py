@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A cluster of Slurm on this node: munge, slurmctld, slurmd, without cgroups of its own, and what tests ask of it."""
+"""A Slurm cluster on this node (munge, slurmctld and slurmd, without cgroups of Slurm's own), and its jobs."""
 
 import contextlib
 import re
@@ -42,12 +42,12 @@ SETTINGS = {
 
 
 def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
-    """With other settings than SETTINGS' where named."""
+    """Starts Slurm. The named settings replace those of SETTINGS."""
     everything = {**SETTINGS, **({"Epilog": EPILOGUE} if pinfold else {}), **settings}
     CONFIGURATION.write_text("".join(f"{name}={value}\n" for name, value in everything.items()))
-    # Asked to find out, slurmd refuses a host kernel with both versions mounted, whatever its plugins need.
+    # If slurmd had to detect the cgroup version, it would refuse a host with both versions mounted, no matter what its plugins need.
     CGROUPS.write_text(f"CgroupPlugin={cgroup_plugin}\n")
-    # Slurm resolves names with AI_ADDRCONFIG, by which a host with nothing but 127.0.0.1 has no addresses.
+    # Slurm resolves names with AI_ADDRCONFIG, which finds no address on a host that has only 127.0.0.1.
     if not run("ip", "-4", "address", "show", "scope", "global").stdout:
         run("ip", "address", "add", "192.0.2.1/32", "dev", "lo")
     PLUGINS.write_text(f"required {PLUGIN}\n" if pinfold else "")
@@ -58,7 +58,7 @@ def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
 
 
 def node_state():
-    """As in sinfo(1), with DRAIN and the like after a plus sign."""
+    """Returns the node's state as sinfo(1) prints it, with flags such as DRAIN after a plus sign."""
     shown = run("scontrol", "show", "node", "node1", check=False).stdout
     found = re.search(r"State=(\S+)", shown)
     return found.group(1) if found else None
@@ -69,7 +69,7 @@ def wait_idle():
 
 
 def put_back():
-    """As an administrator does with a drained node once its fault is mended."""
+    """Resumes the drained node, as an administrator does after the repair."""
     run("scontrol", "update", "NodeName=node1", "State=RESUME")
     wait_until(lambda: "DRAIN" not in node_state(), "the node back")
 
@@ -83,14 +83,14 @@ def cancel_all():
 
 
 def submit(script, *options, user="alice", **keywords):
-    """The number of a new batch job, of an array its first."""
+    """Submits a batch job and returns its number. For an array, this is the number of the first job."""
     done = run("runuser", "-u", user, "--", "sbatch", "--parsable", "--chdir=/tmp", *options, input=f"#!/bin/bash\n{script}\n",
                stdin=None, **keywords)
     return int(done.stdout.split(";")[0])
 
 
 def job(number):
-    """What `scontrol show job` says, by name."""
+    """Returns the output of `scontrol show job` as a dictionary."""
     shown = run("scontrol", "--oneliner", "show", "job", number, check=False).stdout
     return dict(re.findall(r"(\S+?)=(\S*)", shown))
 
@@ -104,9 +104,9 @@ def wait_state(number, wanted, deadline=90.0):
 
 
 def start_now(number, wanted):
-    """What was requeued waits for two minutes. Slurm may set them anew after it was told not to wait, so it is told until the job has
-    the state that is wanted. slurmd compares seconds: a credential from the second in which it revoked the job's earlier one is no
-    longer good to it ("already killed, do not launch batch job"), and the job fails."""
+    """Starts a requeued job now instead of in two minutes. Slurm may set the two minutes again, so this function repeats the command until the job
+    has the wanted state. slurmd compares times in whole seconds: it refuses a credential from the second in which it revoked the job's
+    earlier credential ("already killed, do not launch batch job"). So start_now() first waits until the second of the requeue is over."""
     requeued = time.time()
     wait_until(lambda: time.time() > requeued + 2, "a later second than that of the requeue")
     for _ in range(9):
@@ -117,7 +117,7 @@ def start_now(number, wanted):
 
 
 def completed(number):
-    """The job's line in the accounting, by name."""
+    """Returns the job's record of the accounting as a dictionary."""
     lines = COMPLETED.read_text().splitlines() if COMPLETED.exists() else []
     [line] = [line for line in lines if line.startswith(f"JobId={number} ")]
     return dict(re.findall(r"(\S+?)=(\S*)", line))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user at a terminal."""
+"""Acts as a user at a terminal."""
 
 import os
 import pty
@@ -8,7 +8,7 @@ import time
 
 
 class Terminal:
-    """`command` in a session of its own, on a terminal that it is typed at."""
+    """Runs `command` in its own session on a pseudo terminal."""
 
     def __init__(self, *command, cwd="/"):
         self.seen = ""
@@ -18,7 +18,7 @@ class Terminal:
             os.execvp(command[0], command)
 
     def _read(self, end):
-        """What comes next; empty once the other side has closed."""
+        """Returns the next output, or nothing if the other side has closed the terminal."""
         assert select.select([self.fd], [], [], max(0, end - time.monotonic()))[0], f"nothing more in time; so far:\n{self.seen}"
         try:
             text = os.read(self.fd, 4096).decode(errors="replace")
@@ -36,7 +36,7 @@ class Terminal:
         os.write(self.fd, line.encode() + b"\n")
 
     def status(self, deadline=90.0):
-        """Once it has ended: its exit status."""
+        """Waits for the command's end, and returns its exit status."""
         end = time.monotonic() + deadline
         while self._read(end):
             pass

@@ -66,13 +66,13 @@ def failures(node):
 
 
 def local(node):
-    """The settings that the node has for itself."""
+    """Returns the settings of this node alone."""
     done = run("qconf", "-sconf", node, check=False)
     return grid_engine.settings(done.stdout) if done.returncode == 0 else None
 
 
 def set_local(node, values):
-    """None: the node has no settings for itself."""
+    """Sets the settings of this node alone. None removes them."""
     if values is None:
         run("qconf", "-dconf", node)
     else:
@@ -81,7 +81,7 @@ def set_local(node, values):
 
 @pytest.fixture(scope="module", autouse=True)
 def older(cell):
-    """Packages of an older version. At first neither node has pinfold, and Grid Engine knows nothing of it."""
+    """Makes packages of an older version. At first, neither node has pinfold, and Grid Engine is not configured for it."""
     was = {node: local(node) for node in NODES}
     grid_engine.configure(shepherd_cmd=grid_engine.PLAIN)
     for name in PACKAGES:
@@ -111,10 +111,10 @@ def test_it_installs_pinfold_and_connects_grid_engine(older):
 
 
 def test_it_upgrades_node_by_node_and_no_job_is_lost():
-    """A job's file says when it may end. The site has changed the configuration file, and so has the new version."""
+    """Each job ends when its file exists. Both the site and the new version have changed the configuration file."""
     edited = "# the site's\n"
     on("node1", "sh", "-c", f'echo "{edited.strip()}" >>{MAIN}')
-    statuses = {}  # of each job, with which it ends
+    statuses = {}  # the exit status of each job
 
     def submit(number, node=None, until=None):
         wait = f"while [ ! -e $HOME/{until} ]; do sleep 0.1; done; " if until else ""
@@ -141,7 +141,7 @@ def test_it_upgrades_node_by_node_and_no_job_is_lost():
                 assert ask(node, "live_jobs").keys() == {job.key() for job in live[node]}, "the upgrade waits for them"
                 assert versions(node) == dict.fromkeys(PACKAGES, debs.OLDER)
                 (home / f"go-{node}").touch()
-        finally:  # otherwise the play would wait for the jobs
+        finally:  # the play waits for the jobs, so they must end even after a failure
             for node in NODES:
                 (home / f"go-{node}").touch()
         upgrade.result()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Grid Engine with pinfold in its shepherd's place: nothing survives its job, and Grid Engine works as before."""
+"""Grid Engine with pinfold's wrapper in place of its shepherd: no process survives its job, and Grid Engine works as before."""
 
+import pwd
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,7 @@ def receipt(node, key):
 
 
 def outcome(account):
-    """Exit status and failure; qacct adds words to both."""
+    """Returns the exit status and the failure, without the words that qacct adds to both numbers."""
     return account["exit_status"].split()[0], account["failed"].split()[0]
 
 
@@ -104,7 +105,7 @@ def test_notified_before_its_end():
 
 
 def test_use_of_what_is_left_is_accounted_for():
-    """Grid Engine alone has the times of children that were waited for."""
+    """Grid Engine alone accounts only for children that were waited for."""
     job = Job(f"{LOCK}setsid sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo counted; sleep 1000' &"
               " while [ ! -e $HOME/$JOB_ID.go ]; do sleep 0.1; done", node="node2")
     job.wait_output("counted")
@@ -128,7 +129,7 @@ def test_delete(node):
 
 @pytest.mark.parametrize("node", NODES)
 def test_suspend_and_resume(node):
-    """Of the whole job, not of the shepherd's process group alone."""
+    """The suspension stops the whole job, and not only the shepherd's process group."""
     job = Job(f"{LOCK}setsid sleep 1000 & while [ ! -e $HOME/$JOB_ID.go ]; do sleep 0.1; done; exit 4", node=node)
     job.wait_state("r")
     wait_until(lambda: job.key() in ask(node, "live_jobs"), "the job")
@@ -156,11 +157,14 @@ def test_array_job():
     accounts = {account["taskid"]: account for account in job.accounts(3)}
     assert {task: account["exit_status"] for task, account in accounts.items()} == {"1": "1", "2": "2", "3": "3"}
     for task, account in accounts.items():
-        assert receipt(account["hostname"], job.key(task))["result"] == "exited"
+        found = receipt(account["hostname"], job.key(task))
+        assert found["result"] == "exited" and (found["array_job"], found["array_task"]) == (int(account["jobnumber"]), int(task))
+        assert (found["queue"], found["job_name"], found["account"]) == (account["qname"], account["jobname"], account["account"])
+        assert found["nodes"] == [account["hostname"]] and found["submit_host"] and found["uid"] == pwd.getpwnam("alice").pw_uid
 
 
 def test_slave_tasks_are_tasks_of_the_job():
-    """Tightly integrated: qrsh -inherit starts them, on both nodes."""
+    """qrsh -inherit starts the tasks of a tightly integrated job, on both nodes."""
     slave = f"{LOCK}{ESCAPIST} set-sid; cat /proc/self/cgroup; exit 5"
     job = Job(f"{LOCK}for host in $(cut -d' ' -f1 $PE_HOSTFILE); do qrsh -inherit $host '{slave}'; echo status $?; done",
               "-pe", "mpi", "4").wait()
@@ -181,8 +185,8 @@ def test_mpi_over_both_nodes():
     source.write_text(MPI_DAEMONS)
     run("mpicc", "-o", "/home/alice/daemons", source)
     job = Job(f"{LOCK}echo master $(hostname); mpirun -np $NSLOTS $HOME/daemons", "-pe", "mpi", "4").wait()
-    # mpirun does not wait for the end of Open MPI's daemon on the other node. Where the job is over first, Grid Engine kills the
-    # daemon: its record has status 137, or there is none.
+    # mpirun does not wait for the end of Open MPI's daemon on the other node. If the job ends before the daemon, Grid Engine kills the daemon. After
+    # such a kill, the daemon's record has status 137, or there is no record.
     master, = job.wait_output("master ")
     account = wait_until(lambda: next((account for account in job.accounts() if account["hostname"] == master), None), "its record")
     assert outcome(account) == ("0", "0"), job.output()
@@ -205,7 +209,7 @@ def test_interactive_command_on_a_terminal():
 def test_interactive_login():
     terminal = Terminal("runuser", "-u", "alice", "--", "qlogin", "-now", "no", "-l", "hostname=node1", cwd="/home/alice")
     terminal.read_until("$ ")
-    # A process that has the terminal open holds the session up, here as under Grid Engine alone.
+    # A process that has the terminal open delays the end of the session, with and without pinfold.
     terminal.type("cat /proc/self/cgroup; setsid sleep 1000 </dev/null >/dev/null 2>&1 & exit 5")
     terminal.read_until("/batch-sge.")
     assert terminal.status() == 5
@@ -223,7 +227,7 @@ def test_supervisor_killed():
 
 
 def test_without_pinfoldd_a_job_waits():
-    """And the node's queue takes no further ones: it would draw all that wait, one after the other."""
+    """The node's queue must take no further jobs. If the queue took jobs, all waiting jobs would start and fail."""
     on("node1", "systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
     job = Job("echo ran", node="node1")
     try:
@@ -253,7 +257,7 @@ def test_without_pinfoldd_a_job_runs_where_the_site_says_so():
 
 
 def test_a_burst_while_the_execution_daemon_restarts():
-    """The restarted daemon sees the end of a job that it did not start within a minute."""
+    """The restarted daemon needs up to a minute to notice the end of a job that it did not start itself."""
     long = Job(f"{LOCK}setsid sleep 1000 & while [ ! -e $HOME/$JOB_ID.go ]; do sleep 0.1; done; exit 5", node="node1")
     long.wait_state("r")
     long.shepherd()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node of a Grid Engine cell that is drained under load: what runs there finishes, what comes is put back and runs afterwards."""
+"""A node of a Grid Engine cell is drained under load: running jobs finish, and new jobs go back to the queue and run later."""
 
 import subprocess
 import time
@@ -35,7 +35,7 @@ def open_again():
 
 
 def outcome(account):
-    """Exit status and failure; qacct adds words to both."""
+    """Returns the exit status and the failure, without the words that qacct adds to both numbers."""
     return account["exit_status"].split()[0], account["failed"].split()[0]
 
 
@@ -86,7 +86,7 @@ def test_under_load():
 
 
 def test_a_job_that_runs_gets_its_further_tasks():
-    """Slave tasks of a parallel job come after the drain; the node knows the job already."""
+    """Slave tasks of a parallel job that come after the beginning of a drain may start, because the node already knows the job."""
     job = Job(f"{GO}qrsh -inherit {NODE} 'echo slave; cat /proc/self/cgroup'", "-pe", "mpi", "2", node=NODE)
     wait_until(lambda: job.key() in ask(NODE, "live_jobs"), "the job runs")
     on(NODE, "pinfold", "drain", "--reason", "new disk")

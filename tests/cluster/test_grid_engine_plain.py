@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What pinfold is for: processes that survive their job under Grid Engine alone."""
+"""Shows why sites need pinfold: under Grid Engine alone, processes survive their job."""
 
 import pytest
 
@@ -24,5 +24,5 @@ def test_survives_its_job(name):
 
 
 def test_does_not_survive_where_grid_engine_looks():
-    """So that the others show what they say."""
+    """Without this test, the other tests could pass because an escape does not work at all."""
     assert not survives(Escape("node1", f"{ESCAPIST} double-fork").run())

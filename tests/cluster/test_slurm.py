@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Slurm's own daemons with pinfold's plugin: whatever way a job ends, nothing of it stays, and Slurm hears what it would have
-heard without. Before that, what stays without pinfold."""
+"""Slurm's own daemons with pinfold's plugin: no process survives its job, no matter how the job ends, and Slurm sees the same exit codes as without
+pinfold. The first tests show which processes survive without pinfold."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ from jobs import (ESCAPIST, daemon_ready, drained, expect_nothing_left, journal,
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/slurm.toml")
 EPILOGS = Path("/etc/slurm/epilog.d")
 
-# A container has no memory controller, and all jobs here have a limit of memory.
+# A container has no memory controller, and all jobs of these tests have a memory limit.
 WARN = '[jobs]\nunenforced_limits = "warn"\n'
 
 
@@ -30,14 +30,15 @@ def configure(text):
 
 
 def kill_all(pids):
-    """One that has ended meanwhile, such as what slurmstepd forks for a moment, is no error."""
+    """It is not an error if a process has already ended, such as a short-lived child of slurmstepd."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
 def leaving(way, mark):
-    """For a script: a process that stays behind, there for certain when the script's next line runs; its own status is 3."""
+    """Returns a script line that leaves a process behind. The process exists when the next line of the script runs. The line's own exit status is
+    3."""
     return f"{ESCAPIST} {way} {mark}"
 
 
@@ -59,7 +60,7 @@ def nothing_for_the_next_test():
 
 @pytest.fixture
 def patient():
-    """What ignores SIGTERM lives on for long enough that a test can look at it."""
+    """Sets a long grace time, so that a process that ignores SIGTERM lives long enough for a test to look at it."""
     configure(WARN + 'kill_grace = "10s"\n')
     yield
     configure(WARN)
@@ -75,7 +76,7 @@ def epilogs():
 
 @pytest.fixture
 def outage():
-    """Turns pinfoldd off; everything is as before at the end."""
+    """Stops pinfoldd, and starts it again when the context ends."""
     yield lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
     configure(WARN)
     run("systemctl", "start", "pinfoldd.socket")
@@ -180,6 +181,8 @@ def test_an_array_has_a_job_for_each_element(cluster):
         wait_until(lambda key=key: receipts(key), f"receipt of {key}")
         [receipt] = receipts(key)
         assert (receipt["exit_status"], receipt["leftovers"]) == (index, 1)
+        assert (receipt["array_job"], receipt["array_task"], receipt["run"]) == (first, index, 0)
+        assert receipt["queue"] and receipt["node_count"] == len(receipt["nodes"]) == 1 and receipt["submit_directory"] == os.getcwd()
     expect_nothing_left()
 
 
@@ -192,7 +195,7 @@ def test_a_hundred_jobs_a_receipt_each(cluster):
     wait_until(over, "all of them over", 600)
     found = [receipt for receipt in receipts() if receipt["key"].startswith("slurm.") and int(receipt["key"].split(".")[1]) >= first]
     assert len(found) == len({receipt["key"] for receipt in found}) == 100
-    # The command lines of a hundred at once are not always read within the time that SIGTERM waits for them. The names are.
+    # When a hundred jobs end at once, pinfoldd cannot always read every command line before the processes get SIGKILL, but always has the names.
     assert {tuple(receipt["leftover_commands"]) for receipt in found} <= {(leaving("set-sid", 7206),), ("[escapist]",)}
     assert not processes_with("7206")
     expect_nothing_left()
@@ -259,7 +262,7 @@ def test_steps_are_further_tasks_of_the_job(cluster):
 
 
 def test_a_step_does_not_wait_for_who_holds_its_output(cluster):
-    """Slurm alone does, for five minutes."""
+    """Without pinfold, Slurm waits five minutes for a process that holds the output of a step open."""
     held = "setsid sh -c \"touch /tmp/held; exec sleep 7302\" & until [ -e /tmp/held ]; do sleep 0.1; done; echo said"
     number = slurm.submit(f"srun -n1 sh -c '{held}'; exit 7")
     slurm.wait_state(number, "FAILED")
@@ -294,7 +297,7 @@ def test_srun_with_a_terminal(cluster):
 # The epilogue
 
 def test_a_job_without_a_batch_script_ends_when_slurm_says_so(cluster):
-    """And not when it has had no task for a time: jobs.linger."""
+    """The job does not end because it had no task for some time (jobs.linger)."""
     granted = run("runuser", "-u", "alice", "--", "salloc", "--chdir=/tmp", "--no-shell", "--immediate=60")
     number = int(granted.stderr.split("job allocation ")[1].split()[0])
     run("runuser", "-u", "alice", "--", "srun", f"--jobid={number}", "--chdir=/tmp", "true")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Grid Engine and Slurm on one node, both with work to do, while pinfoldd comes and goes."""
+"""Grid Engine and Slurm run jobs on one node at the same time, while pinfoldd stops and starts repeatedly."""
 
 import itertools
 
@@ -28,7 +28,7 @@ def both(cell):
 
 
 def script(number):
-    """It leaves a daemon behind, takes some time, and has a status of its own."""
+    """Returns a script that leaves a daemon behind, takes some time, and exits with its own status."""
     return f"{ESCAPIST} set-sid {MARK}; sleep 0.{number % 10}; exit {number % 7}"
 
 
@@ -65,7 +65,7 @@ def test_every_job_of_both_has_its_one_receipt():
     found = [receipt for receipt in receipts() if receipt["key"] in statuses]
     assert sorted(receipt["key"] for receipt in found) == sorted(statuses), "one each"
     assert {receipt["key"]: receipt["exit_status"] for receipt in found} == statuses
-    # (Grid Engine's shepherd may have killed its jobs' itself.)
+    # Grid Engine's shepherd may have killed the leftovers of its own jobs itself.
     assert {receipt["leftovers"] for receipt in found if receipt["key"].startswith("slurm.")} == {1}
     for number, (job, slurms) in enumerate(zip(cell, cluster)):
         assert job.account()["exit_status"].split()[0] == str(number % 7)

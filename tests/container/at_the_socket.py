@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The requests at the wrapper's socket that pass processes. On the bus, only admins may make them. Programs of any user can use this
-module."""
+"""Makes the requests at the wrapper's socket that pass processes. On the bus, only admins may pass processes. Programs of any user can use
+this module."""
 
 import json
 import os
@@ -8,7 +8,7 @@ import socket
 
 
 class Refused(Exception):
-    """The text of the exception is the error's name."""
+    """Is raised when pinfoldd refuses a request. The text of the exception is the error's name."""
 
 
 def ask(request, *pidfds):
@@ -25,7 +25,7 @@ def ask(request, *pidfds):
 
 
 def create(key, leader, supervisor=None, limits=None, **more):
-    """`leader` and `supervisor` are pidfds. `more` is role and owner."""
+    """`leader` and `supervisor` are pidfds. `more` may contain the role and the owner."""
     supervised = {} if supervisor is None else {"supervised": True}
     fds = [fd for fd in (leader, supervisor) if fd is not None]
     return ask({"call": "create", "key": key, "limits": limits or {}, **supervised, **more}, *fds)

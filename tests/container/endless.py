@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A process with a /proc/PID/maps that is longer than the part that a search for files in use reads. As a script, this file becomes that
-process."""
+"""A process with a /proc/PID/maps that is longer than the part that a search for files in use reads. If this file runs as a script, it
+becomes such a process."""
 
 import contextlib
 import ctypes
@@ -26,13 +26,14 @@ def endless_mappings(user):
 
 
 def map_endlessly():
-    """Makes 20,000 mappings of a file. Its path has 4,000 characters, and the kernel writes each of them as four."""
+    """Makes 20,000 mappings of a file. The path of the file has 4,000 characters, and the kernel writes four characters for each of
+    them."""
     os.mkdir(DIRECTORY)
     os.chdir(DIRECTORY)
     for _ in range(16):
         os.mkdir("\n" * 250)
         os.chdir("\n" * 250)
-    libc = ctypes.CDLL(None)  # not the module mmap, which needs a descriptor for each mapping
+    libc = ctypes.CDLL(None)  # the module mmap is not used, because it needs a descriptor for each mapping
     with open("f", "w+b") as file:
         file.truncate(mmap.PAGESIZE * 40000)
         for page in range(20000):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The calls of the tests on a node on which pinfold is installed. A wait is for a state, with a deadline."""
+"""These functions are for tests on a node on which pinfold is installed. A function that waits checks for a state until a deadline."""
 
 import contextlib
 import json
@@ -50,7 +50,8 @@ def finish(process, timeout=120):
 
 
 def held_up():
-    """Returns the seconds that a question to pinfoldd takes. On a busy machine, the tests add them to a limit on time."""
+    """Returns the seconds that a call of pinfoldd takes. The tests add these seconds to their time limits, because the machine may be
+    busy."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
@@ -82,7 +83,7 @@ def wait_running(key):
 
 
 def batch_script(key, user):
-    """Starts the batch script of a job that was opened, and waits until it runs. The job itself existed before, without the script."""
+    """Starts the batch script of a job that was opened, and waits until it runs. Before the call, the job exists without the script."""
     script = start_job(key, "sh", "-c", "echo here; exec sleep 1000", options=["--batch"], user=user, group=user, extra_groups=[])
     assert script.stdout.readline() == "here\n"
     return script

@@ -12,7 +12,7 @@ from pathlib import Path
 from jobs import read_journal, run, wait_until
 
 SERVICE = Path("/etc/pam.d/pinfold-test")
-SEEN = Path("/run/pinfold-test")  # what a session sees of itself; the session writes it
+SEEN = Path("/run/pinfold-test")  # the directory in which sessions write their cgroup and environment
 PASSWORD = "correct horse battery staple"
 
 LOOK = f"""#!/bin/sh
@@ -23,7 +23,7 @@ env >{SEEN}/environment
 
 
 def write_service(options="", account="", session=""):
-    """Writes a PAM stack for pamtester. A session writes down where it was."""
+    """Writes a PAM stack for pamtester. Each session writes its cgroup and its environment to files."""
     script = Path("/usr/local/sbin/pinfold-test-look")
     script.write_text(LOOK)
     script.chmod(0o755)
@@ -33,8 +33,8 @@ def write_service(options="", account="", session=""):
 
 
 class Login:
-    """The result of a phase. `refused` is PAM's word for the result, or None if the phase let the user in. `said` is the text that the user
-    read."""
+    """The result of a phase. `refused` is PAM's name for the result, or None if the phase let the user in. `said` is the text that the user
+    got."""
 
     def __init__(self, user, *operations, environment=(), prefix=()):
         for name in SEEN.iterdir() if SEEN.exists() else ():
@@ -75,8 +75,8 @@ KEY = Path("/root/pinfold-test-key")
 
 
 def stack(options="", systemd="before"):
-    """Writes Debian's stack with the lines that pam_pinfold(8) shows. pam_systemd is "before" pam_pinfold, as in the manual, or "absent",
-    or "after" it."""
+    """Writes Debian's stack with the lines that pam_pinfold(8) shows. pam_systemd is "before" pam_pinfold (as in the manual), "after"
+    pam_pinfold, or "absent"."""
     lines = {"before": "session optional pam_systemd.so\nsession required pam_pinfold.so OPTIONS\n",
              "absent": "session required pam_pinfold.so OPTIONS\n",
              "after": "session required pam_pinfold.so OPTIONS\nsession optional pam_systemd.so\n"}[systemd]
@@ -92,7 +92,7 @@ def stack(options="", systemd="before"):
 
 @contextlib.contextmanager
 def sshd():
-    """This sshd takes users by password, key and keyboard-interactive, and root by key. Fifty logins may come at once."""
+    """Runs an sshd that admits users by password, key and keyboard-interactive, and root by key. Fifty logins may come at once."""
     original = DEBIANS.read_text()
     CONFIG.write_text("UsePAM yes\nPasswordAuthentication yes\nKbdInteractiveAuthentication yes\nPermitRootLogin yes\n"
                       "MaxStartups 200\nMaxSessions 50\nLoginGraceTime 600\n")
@@ -149,7 +149,7 @@ def ssh_typing(user, method, *command):
 
 
 def ssh_at_once(count, user, *command):
-    """Returns status, output and errors of each login."""
+    """Returns the exit status, the output and the errors of each login."""
     logins = [subprocess.Popen(ssh_command(user, *command), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True) for _ in range(count)]
     texts = [login.communicate(timeout=600) for login in logins]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""File servers of users that never answer, and processes that wait for them. No signal ends such a wait."""
+"""Makes users' file servers that never answer, and processes that wait for such a server. No signal ends the wait."""
 
 import contextlib
 import select
@@ -21,14 +21,14 @@ def server_of(user, mount):
     """Runs the server in namespaces of the user, who needs no permission to mount there."""
     device = Path("/dev/fuse")
     mode = device.stat().st_mode
-    device.chmod(0o666)  # as udev does it
+    device.chmod(0o666)  # udev sets the same mode on a real node
     process = subprocess.Popen(as_user(user, "unshare", "--user", "--map-root-user", "--mount", FUSE_HANG, "serve", mount),
                                stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "mounted\n"
         yield process
     finally:
-        process.kill()  # this ends the wait
+        process.kill()  # the end of the server ends the wait
         process.communicate()
         device.chmod(mode)
         Path(mount).rmdir()
@@ -53,7 +53,8 @@ def states(pid):
 
 @contextlib.contextmanager
 def locked_memories(user, count):
-    """Returns the pids of this number of the user's processes, in a scope outside of all jobs. Nobody can look into their memory."""
+    """Returns the pids of `count` new processes of the user, in a scope outside of all jobs. Nobody can look into the memory of these
+    processes."""
     with contextlib.ExitStack() as stack:
         pids = []
         for number in range(count):
@@ -72,6 +73,7 @@ def locked_memories(user, count):
 
 
 def expect_the_wait(server):
-    """Waits until the server has the request. Before that, the kernel takes back the request of a process that is killed."""
+    """Waits until the server has the request. If the process were killed earlier, the kernel would take back the request before the server
+    gets it."""
     assert select.select([server.stdout], [], [], 90)[0], "nobody asks the server"
     assert server.stdout.readline() == "asked\n"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The kernel may give the id of a process to another process as soon as the first one has ended. Here a job's owner offers a process to
-pinfoldd, ends it while pinfoldd and systemd handle the request, and lets root's new process get its id."""
+"""The kernel may give the id of a process to another process as soon as the first one has ended. In this attack, a job's owner offers a
+process to pinfoldd, ends the process while pinfoldd and systemd handle the request, and lets a new process of root get the process id."""
 
 import contextlib
 import os
@@ -35,7 +35,7 @@ def few_numbers(directory):
 
 @contextlib.contextmanager
 def forking_daemon(*options):
-    """Starts a daemon of root that forks when somebody connects. Returns its cgroup."""
+    """Starts a daemon of root that forks when somebody connects. Returns the daemon's cgroup."""
     process = subprocess.Popen([RECYCLER, "serve", SOCKET, *options], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     os.chmod(SOCKET, 0o666)
@@ -48,8 +48,8 @@ def forking_daemon(*options):
 
 
 def attack(key, tries, place):
-    """Attacks. None of root's processes that get the id may leave its cgroup. Returns for each of them the cgroup of the process that it
-    has forked, or nothing."""
+    """Makes the attack. No process of root that gets the id may leave its cgroup. For each process of root that got the id, the result has
+    the cgroup of the process that it has forked, or nothing."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
     recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")

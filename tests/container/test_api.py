@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""org.pinfold1 with the usual clients: busctl, gdbus and python3-dbus."""
+"""Calls org.pinfold1 with the usual clients: busctl, gdbus and python3-dbus."""
 
 import json
 import os
@@ -40,7 +40,7 @@ def error_name(call):
 
 
 class Signals:
-    """Collects the manager's signals while it is open."""
+    """Collects the manager's signals while the context lasts."""
 
     def __init__(self):
         self.seen = []
@@ -52,7 +52,7 @@ class Signals:
         self.loop.quit()
 
     def wait_for(self, member, key, deadline=20):
-        """Returns the arguments of the first such signal about the job."""
+        """Returns the arguments of the first signal `member` about the job."""
         timer = GLib.timeout_add_seconds(deadline, self.loop.quit)
         while not (found := [s for s in self.seen if s[0] == member and s[1] == key]):
             self.loop.run()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Messages that the bus keeps from pinfoldd. tests/hostile has the flood, and test_permissions.py has the three methods that take
-descriptors."""
+"""Tests that the bus does not pass certain messages to pinfoldd. tests/hostile has the flood, and test_permissions.py has the three methods
+that take descriptors."""
 
 import sys
 from pathlib import Path
@@ -22,8 +22,8 @@ print(b"org.freedesktop.DBus.Error.AccessDenied" in bus.answers())
 
 
 def test_users_descriptors_do_not_reach_a_pinfoldd_that_is_not_ready_yet():
-    """pinfoldd has one of its names from the moment when it connects. Here a connection of root that waits for this name stands in for
-    pinfoldd, because the policy holds for all connections that have asked for a name."""
+    """pinfoldd takes one of its names as soon as it connects. In this test, a connection of root that waits for the same name acts as
+    pinfoldd, because the policy applies to all connections that have asked for a name."""
     early = dbus.SystemBus(private=True)
 
     def refused():

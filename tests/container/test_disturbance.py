@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Crash, restart and upgrade of pinfoldd, restart of the bus, and reload and reexec of systemd, at each stage of a job and with many jobs
-under way. No job may get a signal because of them, and nothing may be lost or counted twice."""
+"""Tests crashes, restarts and upgrades of pinfoldd, restarts of the bus, and reloads and reexecs of systemd, at each stage of a job and
+with many jobs under way. No job may get a signal because of a disturbance, and nothing may be lost or counted twice."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ import pytest
 from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, start_job, wait_running,
                   wait_until)
 
-# Prints a line for every signal that it gets until its standard input ends, and then exits with 5.
+# This job prints a line for every signal that it gets until its standard input ends, and then exits with 5.
 WITNESS = """
 import os, signal, sys
 for s in range(1, 65):
@@ -31,7 +31,7 @@ sys.exit(5)
 def kill_daemon():
     pid = main_pid()
     if pid:
-        with contextlib.suppress(ProcessLookupError):  # systemd has not seen yet that the earlier process is dead
+        with contextlib.suppress(ProcessLookupError):  # the process may have ended already, and systemd may not know it yet
             os.kill(pid, signal.SIGKILL)
 
 
@@ -40,7 +40,7 @@ def restart_daemon():
 
 
 def upgrade():
-    """Acts like the upgrade of a package: new files in place by rename, daemon-reload, restart."""
+    """Acts like the upgrade of a package: replaces the files by rename, and then does a daemon-reload and a restart."""
     run("cp", "/usr/libexec/pinfoldd", "/usr/libexec/pinfoldd.new")
     os.rename("/usr/libexec/pinfoldd.new", "/usr/libexec/pinfoldd")
     run("systemctl", "daemon-reload")
@@ -119,7 +119,7 @@ def test_at_each_stage_with_jobs_in_flight(disturb):
         for _ in range(ROUNDS):
             before = len(results)
             disturb()
-            # The next disturbance does not wait until all is quiet, but only until one more job is over.
+            # The next disturbance begins as soon as one more job is over, even while other jobs run.
             wait_until(lambda: len(results) > before, "a job came through", deadline=90)
     finally:
         stop.set()

@@ -60,7 +60,7 @@ def remedy(name):
 
 @contextlib.contextmanager
 def file(path, text, mode=0o644):
-    """Writes a file that otherwise does not exist or has another text."""
+    """Writes this text to the file, and restores the earlier state of the file afterwards."""
     path = Path(path)
     former = path.read_bytes() if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)

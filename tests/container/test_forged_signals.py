@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user sends to pinfoldd alone the signals that systemd and systemd-oomd send to everybody. tests/bus/test_forged_signals.py has more
-such signals."""
+"""A user sends signals to pinfoldd alone that look like the signals that systemd and systemd-oomd send to everybody.
+tests/bus/test_forged_signals.py has more such signals."""
 
 import json
 
@@ -22,7 +22,7 @@ def test_no_user_kills_anothers_job_by_a_signal():
         tell(destination, "/org/freedesktop/oom1", "org.freedesktop.oom1.Manager.Killed",
              f"string:/batch.slice/batch-{KEY}.slice/job-{KEY}.scope", "string:memory-used")
         tell(destination, "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager.Reloading", "boolean:true")
-    # pinfoldd gets alice's question after the signals, because the bus keeps the order.
+    # pinfoldd gets alice's call after the signals, because the bus keeps the order of messages.
     run(*as_alice("pinfold", "list"))
     assert live_jobs()[KEY]["state"] == "running"
     run("pinfold", "stop", KEY)

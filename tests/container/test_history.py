@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Searches for receipts by their contents, and the limits of the history."""
+"""Tests searches for receipts by their contents, and the limits of the history."""
 
 import json
 import shutil
@@ -107,7 +107,8 @@ def test_users_may_not_vacuum():
     assert done.returncode == 5 and "only root and pinfold-admin may remove receipts" in done.stderr
 
 
-# The conversion of these receipts takes longer than the start time-out below. A busy machine can start a program within this time-out.
+# The conversion of these 200,000 receipts takes longer than the start time-out of impatient_unit(). Even a busy machine can start a program
+# within this time-out.
 MANY = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < 200000)
 INSERT INTO receipts (id, key, uid, ended, receipt)
@@ -117,7 +118,7 @@ SELECT 'old' || n, 'old.' || n, 0, n, json_set(?, '$.id', 'old' || n) FROM copie
 
 @pytest.fixture
 def impatient_unit():
-    """pinfoldd has a receipt and is stopped. At its next start, it must be ready within three seconds."""
+    """Stops a pinfoldd that has one receipt. At its next start, pinfoldd must be ready within three seconds."""
     finish(start_job("old.first", "true"))
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
     DROP_IN.parent.mkdir(parents=True, exist_ok=True)

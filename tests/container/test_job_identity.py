@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A key belongs to one job until this job is over. A job that is being started is not over, and a job about which nothing is known has not
-ended."""
+"""A key belongs to one job until this job is over. A job that is being started is not over. pinfoldd must not report the end of a job about
+which it knows nothing."""
 
 import contextlib
 import json
@@ -32,7 +32,8 @@ def stop(*keys):
 
 @contextlib.contextmanager
 def systemd_hangs():
-    """PID 1 does nothing, as if a disk or a file server held it up. Within its own container, PID 1 does not react to SIGSTOP."""
+    """PID 1 does nothing, as if a disk or a file server held it up. The fixture freezes PID 1, because PID 1 does not react to SIGSTOP
+    within its own container."""
     freeze = CGROUP / "init.scope/cgroup.freeze"
     freeze.write_text("1")
     try:
@@ -127,7 +128,7 @@ def test_an_opening_that_was_interrupted_is_answered_to_who_asks_again():
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
     text = record.read_text()
     assert '"state":"running"' in text
-    record.write_text(text.replace('"state":"running"', '"state":"creating"'))  # pinfoldd was killed before it had written more
+    record.write_text(text.replace('"state":"running"', '"state":"creating"'))  # as if pinfoldd had been killed earlier
     run("systemctl", "start", "pinfoldd.socket", "pinfoldd.service")
     run("pinfold", "open", "sge.again", "--uid", "alice", "--linger", "infinity")
     assert "batch-sge.again.slice" in units()
@@ -136,7 +137,7 @@ def test_an_opening_that_was_interrupted_is_answered_to_who_asks_again():
 
 
 def test_a_batch_script_that_starts_during_a_reload_does_not_end_its_job():
-    """With many units, a reload takes so long that the start falls into it."""
+    """With many units, a reload takes so long that the start happens during the reload."""
     for number in range(100):
         run("systemd-run", "-q", "--slice=fill.slice", f"--unit=fill{number}", "sleep", "1000")
     try:
@@ -172,7 +173,7 @@ def test_nothing_is_adopted_into_a_job_that_an_admin_stops():
     adopted = run("pinfold", "adopt", "sge.stopped", guest.pid, check=False)
     stopping.wait(timeout=60)
     finish(job)
-    # Either the guest came in time, or it comes late, is refused and ends with the job, or it has never been in the job.
+    # The process either came into the job in time, or came too late and ended with the job after the refusal, or was never in the job.
     wait_until(lambda: guest.poll() is not None or "batch-" not in Path(f"/proc/{guest.pid}/cgroup").read_text(), "the guest outside the job")
     if adopted.returncode == 0:
         assert guest.wait(timeout=30) < 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Files that ended jobs leave in /dev/shm and /tmp, and System V IPC objects: the list names their jobs, and pinfold removes only what
-nobody needs."""
+"""Tests files that ended jobs leave in /dev/shm and /tmp, and System V IPC objects: `pinfold strays --files` names the job of each, and
+removes only those that nobody needs."""
 
 import contextlib
 import json
@@ -25,7 +25,7 @@ UID = 1000
 BOB = 1001
 CLOCK_REALTIME_COARSE = 5  # see time(7); Python has no name for this clock
 
-# Leaves one object of each kind, all with this name. If asked to, it then lives until its standard input ends.
+# This program leaves one object of each kind, all with the given name, and then lives until its standard input ends.
 LEAVE = """
 import ctypes, os, sys
 name = sys.argv[1]
@@ -86,7 +86,7 @@ class Left:
         return {kind: file["kept"] for kind, file in self.listed(*options, status=status).items()}
 
     def there(self):
-        """Returns the kinds of which the object still exists with all its contents."""
+        """Returns the kinds whose object still exists with all its contents."""
         there = {kind for kind, path in self.paths.items() if path.exists()}
         if "tmp-directory" in there and not (self.paths["tmp-directory"] / "sub/deep/file").exists():
             there.remove("tmp-directory")
@@ -165,7 +165,7 @@ def test_removed_by_the_timers_policy(left):
 
 
 def test_another_users_file_in_the_tree_stays(left):
-    """The other user's file was made while the job ran. Otherwise the directory would have been changed too late."""
+    """The other user's file was made while the job ran, because a later change of the directory would itself keep the directory."""
     key = "manual.shared"
     job = start_job(key, "sh", "-c", "mkdir -m 1777 /tmp/shared /tmp/shared/sub; touch /tmp/shared/own; echo; cat", stdin=subprocess.PIPE, **ALICE)
     job.stdout.readline()
@@ -265,8 +265,8 @@ def test_born_before_or_after_a_job_is_never_its():
         run("setpriv", "--reuid=alice", "--regid=alice", "--clear-groups", "touch", path)
     touch("/tmp/alices-before")
     left = Left("manual.between")
-    # The kernel takes a file's times from the clock of its last tick. This clock is up to 10 ms behind the clock by which pinfoldd recorded
-    # the job's end.
+    # The kernel takes a file's times from the clock of its last tick. The clock of the last tick is up to 10 ms behind the clock by which
+    # pinfoldd recorded the job's end.
     [receipt] = receipts(left.key)
     wait_until(lambda: time.clock_gettime_ns(CLOCK_REALTIME_COARSE) // 1000 > receipt["ended"], "a tick after the job's end")
     touch("/tmp/alices-after")
@@ -304,7 +304,7 @@ def hung():
     try:
         yield
     finally:
-        with contextlib.suppress(ProcessLookupError):  # the watchdog was faster
+        with contextlib.suppress(ProcessLookupError):  # the watchdog may have ended the process
             os.kill(pid, signal.SIGCONT)
 
 
@@ -329,7 +329,8 @@ def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
     assert left.kept() == dict.fromkeys(KINDS)
 
 
-# For root, each of these mappings has a path of 16 KiB. All of them are more than pinfold reads of one process.
+# For root, each mapping of this process has a path of 16 KiB. The list of all mappings is longer than the part that pinfold reads for one
+# process.
 def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left):
     with endless_mappings("bob"):
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=300)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -56,12 +57,14 @@ def test_the_form_is_journalctls():
     finish(job)
 
     def journalctl(*words):
-        return run("journalctl", "-o", *words, *asked).stdout
+        # systemd 257 writes a colon into the time zone, and systemd 252 and pinfold do not.
+        return re.sub(r"^([\dT:-]+[+-]\d\d):(\d\d) ", r"\1\2 ", run("journalctl", "-o", *words, *asked).stdout, flags=re.M)
 
     def keys(documents):
-        return [set(json.loads(line)) for line in documents.splitlines()]
+        # systemd 257 has added the numbers of the entries.
+        return [{key for key in json.loads(line) if not key.startswith("__SEQNUM")} for line in documents.splitlines()]
 
-    # Meanwhile systemd may still log that the units have ended.
+    # systemd may still log that the units have ended, so the test compares repeatedly.
     wait_until(lambda: logs("logs.2").stdout == journalctl("short-iso"), "both print the same")
     wait_until(lambda: logs("logs.2", "-n", "2").stdout == journalctl("short-iso", "-n", "2"), "both print the same last lines")
     wait_until(lambda: keys(logs("logs.2", "--json").stdout) == keys(journalctl("json", "--all")), "both print the same fields")

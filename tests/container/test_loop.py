@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Something that pinfoldd needs hangs. No other caller's call and no signal waits for it."""
+"""Tests that neither calls of other callers nor signals wait when something that pinfoldd needs hangs."""
 
 import contextlib
 import os
@@ -56,7 +56,7 @@ def test_a_name_service_that_hangs_holds_up_nobody():
         assert quickest(*as_alice("pinfold", "list")) < SOON
         run(*carol, "pinfold", "drain", "--reason", "still an administrator")
         run(*carol, "pinfold", "undrain")
-        # After a start, there is no earlier answer.
+        # After a restart, pinfoldd has no earlier answer of the name service.
         run("systemctl", "restart", "pinfoldd", timeout=20)
         assert quickest(*as_alice("pinfold", "list")) < SOON
         assert run(*carol, "pinfold", "drain", check=False).returncode != 0
@@ -101,7 +101,7 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server):
         listed = run("pinfold", "ps", "locked.1", timeout=15).stdout
         assert "[fuse_hang]" in listed
 
-        # A new pinfoldd does not wait for it either.
+        # A new pinfoldd does not wait for the hanging process either.
         old = main_pid()
         os.kill(old, signal.SIGKILL)
         daemon_ready(old)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The file for node_exporter: its figures are right, under the unit's real sandbox."""
+"""Tests that the figures in the file for node_exporter are right, under the unit's real sandbox."""
 
+import json
 import os
 import signal
 import subprocess
@@ -9,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from jobs import daemon_ready, expect_nothing_left, finish, main_pid, read_journal, receipts, run, start_job, wait_running, wait_until
+from jobs import RECORDS, daemon_ready, expect_nothing_left, finish, main_pid, read_journal, receipts, run, start_job, wait_running, wait_until
 from test_smoke import LEAVES_SLEEP
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/metrics.toml")
 STANDARD = Path("/var/lib/node_exporter/textfile_collector/pinfold.prom")
-DEBOUNCE = 2  # seconds: the file may be this old
+DEBOUNCE = 2  # the maximum age of the file in seconds
 
 
 def configure(path, per_job=False):
@@ -44,7 +45,7 @@ def warnings_since(start):
 
 @pytest.fixture
 def textfile():
-    """A new pinfoldd that writes to the standard place of node_exporter."""
+    """Starts a new pinfoldd that writes to the standard place of node_exporter."""
     STANDARD.parent.mkdir(parents=True, exist_ok=True)
     configure(STANDARD)
     run("systemctl", "restart", "pinfoldd")
@@ -100,7 +101,7 @@ def test_a_live_jobs_own_series(textfile):
     run("systemctl", "reload", "pinfoldd")
     job = start_job("metrics.own[1]", "cat", stdin=subprocess.PIPE)
     slice_label = r'cgroup="/batch.slice/batch-metrics.own\\x5b1\\x5d.slice"'
-    wait_until(lambda: figures().get(f'cgroup_info{{{slice_label},uid="0",jobid="metrics.own[1]"}}') == 1, "its series")
+    wait_until(lambda: figures().get(f'cgroup_info{{{slice_label},uid="0",jobid="metrics.own[1]",username="root"}}') == 1, "its series")
     assert figures()[f"cgroup_cpu_total_seconds{{{slice_label}}}"] > 0
     assert finish(job)[0] == 0
     wait_until(lambda: figures()[ended("exited")] == 1, "its end")
@@ -134,6 +135,55 @@ def test_the_drop_in_of_the_manual_opens_another_place(textfile):
         drop_in.unlink()
         run("systemctl", "daemon-reload")
         run("systemctl", "restart", "pinfoldd")
+
+
+@pytest.fixture
+def report(textfile):
+    """Runs the service of a timer, and returns the figures that it has written beside the file of pinfoldd."""
+    def run_service(name):
+        run("systemctl", "start", f"pinfold-{name}.service")
+        return figures(textfile.with_name(f"pinfold-{name}.prom"))
+
+    yield run_service
+    for name in ("doctor", "strays"):
+        textfile.with_name(f"pinfold-{name}.prom").unlink(missing_ok=True)
+
+
+def test_the_service_of_doctor_finds_in_its_sandbox_what_root_finds_outside(report):
+    seen = report("doctor")
+    findings = json.loads(run("pinfold", "doctor", "--json", check=False).stdout)["findings"]
+    assert {finding["state"] for finding in findings} >= {"ok", "fail"}, "the box lacks controllers"
+    assert seen == {f'pinfold_doctor_findings{{check="{finding["id"]}",state="{finding["state"]}"}}': 1 for finding in findings}
+
+
+def test_the_service_of_strays_counts_them_by_kind(report):
+    run("systemd-run", "--quiet", "--unit=metrics-stray", "--uid=alice", "sleep", "infinity")
+    CONFIG.write_text(CONFIG.read_text() + '[strays]\nmin_age = "0"\n')
+    try:
+        seen = report("strays")
+    finally:
+        run("systemctl", "stop", "metrics-stray")
+    assert len(seen) > 10 and {name for name, value in seen.items() if value} == {'pinfold_strays{kind="service"}'}
+    assert seen['pinfold_strays{kind="service"}'] == 1
+
+
+def test_the_figures_of_strays_stay_while_pinfold_does_not_know_the_jobs(report):
+    record = RECORDS / "metrics.1.json"
+    before = report("strays")
+    record.write_text("{")
+    try:
+        done = run("pinfold", "strays", "--metrics", check=False)
+        assert "metrics.1.json" in done.stderr
+        assert figures(STANDARD.with_name("pinfold-strays.prom")) == before
+    finally:
+        record.unlink()
+
+
+def test_without_a_textfile_there_are_no_figures():
+    assert not CONFIG.exists()
+    for verb in ("doctor", "strays"):
+        assert run("pinfold", verb, "--metrics", check=False).stderr == ""
+        assert list(STANDARD.parent.glob(f"pinfold-{verb}.prom")) == []
 
 
 def test_a_rejected_configuration_is_an_error_in_it(textfile):

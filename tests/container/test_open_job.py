@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Jobs that are opened before their first process exists, their tasks, and shepherds."""
+"""Tests jobs that are opened before their first process exists, the tasks of such jobs, and shepherds."""
 
 import contextlib
 import json
@@ -18,7 +18,7 @@ MANAGER = "org.pinfold1.Manager"
 
 
 def manager():
-    # This uses a new connection, because the bus may have been restarted since the shared connection was made.
+    # The function uses a new connection, because the bus may have been restarted since the shared connection was made.
     return dbus.Interface(dbus.SystemBus(private=True).get_object("org.pinfold1", "/org/pinfold1"), MANAGER)
 
 
@@ -77,7 +77,7 @@ def test_open_takes_processes_and_ends_a_former_run():
         return json.loads(run("pinfold", "open", "pbs.taken", "--uid", "alice", "--linger", "infinity", "--json", *options).stdout)
     first, second = (subprocess.Popen(["sleep", "1000"]) for _ in range(2))
     job_slice = opened(f"--adopt={first.pid}")["slice"]
-    assert opened(f"--adopt={first.pid}", f"--adopt={second.pid}")["environment"] == {}
+    assert opened(f"--adopt={first.pid}", f"--adopt={second.pid}")["environment"].keys() == {"PINFOLD_JOB"}
     for process, scope in ((first, "job-pbs.taken-1.scope"), (second, "job-pbs.taken-2.scope")):
         assert f"/{job_slice}/{scope}\n" in Path(f"/proc/{process.pid}/cgroup").read_text(), "the first stays where it was"
     refused = run("pinfold", "open", "pbs.taken", "--uid=alice", "--owner=alice", f"--adopt={os.getpid()}", check=False)
@@ -152,7 +152,7 @@ def test_on_the_bus():
     expect_nothing_left()
 
 
-# When it is in its scope, it starts a child in a new session, and reports how the child ended.
+# This shepherd waits until it is in its scope, starts a child in a new session, and reports how the child ended.
 SHEPHERD = """
 import subprocess, sys
 sys.stdin.readline()

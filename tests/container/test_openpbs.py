@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The OpenPBS hook as installed, under a stand-in for MoM (tests/support/python/mom.py): each event, and what may happen between events."""
+"""Tests the installed OpenPBS hook under a stand-in for MoM (tests/support/python/mom.py): each event, and what may happen between
+events."""
 
 import json
 import os
@@ -52,7 +53,7 @@ def begin(mom, job):
 
 
 def started(mom, job, *command):
-    """Starts a process of the job. Returns it when it runs the command or is over."""
+    """Starts a process of the job, and returns it when the process runs the command or is over."""
     child = mom.launch(job, *command)
     wait_until(lambda: child.poll() is not None or Path(f"/proc/{child.pid}/cmdline").read_text().startswith(command[0] + "\0"), "executed")
     assert child.poll() != NOT_LAUNCHED, output(mom, job, "ER")
@@ -83,6 +84,19 @@ def test_a_job_on_one_host(mom, job_id):
     assert receipt["leftovers"] == 1 and receipt["uid"] != 0
     assert (receipt["result"], receipt["exit_status"]) == ("exited", 3)
     assert answer.job["resources_used"]["cput"] == (receipt["cpu_user"] + receipt["cpu_system"]) // 1000000
+    expect_nothing_left()
+
+
+def test_a_receipt_has_what_mom_knows_about_the_job(mom):
+    job = make_job("4799[7].srv", "(node1:ncpus=2)+(node2:ncpus=1)", ["node1", "node2"])
+    job.update(Job_Name="odd '$name' <b>", Account_Name="physics", queue="workq", project="_pbs_project_default", egroup="users", run_count=3)
+    begin(mom, job)
+    finished(mom, job, mom.launch(job, "true"))
+    [receipt] = receipts("pbs.4799[7].srv")
+    assert (receipt["job_name"], receipt["account"], receipt["queue"]) == ("odd '$name' <b>", "physics", "workq")
+    assert (receipt["project"], receipt["group"], receipt["submit_host"]) == (None, "users", "submit")
+    assert (receipt["array_job"], receipt["array_task"], receipt["run"], receipt["slots"]) == (4799, 7, 2, 2)
+    assert receipt["nodes"] == ["node1.example.org", "node2.example.org"] and receipt["node_count"] == 2
     expect_nothing_left()
 
 
@@ -185,7 +199,7 @@ def test_a_task_that_is_rejected_does_not_have_its_job_run_again(mom, outage):
 
 @pytest.fixture
 def starts():
-    """Returns a function that returns the verbs with which the program pinfold was started since the last call."""
+    """Returns a function that returns the verbs of all starts of the program pinfold since the function's last call."""
     program, real, log = Path("/usr/bin/pinfold"), Path("/usr/bin/pinfold.real"), Path("/run/pinfold-starts")
     program.rename(real)
     program.write_text(f'#!/bin/sh\necho "$1" >>{log}\nexec {real} "$@"\n')
@@ -237,7 +251,7 @@ def test_two_chunks_on_a_host_are_one_job(mom):
 
 
 def test_a_sister_host(mom):
-    """There is no job script here: tasks come and go, pbs_attach brings a session, and the mother superior reports the end of the job."""
+    """This host has no job script: tasks begin and end, pbs_attach adds a session, and the mother superior reports the end of the job."""
     job = begin(mom, make_job("3.srv", "(node2:ncpus=1)+(node1:ncpus=1)", ["node2", "node1"], primary=False))
     assert started(mom, job, "true").wait(30) == 0
     wait_until(lambda: live_jobs()["pbs.3.srv"]["tasks"] == 0, "the task is over")
@@ -319,7 +333,7 @@ def test_what_a_former_run_left_is_gone_when_the_next_begins(mom):
 def test_a_receipt_of_an_earlier_run_is_not_reported(mom):
     job = begin(mom, one_host("7.srv"))
     finished(mom, job, started(mom, job, "true"))
-    job["stime"] = 4102444800  # later than the receipt of the earlier run
+    job["stime"] = 4102444800  # this start is later than the receipt of the earlier run
     answer = mom.epilogue(job)
     assert answer.accepted and answer.job["resources_used"] == {} and "no scope" in answer.log[0]
 
@@ -438,7 +452,7 @@ def refused(mom, job_id, exec_vnode, *hosts):
 
 
 def test_each_vnode_that_the_hook_has_taken_away_comes_back(mom):
-    """The hook takes vnodes away for different reasons. Each job takes away its own vnode."""
+    """The hook takes vnodes away for different reasons. Each job makes the hook take away another vnode."""
     mom.add_vnode("second")
     mom.add_vnode("third", by_qmgr=True)
     mom.add_vnode("admins", state=OFFLINE)
@@ -455,7 +469,7 @@ def test_each_vnode_that_the_hook_has_taken_away_comes_back(mom):
 
 
 def test_a_vnode_that_an_administrator_has_set_offline_stays_so(mom, site):
-    """The vnode stays offline with and without a comment. root's tracer keeps a process of the job from ending."""
+    """The vnode stays offline with and without a comment. A process of the job cannot end, because root traces the process."""
     mom.add_vnode("second")
     admins = {"silent": {"state": OFFLINE, "comment": None}, "explained": {"state": OFFLINE, "comment": "new disk"}}
     for name, vnode in admins.items():
@@ -488,7 +502,7 @@ def test_no_job_starts_whose_limits_the_hook_cannot_run_under(mom, site, exec_vn
     site('[jobs]\nunenforced_limits = "warn"\n')
     job = make_job("30.srv", exec_vnode, ["node1"] * len(exec_vnode.split("+")), **resources)
     answer = mom.begin(job)
-    if answer.accepted:  # MoM then launches it
+    if answer.accepted:  # MoM then launches the job
         child = mom.launch(job, "/bin/sh", "-c", "grep ^0: /proc/self/cgroup")
         assert (child.wait(timeout=60), "/job-pbs.30.srv.scope" in output(mom, job)) == (0, True), output(mom, job) + output(mom, job, "ER")
     assert (answer.accepted, answer.job["rerun"]) == (False, True), answer
@@ -517,7 +531,8 @@ def test_a_refusal_requeues_whatever_the_site_says(mom, site):
 
 @pytest.fixture
 def no_youth():
-    """The tests do not wait five minutes: every job that is not in MoM's list counts as old enough for a job that MoM has forgotten."""
+    """The fixture sets the usual wait of five minutes to zero. A job that is not in MoM's list then counts at once as a job that MoM has
+    forgotten."""
     words = PACKAGE / "words.py"
     text = words.read_text()
     assert "YOUNG = 300" in text

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user's process waits for a file server of this user that never answers. SIGKILL does not end it, and the node still works as before."""
+"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end the process, and the node
+still works as before."""
 
 import contextlib
 import json
@@ -11,7 +12,7 @@ from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_name
 
 
 def stop_without_a_drain(key):
-    """Stops a job that cannot be killed. Returns the report about it, and the node is not drained."""
+    """Stops a job that cannot be killed, checks that the node is not drained, and returns the report about the job."""
     run("pinfold", "stop", "--grace", "0", key)
     [event] = wait_until(lambda: journal(key, "unkillable"), "the report")
     assert live_jobs()[key]["unkillable_in_fuse"]
@@ -33,7 +34,7 @@ def test_nobody_drains_the_node_by_a_file_server_of_his_own():
     expect_nothing_left()
 
 
-# Traces a process, so that this process ends only when its tracer ends, and then waits for the server. The first reads may fail.
+# This program traces a process, which then ends only when its tracer ends, and then waits for the server. The first reads may fail.
 TRACES = """
 import ctypes, os, sys
 target, traced, file, hangs = sys.argv[1:]
@@ -106,7 +107,8 @@ def test_nor_by_a_file_of_it_that_is_handed_to_a_job():
 
 @contextlib.contextmanager
 def connections_are_shown():
-    """Mounts the directory of FUSE connections, as systemd does on a node. In a container nobody does."""
+    """Mounts the directory of FUSE connections, as systemd does on a node. In a container, nobody mounts this directory. A node has the
+    directory before pinfoldd starts, and with systemd 257 a running service does not see what is mounted below /sys later."""
     directory = "/sys/fs/fuse/connections"
     if run("mountpoint", "--quiet", directory, check=False).returncode == 0:
         yield
@@ -115,6 +117,7 @@ def connections_are_shown():
         run("mount", "-o", "remount,rw", "/sys")
         Path(directory).mkdir(parents=True)
     run("mount", "-t", "fusectl", "fusectl", directory)
+    run("systemctl", "restart", "pinfoldd")
     try:
         yield
     finally:

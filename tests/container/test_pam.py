@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every phase of pam_pinfold, and every way in which it can fail, with pamtester. test_ssh.py uses sshd."""
+"""Tests every phase of pam_pinfold, and every way in which a phase can fail, with pamtester. test_ssh.py uses sshd."""
 
 import contextlib
 import json
@@ -90,7 +90,8 @@ def test_what_a_session_leaves_ends_with_the_job():
         file.write("session required pam_exec.so type=open_session /usr/bin/setsid -f /usr/bin/sleep 7113\n")
     open_job("pbs.1")
     assert not session("alice").refused
-    [(pid, (_, cgroup))] = processes_with("7113").items()
+    # While a process executes another program, the kernel shows an empty command line for a moment.
+    [(pid, (_, cgroup))] = wait_until(lambda: processes_with("7113"), "the session's program runs").items()
     assert "/batch-pbs.1.slice/job-pbs.1-1.scope" in cgroup
     assert live_jobs()["pbs.1"]["tasks"] == 1
     run("pinfold", "stop", "--wait", "pbs.1")
@@ -303,8 +304,8 @@ def babbling(*answers):
             SOCKET.unlink()
 
 
-# The seconds for which a phase of a login waits for pinfoldd. A login that took less did not wait. A login that took less than twice this
-# time waited only once.
+# Each phase of a login waits at most this number of seconds for pinfoldd. A login that takes less than PHASE did not wait, and a login that
+# takes less than twice PHASE waited only once.
 PHASE = 2
 OUTAGES = {"hung": stopped, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
 
@@ -333,7 +334,7 @@ def test_pinfoldd_does_not_answer(outage):
 
 
 def test_a_pinfoldd_that_only_says_that_it_adopts():
-    """The place of the process decides, and not pinfoldd's answer."""
+    """pam_pinfold believes the cgroup of the process, and not pinfoldd's answer."""
     jobs = b'{"key":"","jobs":[{"key":"pbs.1","state":"running"}]}'
     write_service("admit_groups=pinfold-admin")
     with babbling(jobs, b'{"key":"pbs.1","task":1}'):

@@ -42,8 +42,8 @@ for line in sys.stdin:
 DENIED, NO_JOB, NO_RECEIPT, EXISTS, BUSY, ENDING = "Denied", "NoSuchJob", "NoSuchReceipt", "AlreadyExists", "Busy", "JobEnding"
 BY_THE_BUS = "AccessDenied"
 
-# Requests that pass processes use the wrapper's socket, which is open to all users. Requests that do not change the job come first. {key}
-# is the key of the job.
+# Requests that pass processes use the wrapper's socket, which is open to all users. The table begins with the requests that do not change
+# the job. {key} is the key of the job.
 LOOKS = {
     "ListProcesses": "m.ListProcesses('{key}')",
     "GetUsage": "m.GetUsage('{key}')",
@@ -64,6 +64,7 @@ ENDS = {
 }
 ON_A_JOB = {**LOOKS, **ACTS, **ENDS}
 RECEIPT = {"GetReceipt": "m.GetReceipt('{key}')"}
+PROFILE = {"GetProfile": "m.GetProfile('{key}')"}  # of a live job or of a job that is over
 EVERYONES = {
     "ListJobs": "m.ListJobs()",
     "ListReceipts": "m.ListReceipts(none)",
@@ -101,7 +102,7 @@ class Caller:
         assert self.process.stdout.readline() == "ready\n"
 
     def end(self):
-        """Ends the caller with its processes."""
+        """Ends the caller and its processes."""
         os.killpg(self.process.pid, signal.SIGKILL)
         self.process.communicate()
 
@@ -116,7 +117,7 @@ class Caller:
 
 @pytest.fixture
 def callers():
-    """Returns a function that makes a caller of a user, in a job if one is named."""
+    """Returns a function that makes a caller of the given user, in the given job if the test names one."""
     with contextlib.ExitStack() as ends:
         def caller(user=None, job=None):
             made = Caller(user, job)
@@ -163,7 +164,7 @@ def test_no_job(callers):
     for user in (None, ADMIN, OWNER, OTHER):
         caller = callers(user)
         assert caller.ask(ON_A_JOB, key="perm.none") == {**all_are(NO_JOB, ON_A_JOB), "WaitTask": "+"}, user
-        assert caller.ask(RECEIPT, key="perm.none") == {"GetReceipt": NO_RECEIPT}, user
+        assert caller.ask({**RECEIPT, **PROFILE}, key="perm.none") == {"GetReceipt": NO_RECEIPT, "GetProfile": NO_RECEIPT}, user
         assert caller.ask(EVERYONES) == all_are("+", EVERYONES), user
 
 
@@ -187,7 +188,7 @@ def test_a_live_job_and_another_user(callers):
     with live_job() as pid:
         before = processes(LIVE)
         caller = callers(OTHER)
-        assert caller.ask(ON_A_JOB, key=LIVE) == all_are(DENIED, ON_A_JOB)
+        assert caller.ask({**ON_A_JOB, **PROFILE}, key=LIVE) == all_are(DENIED, {**ON_A_JOB, **PROFILE})
         assert caller.ask(RECEIPT, key=LIVE) == {"GetReceipt": NO_RECEIPT}
         assert caller.ask({**EVERYONES, **OF_A_LIVE_JOB}, key=LIVE, pid=pid) == all_are("+", {**EVERYONES, **OF_A_LIVE_JOB})
         assert [(p["pid"], p["task"]) for p in processes(LIVE)] == [(p["pid"], p["task"]) for p in before]
@@ -210,7 +211,7 @@ def test_a_live_job_and_who_may(callers, user):
     with live_job(key) as pid:
         caller = callers(user)
         assert caller.ask({**LOOKS, **ACTS, **OF_A_LIVE_JOB, **EVERYONES}, key=key, pid=pid) == all_are("+", {**LOOKS, **ACTS, **OF_A_LIVE_JOB, **EVERYONES})
-        assert caller.ask(RECEIPT, key=key) == {"GetReceipt": NO_RECEIPT}
+        assert caller.ask({**RECEIPT, **PROFILE}, key=key) == {"GetReceipt": NO_RECEIPT, "GetProfile": "+"}
         run("pinfold", "suspend", key)
         held = {"AddTask": ACTS["AddTask"], "Adopt": ACTS["Adopt"]}
         assert caller.ask({**LOOKS, **held}, key=key) == {**all_are("+", LOOKS), **all_are(BUSY, held)}
@@ -247,12 +248,12 @@ def test_a_job_that_is_ending(callers):
 def test_a_job_that_is_over(callers):
     end_job()
     live_only = {**LOOKS, **ACTS, "StopJob": ENDS["StopJob"]}
-    told = {**RECEIPT, "EndJob": ENDS["EndJob"], "WaitJob": ENDS["WaitJob"]}
+    told = {**RECEIPT, **PROFILE, "EndJob": ENDS["EndJob"], "WaitJob": ENDS["WaitJob"]}
     for user in (None, ADMIN, OWNER, OTHER):
         caller = callers(user)
         assert caller.ask(live_only, key=OVER) == all_are(NO_JOB, live_only), user
-        # For another user this job has never existed, because several users may have used a key.
-        theirs = {"GetReceipt": NO_RECEIPT, "EndJob": NO_JOB, "WaitJob": NO_JOB}
+        # An answer to another user says that the job has never existed, because several users may have used the same key.
+        theirs = {"GetReceipt": NO_RECEIPT, "GetProfile": NO_RECEIPT, "EndJob": NO_JOB, "WaitJob": NO_JOB}
         assert caller.ask(told, key=OVER) == (theirs if user == OTHER else all_are("+", told)), user
         assert caller.ask({"WaitTask": ENDS["WaitTask"]}, key=OVER) == {"WaitTask": "+"}, user
     assert len(receipts(OVER)) == 1
@@ -277,7 +278,7 @@ def test_who_may_pass_processes_on_the_bus(callers, user):
 
 
 def test_the_owner_adopts_by_the_command_line():
-    """These requests pass one process at a time, because they use the socket."""
+    """Each of these requests passes one process, because a request at the socket can pass only one."""
     with live_job(), contextlib.ExitStack() as ends:
         *own, bobs = [subprocess.Popen(["sleep", "1000"], user=user, group=user, extra_groups=[]) for user in (OWNER, OWNER, OTHER)]
         for process in (*own, bobs):
@@ -294,8 +295,8 @@ def test_the_owner_adopts_by_the_command_line():
 
 
 def test_the_owner_reaches_nothing_of_roots(callers):
-    """Root's epilogue is in the job, as with some batch systems. By kill(2) the owner could not signal it, and pinfoldd does not signal it
-    either."""
+    """Root's epilogue is in the job, as with some batch systems. The owner cannot signal the epilogue by kill(2), so pinfoldd does not signal it for
+    the owner."""
     with live_job() as pid, contextlib.ExitStack() as ends:
         epilogue = subprocess.Popen(["sleep", "1000"])
         ends.callback(epilogue.kill)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Real orphans of each kind, at a start of pinfoldd and on request. pinfoldd does not touch orphans with processes."""
+"""Tests what pinfoldd does about real orphans of each kind, at a start of pinfoldd and on request. pinfoldd does not touch orphans with
+processes."""
 
 import json
 import subprocess
@@ -171,7 +172,7 @@ def test_an_unreadable_record_touches_nothing_and_is_taken_up_once_it_is_mended(
 
 
 def test_beside_jobs_that_come_and_go():
-    """Runs 200 short jobs and calls reconcile repeatedly. It finds nothing, and no job notices."""
+    """Runs 200 short jobs and calls reconcile repeatedly. reconcile must find no orphans, and must not disturb a job."""
     outcomes = []
 
     def come_and_go(lane):

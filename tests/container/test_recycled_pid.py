@@ -14,7 +14,7 @@ from recycled import attack, few_numbers, forking_daemon
 KEY = "recycled.1"
 TRIES = int(os.environ.get("PINFOLD_RECYCLED_TRIES", "60"))
 
-# This sends fewer messages per second than pinfoldd allows to a user.
+# The test sends fewer messages per second than pinfoldd allows to a user.
 SIGNAL = f"""
 import dbus, select
 m = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
@@ -68,8 +68,8 @@ def test_nor_hit_by_what_the_owner_does_to_the_job(place):
 
 
 def test_who_is_moved_by_mistake_goes_back(place):
-    """Another process gets the id between the look at the pidfd and the write. Without the delay, this would be luck. With the delay, it
-    happens 3 to 9 times in 60 tries, and less often on a busy machine."""
+    """A delay before the write to cgroup.procs lets another process get the id after pinfoldd has looked at the pidfd. The wrong move
+    happens in 3 to 9 of 60 tries, and less often on a busy machine."""
     def put_back():
         attack_job(place)
         return f"has been put back to {place}" in read_journal(f"_PID={main_pid()}")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Something that pinfoldd needs hangs or is used up, while jobs run, start and end. The jobs end on time, other callers get their answers,
-and afterwards each job has a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
+"""Something that pinfoldd needs hangs or is used up, while jobs run, start and end. The jobs must end on time, other callers must get their
+answers, and each job must then have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
 
 import contextlib
 import os
@@ -24,7 +24,7 @@ from jobs import (CGROUP, as_alice, expect_nothing_left, finish, live_jobs, main
 FULL = "PINFOLD_SICK_FULL" in os.environ
 GRACE = 1.0
 LANES = 8
-LATE = 5.0  # seconds, on a busy machine
+LATE = 5.0  # in seconds; long enough for a busy machine
 SOON = 0.3
 COMMANDS = [("pinfold", "list"), ("pinfold", "status"), ("pinfold", "why", "asked.1")]
 # The request of pam_pinfold, which does not need the bus.
@@ -48,8 +48,8 @@ def microseconds():
 
 
 def answered(commands, until):
-    """Returns how many seconds each call by root and by an ordinary user takes. The calls go on until `until` is true, and there are
-    at least 30."""
+    """Returns how many seconds each call by root and by an ordinary user takes. The function makes at least 30 calls, and stops when
+    `until` returns true."""
     took = []
     round_begun = 0.0
     while len(took) < 30 or not until():
@@ -66,7 +66,8 @@ def answered(commands, until):
 
 @pytest.fixture
 def compare(record_property):
-    """Compares two lists of such times. On a busy machine some calls take long, but no call waits until the node is healthy again."""
+    """Compares the times of calls on the healthy node with the times of calls on the sick node. On a busy machine some calls take long, but
+    no call waits until the node is healthy again."""
     def check(usual, sick):
         for name, took in (("usual", usual), ("sick", sick)):
             figures = f"{name}: {len(took)} calls, median {statistics.median(took):.3f} s, slowest {max(took):.3f} s"
@@ -89,7 +90,8 @@ def expect_receipts(spans):
 
 
 def burst(name, number):
-    """Runs this number of jobs on a few lanes, with calls beside them. Returns the times of each job, and the durations of the calls."""
+    """Runs `number` jobs on a few lanes, and makes calls at the same time. Returns the times of each job, and the durations of the
+    calls."""
     def one(key):
         begun = microseconds()
         status, _, err = finish(start_job(key, "true"))
@@ -103,7 +105,7 @@ def burst(name, number):
 
 
 def told(name):
-    """Returns the journal's lines about the starts and ends of these jobs, and the number of lost lines."""
+    """Returns the journal's lines about the starts and ends of the given jobs, and the number of lost lines."""
     lines = read_journal("-b", "-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service").splitlines()
     lost = sum(int(line.split()[0]) for line in lines if line.endswith("messages were lost, because the journal did not accept any"))
     return sum(re.match(rf"job {name}\.\d+ (started|ended)", line) is not None for line in lines), lost
@@ -147,7 +149,7 @@ def let_end(job):
 
 
 def no_more(*numbers):
-    """Waits until none of these sleeps exists, and returns the time."""
+    """Waits until no process `sleep NUMBER` with one of these numbers exists, and returns the time."""
     wait_until(lambda: not any(processes_with(f"sleep\0{number}") for number in numbers), f"the end of {numbers}", deadline=30)
     return time.monotonic()
 
@@ -172,7 +174,7 @@ def test_no_inotify_watches(compare):
             compare(usual, sick)
         finally:
             used_up.unlink()
-        # pinfoldd watches these jobs from its next look on.
+        # pinfoldd begins to watch the unwatched jobs when it next looks for free watches.
         for job in unwatched[2:]:
             let_end(job)
             assert finish(job)[0] == 0
@@ -205,11 +207,12 @@ def open_files():
 
 
 def test_descriptors_that_are_nearly_used_up(compare):
-    """The descriptors that are left are for the jobs that exist."""
+    """When few descriptors are left, pinfoldd uses them for the jobs that exist."""
     with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
         _, usual = burst("healthy", 20)
         begun = microseconds()
-        # The reserve is a share of the limit. With these jobs, the reserve of so low a limit is enough for six ends at once.
+        # The reserve is a share of the limit. While these jobs run, the limit is so low that the reserve is just enough for six ends at
+        # once.
         others = {f"other.{n}": start_job(f"other.{n}", "sleep", "7430") for n in range(20)}
         for key in others:
             wait_running(key)
@@ -307,7 +310,7 @@ def test_nobody_starts_and_stops_units(stands_still, compare):
             gone = microseconds()
             assert no_more(7439) < begun + 3 + GRACE + LATE
             timed_out = microseconds()
-            # A batch system does not have to wait for the other receipts.
+            # A batch system need not wait for the receipts of other jobs.
             let_go = ending[f"{name}.3"]
             let_go.send_signal(signal.SIGTERM)
             assert let_go.wait(timeout=LATE) == 3

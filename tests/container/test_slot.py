@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A batch system takes the end of pinfold-run for the end of all processes of the job. So pinfold-run stays while such a process exists. If
-none exists, pinfold-run can always be ended, whatever is wrong with pinfoldd, the bus or the disk."""
+"""A batch system believes that all processes of the job have ended when pinfold-run ends. So pinfold-run stays while a process of the job
+exists. If no process of the job exists, a signal can always end pinfold-run, whatever is wrong with pinfoldd, the bus or the disk."""
 
 import contextlib
 import os
@@ -16,9 +16,9 @@ from jobs import (daemon_ready, expect_nothing_left, finish, live_jobs, main_pid
                   stopped, wait_running, wait_until)
 
 CONFIG = Path("/etc/pinfold/pinfold.toml")
-# A leader that ends with 3 when its standard input ends, and leaves a process behind.
+# This leader exits with 3 when its standard input ends, and leaves a process behind.
 LEAVES = "setsid sleep {} >/dev/null 2>&1 & read line; exit 3"
-SOON = 3.0  # seconds: pinfold-run itself needs half a second, and the rest is for a busy machine
+SOON = 3.0  # in seconds; pinfold-run itself needs half a second, and the rest is for a busy machine
 
 
 def pinfoldd_stopped():
@@ -49,8 +49,8 @@ def children(pid):
 
 
 def end_by_term(job):
-    """Returns the exit status and the seconds that the end took. It does not read standard error to the end, because pinfoldd has a copy of
-    it."""
+    """Returns the exit status and the seconds that the end took. The function does not read standard error to the end, because pinfoldd
+    also has this file open."""
     begun = time.monotonic()
     job.send_signal(signal.SIGTERM)
     return job.wait(timeout=20), time.monotonic() - begun
@@ -82,7 +82,7 @@ def test_a_wrapper_ends_while_its_job_is_being_created(broken, tmp_path):
 
 
 def end_leader(job):
-    leader = children(job.pid)[0]  # afterwards, the processes that it leaves behind are children, too
+    leader = children(job.pid)[0]  # from now on, the processes that the job leaves behind become children of the test
     job.stdin.close()
     job.stdin = None
     wait_until(lambda: leader not in children(job.pid), "the leader gone")
@@ -172,7 +172,7 @@ def test_leftovers_keep_the_slot_while_pinfoldd_refuses_to_start():
         assert 1 <= count <= 10, "a start each 6.4 s, each with two lines"
     finally:
         CONFIG.unlink()
-    status, _, err = finish(job)  # nobody restarts pinfoldd, but the wrapper's request does
+    status, _, err = finish(job)  # only the wrapper's request starts pinfoldd again
     assert status == 3 and not processes_with("sleep\x007302"), err
     receipt = receipts("slot.refused")[0]
     assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", 3, 1)
@@ -204,7 +204,7 @@ def test_a_restart_on_a_full_run():
 
 
 def test_closed_standard_streams():
-    """Starts pinfold-run without standard streams, as a daemon may that has closed all its descriptors."""
+    """Starts pinfold-run without standard streams, like a daemon that has closed all its descriptors."""
     script = "pinfold-run --job slot.closed -- sh -c 'ls -l /proc/$$/fd >/tmp/slot.closed 2>&1' <&- >&- 2>&-"
     Path("/tmp/slot.closed").unlink(missing_ok=True)
     assert run("sh", "-c", script, check=False, timeout=30).returncode == 0

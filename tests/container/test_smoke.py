@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The whole path in one test: a real systemd, a pinfoldd that is started on demand, a job, its leftover, its receipt."""
+"""Tests the whole life of a job in one test: a real systemd, a pinfoldd that is started on demand, the job, its leftover, and its
+receipt."""
 
 from pathlib import Path
 

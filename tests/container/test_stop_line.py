@@ -1,34 +1,109 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The line in a job's standard error about an end that the job did not cause, and the ends without this line."""
+"""Tests which ends of a job add a line to the job's standard error. Only an end that the job itself did not cause adds a line."""
 
 import os
 import pwd
+import re
+import subprocess
+import time
+from pathlib import Path
 
 import pytest
 
-from jobs import as_alice, batch_script, finish, run, start_job, wait_running
+from jobs import as_alice, batch_script, finish, held_up, receipts, run, start_job, wait_running, wait_until
+from own_server import FUSE_HANG
 
-LINE = f"pinfold-run: job {{key}} on {os.uname().nodename} was stopped{{because}}\n"
+PIPE = 65536  # bytes: the capacity of a pipe
 
 
-def line(key, because):
-    return LINE.format(key=key, because=because)
+def expect_line(err, key, what):
+    """Checks that `err` is one line with the host, the reason, and the figures of the receipt."""
+    [receipt] = receipts(key)
+    figures = r"It ran for [0-9a-z ]+ until ([0-9T:-]+Z)(?:, used [0-9a-z ]+ of CPU time)?[^\n]*\.\n"
+    line = re.fullmatch(rf"pinfold-run: job {re.escape(key)} on {re.escape(os.uname().nodename)} {re.escape(what)}\. {figures}", err)
+    assert line, err
+    assert line[1] == receipt["ended_iso"]
 
 
 def test_of_the_time_limit():
-    assert finish(start_job("said.time", "sleep", "1000", options=["--run-time-max", "1s"])) == (
-        -15, "", line("said.time", ": it reached its run time limit of 1s"))
+    status, out, err = finish(start_job("said.time", "sleep", "1000", options=["--run-time-max", "1s"]))
+    assert (status, out) == (-15, "")
+    expect_line(err, "said.time", "was stopped: it reached its run time limit of 1s")
 
 
 def test_of_a_request_and_whose_it_was():
     job = start_job("said.root", "sleep", "1000")
     wait_running("said.root")
     run("pinfold", "stop", "said.root")
-    assert finish(job) == (-15, "", line("said.root", " on request of user root"))
+    status, out, err = finish(job)
+    assert (status, out) == (-15, "")
+    expect_line(err, "said.root", "was stopped on request of user root")
     run("pinfold", "open", "said.owner", "--uid", "alice")
     job = batch_script("said.owner", "alice")
     run(*as_alice("pinfold", "stop", "said.owner"))
-    assert finish(job) == (-15, "", line("said.owner", " on request of user " + str(pwd.getpwnam("alice").pw_uid)))
+    status, out, err = finish(job)
+    assert (status, out) == (-15, "")
+    expect_line(err, "said.owner", f"was stopped on request of user {pwd.getpwnam('alice').pw_uid}")
+
+
+def test_of_a_supervisor_that_was_killed():
+    job = start_job("said.killed", "sleep", "1000")
+    wait_running("said.killed")
+    job.kill()
+    status, out, err = finish(job)  # until nobody has the pipe open any more, so until the line is written
+    assert (status, out) == (-9, "")
+    wait_until(lambda: receipts("said.killed"), "its receipt")
+    expect_line(err, "said.killed", "was stopped: its supervisor was killed")
+
+
+def test_of_a_job_that_took_the_wrappers_place():
+    job = start_job("said.place", "sleep", "1000", options=["--exec"])
+    wait_running("said.place")
+    run("pinfold", "stop", "said.place")
+    status, out, err = finish(job)
+    assert (status, out) == (-15, "")
+    wait_until(lambda: receipts("said.place"), "its receipt")
+    expect_line(err, "said.place", "was stopped on request of user root")
+
+
+@pytest.mark.parametrize("options", [(), ("--exec",)])
+def test_a_reader_that_hangs_delays_no_end(options):
+    reader, writer = os.pipe()
+    os.write(writer, b"x" * PIPE)
+    job = start_job("said.full", "sleep", "1000", options=options, stderr=writer)
+    try:
+        wait_running("said.full")
+        run("pinfold", "stop", "said.full")
+        assert job.wait(timeout=60 + held_up()) == -15
+        run("pinfold", "wait", "said.full", timeout=60)
+        assert finish(start_job("said.next", "true")) == (0, "", ""), "other jobs do not wait"
+    finally:
+        job.kill()
+        os.close(writer)
+        os.close(reader)
+
+
+def test_a_file_server_that_hangs_delays_no_end():
+    mount = Path("/mnt/hangs")
+    server = subprocess.Popen([FUSE_HANG, "serve", mount], stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout.readline() == "mounted\n"
+        with open(mount / "f", "ab", buffering=0) as output:
+            job = start_job("said.hangs", "sleep", "1000", stderr=output)
+        wait_running("said.hangs")
+        begun = time.monotonic()
+        run("pinfold", "stop", "said.hangs")
+        assert job.wait(timeout=60 + held_up()) == -15
+        assert time.monotonic() - begun > 1, "the supervisor has waited for its line"
+        assert server.stdout.readline() == "written\n"
+        assert finish(start_job("said.next", "true")) == (0, "", ""), "other jobs do not wait"
+        [receipt] = receipts("said.hangs")
+        assert receipt["result"] == "stopped"
+    finally:
+        server.kill()
+        server.wait()
+        run("umount", "--lazy", mount)
+        mount.rmdir()
 
 
 @pytest.mark.parametrize("command, status", [("exit 0", 0), ("exit 3", 3), ("kill -TERM $$", -15), ("kill -KILL $$", -9)])
@@ -41,10 +116,3 @@ def test_none_of_a_signal_that_the_batch_system_sends():
     wait_running("said.signal")
     run("pinfold", "kill", "-9", "said.signal")
     assert finish(job) == (-9, "", "")
-
-
-def test_nobody_says_it_where_the_job_took_the_wrappers_place():
-    job = start_job("said.place", "sleep", "1000", options=["--exec"])
-    wait_running("said.place")
-    run("pinfold", "stop", "said.place")
-    assert finish(job) == (-15, "", "")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The history's disk is slow, full, read-only or damaged. Jobs still start and end, and no receipt is lost."""
+"""The history's disk is slow, full, read-only or damaged. Jobs must still start and end, and no receipt may be lost."""
 
 import contextlib
 import time
@@ -92,7 +92,7 @@ def test_a_full_disk(small_disk):
 def test_a_read_only_disk(small_disk):
     stop()
     run("mount", "-o", "remount,ro", LIB)
-    # After an error, the kernel makes the file system read-only, and not the mount. pinfoldd has a copy of the mount.
+    # After an error of a disk, the kernel makes the file system read-only and leaves the mount writable. pinfoldd has a copy of the mount.
     run("mount", "-o", "remount,bind,rw", LIB)
     start()
     wait_until(draining, "no jobs on a read-only disk")
@@ -122,7 +122,7 @@ def slow_disk():
 
 
 def median_start(name):
-    """Returns the median of the seconds from pinfold-run to the command's first line. The jobs continue to run."""
+    """Starts jobs that continue to run, and returns the median of the seconds from the start of pinfold-run to the command's first line."""
     took, jobs = [], []
     for n in range(15):
         begun = time.monotonic()

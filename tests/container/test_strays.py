@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold strays: real processes outside of jobs, of each kind."""
+"""Tests `pinfold strays` with real processes outside of jobs, of each kind."""
 
 import contextlib
 import grp
@@ -74,7 +74,7 @@ class Terminal:
             os.execvp("su", ["su", "--session-command", f"exec sleep {number}", "-l", "alice"])
         self.pid = sleeper(number)
         name = os.readlink(f"/proc/{self.pid}/fd/0")
-        os.chown(name, ALICE, grp.getgrnam("tty").gr_gid)  # as sshd and login do it
+        os.chown(name, ALICE, grp.getgrnam("tty").gr_gid)  # sshd and login also give a terminal to its user
         os.chmod(name, 0o620)
 
     def read_until(self, text):
@@ -102,7 +102,7 @@ def sessions():
 
 @pytest.fixture
 def node(request):
-    """A stack that stops all that a test has started, in the opposite order."""
+    """A stack that stops everything that a test has started, in the opposite order."""
     with contextlib.ExitStack() as stack:
         yield stack
     expect_nothing_left()
@@ -123,7 +123,7 @@ def scope(node, name, number, *options, user="alice"):
 
 
 def login(node, number):
-    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # otherwise the manager would stay for 10 s more
+    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # without this stop, the manager would stay for 10 s more
     terminal = Terminal(number)
     node.callback(terminal.close)
     return terminal
@@ -206,7 +206,7 @@ ACTED_ON = {"session", "user-manager", "linger", "cron", "at", "container", "mov
 
 
 def legitimate(node):
-    """Returns pids that no run may ever name."""
+    """Returns pids of processes that pinfold must never list as strays."""
     pids = [unit(node, "strays-daemon", 9101, user="daemon"), unit(node, "strays-nobody", 9102, user="nobody"),
             unit(node, "strays-dynamic", 9103, "-p", "DynamicUser=yes", user="strays-dynamic"),
             unit(node, "strays-admin", 9104, user="carol"), unit(node, "site-web", 9105), scope(node, "own", 9106, "--slice=site.slice")]
@@ -284,8 +284,9 @@ def test_kill_takes_just_the_strays(node):
     assert all(alive(pid) for pid in sum(made.values(), []))
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
-    # A killed process may take other processes along before their turn. For example, a user's manager takes the processes that it has
-    # started. pinfold sees this at the signal, or at the check before the signal.
+    # The end of a killed process may also end other processes before pinfold kills them. For example, a user's manager ends the processes
+    # that it has started. pinfold notices the end of such a process when it sends the signal, or when it checks the process before the
+    # signal.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]
@@ -318,7 +319,7 @@ def test_no_more_than_max_kills(node):
 
 
 def test_stop_gives_a_grace(node):
-    """A process that reacts to SIGTERM ends by it, even if it was stopped. Other processes get SIGKILL, unless they have come into a job
+    """SIGTERM ends a process that reacts to it, even if the process was stopped. Other processes get SIGKILL, unless they have come into a job
     meanwhile."""
     good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
     run("kill", "-STOP", stopped)
@@ -329,7 +330,7 @@ def test_stop_gives_a_grace(node):
         node.callback(process.wait)
         node.callback(process.kill)
     open_job(node, "strays.5", "alice")
-    # This time is long enough for the steps of the test, also on a busy machine.
+    # The grace time is long enough for the steps of the test, also on a busy machine.
     options = ("--mode=stop", "--grace", "8s", "--users", "alice", *NOW)
     stopping = subprocess.Popen(["pinfold", "strays", *options], stdout=subprocess.PIPE, text=True)
     wait_until(lambda: not alive(good) and not alive(stopped), "those that heed SIGTERM gone")
@@ -393,7 +394,7 @@ def test_the_timers_service_acts_as_the_site_wants(node, mode):
 
 
 def refused(pid, *options):
-    """Returns the messages of a run that would kill. The list has the stray, and the stray stays alive."""
+    """Returns the messages of a run with --mode=kill, and checks that the run lists the stray but does not kill it."""
     done = run("pinfold", "strays", "--mode=kill", *NOW, *options, check=False)
     assert done.returncode == 1
     assert any(line.split()[:1] == [str(pid)] for line in done.stdout.splitlines()), done.stdout
@@ -455,7 +456,7 @@ def test_where_no_pinfoldd_runs(node):
 
 
 def test_who_calls_is_not_ended_by_it(node):
-    # grep also takes a zero byte for the end of a line, and setpriv's command line has a part that begins with "sleep".
+    # grep also treats a zero byte as the end of a line, and setpriv's command line has a part that begins with "sleep".
     run("systemd-run", "--quiet", "--wait", "--collect", "sh", "-c",
         "setpriv --reuid=alice --regid=alice --clear-groups sleep 9351 & "
         "until tr '\\0' ' ' </proc/$!/cmdline | grep -q ^sleep; do :; done; "
@@ -473,7 +474,7 @@ def test_users_look_and_do_not_touch(node):
 
 
 def test_a_live_jobs_supervisor_is_none(node):
-    """The supervisor runs as the user, outside of the job's scope."""
+    """The job's supervisor runs as the user, outside of the job's scope."""
     with site("[jobs]\nallow_user_jobs = true\n"):
         job = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "pinfold-run", "--job", "user.strays8", "--", "cat"],
                                stdin=subprocess.PIPE)
@@ -505,7 +506,7 @@ def test_a_users_wrappers_are_none_until_they_have_ended(node):
 
 
 def test_jobs_that_come_and_go_are_neither_strays_nor_doubts(node):
-    """pinfoldd's list, the record and the cgroup each show another state of such a job."""
+    """pinfoldd's list, the record and the cgroup of such a job do not agree."""
     as_alice = ["setpriv", "--reuid=alice", "--regid=alice", "--clear-groups"]
     churn = [subprocess.Popen(["sh", "-c", f"i=0; while [ $i -lt 25 ]; do pinfold-run --job churn.{number}.$i -- {' '.join(as_alice)} "
                                            f"sh -c 'setsid sleep 9361 & sleep 0.0{number}' || exit 1; i=$((i + 1)); done"])
@@ -524,7 +525,7 @@ PROCESSES = 5000
 
 
 def cost(*command):
-    """Returns output, seconds of CPU time and MB."""
+    """Returns the output, the CPU time in seconds, and the peak memory in MB."""
     # A small process starts the command, because for the kernel a child is as large as its parent was at the fork.
     program = ("import os, sys; child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ); _, status, used = os.wait4(child, 0); "
                "print(status, used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)")
@@ -542,15 +543,15 @@ def least_cost(runs, *command):
 ALL = ("--max-kills", "100000")
 
 
-# A program that reads these files of all processes takes at least about as long as pinfold strays.
+# The work of pinfold strays is compared with a program that reads three files of each process.
 READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/cgroup >/dev/null 2>&1 || true")
 
 
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """A run takes at most `most` times as long as a program that reads three files of each process. The factor is higher if each process
-    costs a line in the journal and another look."""
+    """A run takes at most `most` times as long as a program that reads three files of each process. The factor is higher if pinfold also
+    writes a line to the journal for each process and looks at the process again."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -606,7 +607,8 @@ LOCKED = 7
 
 
 def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
-    """The user can let these processes hang for any time. In the list of processes, another user's stray comes after them."""
+    """The user can let the locked processes hang for any time. In the list of processes, another user's stray comes after the locked
+    ones."""
     with locked_memories("alice", LOCKED) as locked:
         behind = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=bob", "--collect", "sleep", "9401"])
         node.callback(behind.wait)
@@ -635,6 +637,7 @@ def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
         file.write_text('[strays]\nmin_age = "0"\n')
         node.callback(file.unlink)
         run("systemctl", "start", "pinfold-strays", timeout=60)
-        # journald asks /proc for the unit of a line, and the process may have ended before. The identifier comes with the line.
+        # The test asks for the identifier, which each line contains. journald reads the unit of a line from /proc, and fails if the process
+        # has ended.
         wait_until(lambda: f"cannot read a command line: process {locked} of user {ALICE} cannot be examined" in
                    read_journal("-o", "cat", "SYSLOG_IDENTIFIER=pinfold-strays", "_TRANSPORT=stdout"), "the line in the journal")

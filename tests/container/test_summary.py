@@ -20,8 +20,14 @@ def summaries(request):
 def test_comes_after_the_jobs_own_output(summaries):
     status, out, err = finish(start_job("summary.1", "sh", "-c", "echo own; exit 3"))
     assert (status, err) == (3, "")
-    assert out.startswith("own\nJob summary.1 of user root is over. It exited with status 3.\n\n  started ")
+    assert out.startswith("own\nJob summary.1 of user root is over. It exited with status 3.\n\n  host ")
     assert out == "own\n" + run("pinfold", "why", "summary.1").stdout
+
+
+def test_has_the_use_over_time_of_a_job_of_some_seconds(summaries):
+    status, out, err = finish(start_job("summary.8", "sh", "-c", "end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done"))
+    assert (status, err) == (0, "") and "Use over the time of " in out
+    assert out == run("pinfold", "why", "summary.8").stdout
 
 
 @pytest.mark.parametrize("summaries", ['"on-failure"'], indirect=True)
@@ -34,7 +40,7 @@ def test_comes_only_of_a_job_that_failed(summaries):
     run("pinfold", "limits", "--run-time-max", "1s", "summary.7")
     status, out, err = finish(job)
     assert status == 0 and out == run("pinfold", "why", "summary.7").stdout, "it exited with 0, and not by itself"
-    assert err.endswith(" was stopped: it reached its run time limit of 1s\n")
+    assert " was stopped: it reached its run time limit of 1s. It ran for " in err and err.count("\n") == 1
 
 
 def test_comes_only_where_the_site_wants_it():

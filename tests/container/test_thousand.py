@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A thousand jobs with ends of all kinds. Afterwards the node is as before, and the history has one receipt of each job."""
+"""Runs a thousand jobs with ends of all kinds. When all jobs are over, the node must be as before, and the history must have one receipt of
+each job."""
 
 import collections
 import signal

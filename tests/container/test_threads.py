@@ -12,8 +12,8 @@ import pytest
 from jobs import as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
 from without_first import WITHOUT_FIRST
 
-# A process with a further thread that works as the given user. The process prints the thread's id. The C library would give the user to all
-# threads.
+# A process with a further thread that works as the given user. The process prints the thread's id. The process makes the system call
+# itself, because the C library would change the user of all threads.
 WORKER = """
 import ctypes, os, platform, pwd, sys, threading
 setresuid = {"x86_64": 117, "aarch64": 147}[platform.machine()]
@@ -115,7 +115,7 @@ def finish_with_input(job):
 
 
 def test_it_becomes_no_part_of_a_job():
-    """Otherwise its threads would be in the job, and the kernel would not list it."""
+    """If the process stayed, its threads would be in the job, but the kernel would not list the process."""
     stray = subprocess.Popen(["python3", "-c", WITHOUT_FIRST], stdout=subprocess.PIPE, text=True)
     pid = int(stray.stdout.readline())
     run("pinfold", "open", "first.open", "--uid", "1000")

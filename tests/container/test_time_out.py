@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The message of a time-out says for what the command has waited."""
+"""Tests that the message of a time-out says what the command was waiting for."""
 
 import os
 import signal

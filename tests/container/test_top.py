@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold top with real jobs: the use that it shows, and the state in which it leaves a terminal."""
+"""Tests `pinfold top` with real jobs: the resource use on the screen, and the state of the terminal when the program ends."""
 
 import contextlib
 import fcntl
@@ -54,7 +54,7 @@ def test_a_busy_loop_and_a_sleeper():
         looks = [{job["key"]: job for job in document["jobs"]} for document in answers]
         assert len(looks) == 3
         for number in (1, 2):
-            # The loop uses 100 %, except for the CPU time of other programs on this machine. The kernel's count says what the loop got.
+            # The loop uses all CPU time that other programs on this machine leave. The kernel counts how much CPU time the loop got.
             elapsed = answers[number]["at"] - answers[number - 1]["at"]
             had = looks[number]["top.busy"]["cpu_time"] - looks[number - 1]["top.busy"]["cpu_time"]
             assert looks[number]["top.busy"]["cpu_percent"] == pytest.approx(100 * had / elapsed, rel=0.1)
@@ -133,7 +133,7 @@ def test_without_pinfoldd():
 
 
 class OnTerminal:
-    """pinfold top on a pseudo terminal, in its own session."""
+    """Runs pinfold top on a pseudo terminal, in its own session."""
 
     def __init__(self, *options, term="xterm"):
         self.main, side = pty.openpty()
@@ -224,14 +224,15 @@ def state(pid):
 
 def test_it_leaves_the_screen_while_it_is_stopped(terminal):
     pid = terminal.process.pid
-    # This process group is orphaned, because its parent is in another session. A terminal does not stop such a group, so it continues.
+    # This process group is orphaned, because its parent is in another session. A terminal does not stop an orphaned process group, so
+    # `pinfold top` continues.
     terminal.process.send_signal(signal.SIGTSTP)
     terminal.until("\x1b[?1049l")
     terminal.until("\x1b[?1049h")
     terminal.until("top.shown")
     terminal.process.send_signal(signal.SIGSTOP)
     wait_until(lambda: state(pid) == "T", "stopped")
-    termios.tcsetattr(terminal.side, termios.TCSANOW, terminal.before)  # as a shell does
+    termios.tcsetattr(terminal.side, termios.TCSANOW, terminal.before)  # shells also restore the settings when a job stops
     terminal.process.send_signal(signal.SIGCONT)
     terminal.until("\x1b[?1049h")
     terminal.until("top.shown")

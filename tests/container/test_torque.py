@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Torque's scripts and job starter, called by a stand-in that does what pbs_mom does (support/python/torque_mom.py)."""
+"""Tests the scripts and the job starter for Torque, which are called by a stand-in that does what pbs_mom does
+(support/python/torque_mom.py)."""
 
 import json
 import os
@@ -135,6 +136,17 @@ def test_a_batch_script_runs_in_its_scope_as_its_user(mom):
     expect_nothing_left()
 
 
+def test_a_receipt_has_what_pbs_mom_tells_a_prologue(mom):
+    it = job("4799[3].server", name='odd "$name" <b>', hosts=["node1", "node2"], resources="nodes=2:ppn=1")
+    assert run_to_end(mom, it) == 0
+    receipt = receipts(key(it))[0]
+    assert (receipt["job_name"], receipt["group"], receipt["queue"], receipt["account"]) == ('odd "$name" <b>', "users", "batch", None)
+    assert (receipt["array_job"], receipt["array_task"], receipt["run"]) == (4799, 3, None)
+    assert (receipt["nodes"], receipt["node_count"], receipt["slots"]) == (["node1", "node2"], 2, 1)
+    assert (receipt["user"], receipt["host"]) == ("alice", os.uname().nodename)
+    expect_nothing_left()
+
+
 def test_no_login_shell_for_a_site_that_wants_none(make_mom):
     mom = make_mom(starter="torque-job-starter-nologin")
     it = job("4711.server", "tr '\\0' ' ' </proc/$PPID/cmdline")
@@ -181,8 +193,8 @@ def test_a_sister_host_has_tasks_and_no_batch_script(mom):
     it = job("4714.server", hosts=["node0", "node1"], node=1)
     assert mom.ask("join", job=it)["code"] == 0
     assert live_jobs()[key(it)]["state"] == "running"
-    # The task has a copy of the batch script's environment, as daemons of Open MPI have. It runs twice, and between the two runs no process
-    # of the job exists.
+    # The task has a copy of the batch script's environment, as daemons of Open MPI have. The task runs twice, and no process of the job
+    # exists between the two runs.
     copied = {"PBS_NODENUM": "0", "PBS_TASKNUM": "1", "PBS_JOBID": it["id"], "PBS_JOBCOOKIE": it["cookie"]}
     for number in (1, 2):
         assert spawn(mom, it, "sh", "-c", "grep ^0:: /proc/self/cgroup; setsid sleep 1001 </dev/null >/dev/null 2>&1 &", **copied) == 0
@@ -344,7 +356,7 @@ CLEANS_UP = "trap 'echo got term; sleep 1; echo cleaned up; exit 9' TERM\necho r
 
 
 def test_a_job_that_pbs_mom_ends_is_signalled_once(make_mom):
-    """pbs_mom ends the login shell, and then at once the script below it. The script does not count as a leftover."""
+    """pbs_mom ends the login shell and immediately afterwards the shell's child, the script. The script does not count as a leftover."""
     mom = make_mom()
     it = job("4736.server", CLEANS_UP)
     started = start(mom, it)
@@ -384,7 +396,7 @@ def test_a_job_over_a_limit_of_pbs_moms_was_ended_by_sigterm(make_mom, code, lim
     assert (receipt["result"], receipt["exit_signal"]) == ("signaled", signal.SIGTERM), limit
 
 
-# These scripts run as the user in pbs_mom's own cgroup.
+# The tests below are about scripts that run as the user in pbs_mom's own cgroup.
 
 
 def leaving(folder, name, seconds, owner="root"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A tracer can keep a process from ending, and SIGKILL does not change this. So a user's tracer outside of the job ends, too."""
+"""A tracer can keep a process from ending, even after SIGKILL. So pinfoldd also kills a user's tracer outside of the job."""
 
 import subprocess
 

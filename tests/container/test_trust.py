@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Actions that a user may not take, and claims that pinfoldd must not believe."""
+"""Tests actions that a user may not take, and claims that pinfoldd must not believe."""
 
 import contextlib
 import os
@@ -124,7 +124,7 @@ def test_users_own_jobs_where_allowed(user_jobs_allowed):
 
 @pytest.fixture
 def batch_systems_job():
-    """A job of alice that root makes and supervises: key, leader, supervisor."""
+    """Makes a job of alice that root supervises. Returns the key, the leader and the supervisor."""
     leader = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--init-groups", "sleep", "1000"])
     supervisor = subprocess.Popen(["sleep", "1000"])
     wait_until(lambda: Path(f"/proc/{leader.pid}/comm").read_text() == "sleep\n", "sleep")
@@ -166,8 +166,8 @@ def test_the_owners_word_counts_in_a_job_of_the_owners(user_jobs_allowed):
 
 
 def test_users_do_not_take_the_batch_systems_keys(user_jobs_allowed):
-    """Otherwise pinfoldd would refuse the batch system's own job with this key, or the user's receipt would count as the receipt of that
-    job."""
+    """If a user could take the key of a batch system's job, pinfoldd would refuse the batch system's job, or the user's receipt would count
+    as the receipt of that job."""
     for key in ("slurm.4712", "manual.4712"):
         refused = pinfold_as(USER, "run", "--job", key, "--", "sh", "-c", "exit 42")
         assert refused.returncode == 125 and f"may not name a job '{key}'" in refused.stderr, refused
@@ -191,7 +191,7 @@ def test_whom_pinfoldd_refuses_does_not_run_unconfined():
 
 @contextlib.contextmanager
 def subordinate_ids(text):
-    """pinfoldd reads the file at its start."""
+    """Writes the file /etc/subuid, and restarts pinfoldd, which reads the file only when it starts."""
     file = Path("/etc/subuid")
     before = file.read_text() if file.exists() else ""
     file.write_text(text)
@@ -265,7 +265,7 @@ def test_no_process_leaves_its_job_as_a_supervisor(alices_job):
     assert "batch-user.alice.slice" in Path(f"/proc/{alices_job.pid}/cgroup").read_text()
 
 
-# These calls are PTRACE_SEIZE and PTRACE_ATTACH, and other accesses that ptrace_may_access() guards.
+# The program tries PTRACE_SEIZE, PTRACE_ATTACH, and other accesses that ptrace_may_access() guards.
 TRACE = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -315,7 +315,7 @@ def test_pinfoldd_and_init_are_no_jobs():
 
 
 def test_a_setuid_program_lends_no_rights(tmp_path):
-    """The caller sends its call and executes a setuid program at once. By /proc, it would be root when pinfoldd looks at it."""
+    """The caller sends its call and executes a setuid program at once. If pinfoldd looked into /proc, the caller would count as root."""
     su = tmp_path / "sleep"
     run("cp", "/bin/sleep", su)
     os.chmod(tmp_path, 0o755)
@@ -367,7 +367,8 @@ def test_keys_that_are_refused(key):
 
 
 def test_no_text_becomes_a_unit_setting():
-    """Every text that a user can choose has line breaks. At a daemon-reload, they could become settings of a unit."""
+    """In this test, every text that a user can choose has line breaks. At a daemon-reload, the lines of such a text could become settings
+    of a unit."""
     evil = "x\nTasksMax=7\nRuntimeMaxSec=1"
     job = subprocess.Popen(["pinfold-run", "--job", "evil.text", "--", "sh", "-c", "exec sleep 1000", evil], cwd="/tmp", env={**os.environ, "X": evil})
     wait_running("evil.text")
@@ -393,7 +394,7 @@ def test_a_flood_of_one_user_does_not_hold_up_another():
     flooder = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--clear-groups", "/usr/bin/python3", "-c", flood],
                                stdout=subprocess.PIPE, text=True)
     assert flooder.stdout.readline() == "up\n"
-    # The median counts and not the slowest call, because a busy machine holds up single calls.
+    # The test compares medians, because a busy machine may delay single calls.
     script = ("import dbus, statistics, time\nm = dbus.Interface(dbus.SystemBus().get_object('org.pinfold1', '/org/pinfold1'), 'org.pinfold1.Manager')\n"
               "took = []\nfor _ in range(20):\n  t = time.monotonic(); m.ListJobs(); took.append(time.monotonic() - t)\nprint(statistics.median(took))")
     try:

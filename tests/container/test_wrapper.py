@@ -40,7 +40,7 @@ def inherited(*prefix):
         os.umask(0o037)
         os.nice(3)
 
-    # This is for SIGPIPE: Python ignores it for itself, and restores it for its children only on request.
+    # Python ignores SIGPIPE for itself, and restores it for its children only on request.
     done = subprocess.run([*prefix, PYTHON, "-c", INHERITED, "an argument", ""], capture_output=True, text=True, preexec_fn=odd_parent,
                           cwd="/usr", env={"ODD": "a\nb", "PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL, timeout=60)
     assert done.stderr == ""
@@ -49,12 +49,14 @@ def inherited(*prefix):
 
 @pytest.mark.parametrize("mode", MODES, ids=["supervise", "exec"])
 def test_the_command_inherits_all(mode):
-    assert inherited("pinfold-run", *mode, "--") == inherited()
+    there = inherited("pinfold-run", *mode, "--")
+    assert re.fullmatch(r"manual\.\d+", there["environ"].pop("PINFOLD_JOB"))
+    assert there == inherited()
 
 
 @pytest.mark.parametrize("mode", MODES, ids=["supervise", "exec"])
 def test_arguments_up_to_the_kernels_limit(mode):
-    arguments = ["x" * 131000] * 14  # 1.8 MB of the 2 MB that an 8 MiB stack allows
+    arguments = ["x" * 131000] * 14  # 1.8 MB, while a stack of 8 MiB allows 2 MB
     script = "import sys, hashlib; print(len(sys.argv), hashlib.md5(repr(sys.argv[1:]).encode()).hexdigest())"
     plain = run(PYTHON, "-c", script, *arguments).stdout
     assert run("pinfold-run", *mode, "--", PYTHON, "-c", script, *arguments).stdout == plain
@@ -62,7 +64,7 @@ def test_arguments_up_to_the_kernels_limit(mode):
 
 @pytest.mark.parametrize("number", [s for s in range(1, 65) if s not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, 32, 33)])
 def test_every_signal_is_forwarded(number):
-    # This does not use a handler and pause(), because Python sees a signal right before pause() only when pause() returns.
+    # The program does not use a handler and pause(), because Python sees a signal right before pause() only when pause() returns.
     script = (f"import signal, os\nsignal.pthread_sigmask(signal.SIG_BLOCK, {{{number}}})\nos.write(1, b'ready\\n')\n"
               f"os.write(1, b'got %d\\n' % signal.sigwait({{{number}}}))")
     job = start_job(f"fwd.{number}", PYTHON, "-c", script)
@@ -183,7 +185,7 @@ def test_a_stop_by_kill_is_the_jobs_alone():
 
     os.kill(job.pid, signal.SIGTSTP)
     wait_until(lambda: state(leader) == "T", "the job stopped")
-    assert state(job.pid) in "RS"  # it may be about to sleep again
+    assert state(job.pid) in "RS"  # pinfold-run may be about to sleep again
     os.kill(job.pid, signal.SIGCONT)
     wait_until(lambda: state(leader) == "S", "the job running again")
     os.kill(job.pid, signal.SIGTERM)

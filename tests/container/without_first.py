@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A program whose first thread ends. The kernel then shows the cgroup in which the first thread was for the whole process, and sends
-cgroup.kill's signal to this thread."""
+"""A program whose first thread ends. When the first thread has ended, the kernel still shows its cgroup as the cgroup of the whole process,
+and cgroup.kill sends its signal only to the first thread."""
 
-# A thread of it continues after the first thread has ended, and ignores all signals that can be ignored.
+# The second thread of this program continues after the first thread has ended, and ignores all signals that can be ignored.
 WITHOUT_FIRST = """
 import ctypes, os, signal, threading, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What pinfoldd answers, as the command line and others read it: a newer or an older pinfoldd may have sent it.
+// Tests how the command line and other programs read answers of pinfoldd, which a newer or an older pinfoldd may have sent.
 #include "bus_values/job_dict.hpp"
 #include "bus_values/receipt_dict.hpp"
 #include "dictionary.hpp"
@@ -33,6 +33,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     *message >> dict;
     decodeOne(jobFrom, dict);
     decodeOne(drainFrom, dict);
+    decodeOne(resourcesFrom, dict);
     decodeOne(reconciliationFrom, dict);
     decodeOne(processFrom, dict);
     decodeOne(usageFrom, dict);

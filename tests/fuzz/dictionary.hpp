@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Dictionaries of D-Bus (a{sv}) as text, so that a person can read and write a corpus: a line is "NAME TYPE VALUE". A name may
-// occur more than once. Types: the basic ones; as: words; a{ss}: "KEY=WORD" words; a{sv}: "NAME:TYPE:VALUE" words; a(stttt):
-// "WORD:1:2:3:4" words.
+// occur more than once. The type is a basic type, "as" (the value is words), "a{ss}" (words "KEY=WORD"), "a{sv}" (words
+// "NAME:TYPE:VALUE") or "a(stttt)" (words "WORD:1:2:3:4").
 #pragma once
 
 #include "fuzz.hpp"
@@ -20,7 +20,7 @@ class DictionaryWriter {
 public:
     explicit DictionaryWriter(sd_bus_message* message) : message_(message) {}
 
-    /// False: the text is not a dictionary, or libsystemd does not take it.
+    /// Returns false if the text is not a dictionary, or if libsystemd refuses it.
     bool write(std::string_view text) {
         open(SD_BUS_TYPE_ARRAY, "{sv}");
         forEachLine(text, [this](std::string_view line) {
@@ -105,7 +105,7 @@ private:
         case SD_BUS_TYPE_UNIX_FD:
             return check(sd_bus_message_append_basic(message_, type, &null));
         default:
-            // Of a little-endian number, a shorter type takes the lowest bytes.
+            // A shorter type takes the lowest bytes of the little-endian number.
             check(sd_bus_message_append_basic(message_, type, &whole));
         }
     }
@@ -114,15 +114,15 @@ private:
     bool good_ = true;
 };
 
-// sdbus-c++ 1.2 makes a message without a connection for its variants only, and keeps that message to itself. (Access rules do
-// not apply to what is named in an explicit instantiation.)
+// sdbus-c++ 1.2 makes a message without a connection only inside its variants, and offers no access to this message. So the code
+// reads a private member, which an explicit instantiation of a template may name.
 template <auto Message> struct MessageOfVariant {
     friend sdbus::PlainMessage messageOf(const sdbus::Variant& variant) { return variant.*Message; }
 };
 sdbus::PlainMessage messageOf(const sdbus::Variant& variant);
 template struct MessageOfVariant<&sdbus::Variant::msg_>;
 
-/// A message with the dictionary, ready to be read. nullopt: the text is not a dictionary.
+/// Returns a message with the dictionary, ready to be read, or nullopt if the text is not a dictionary.
 inline std::optional<sdbus::PlainMessage> dictionaryMessage(std::string_view text) {
     auto message = messageOf(sdbus::Variant());
     if (!DictionaryWriter(dbus::rawMessage(message)).write(text))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Functions that the fuzz targets share. A target reads one kind of input, and ends the process if what it promises about the
-// input does not hold.
+// Functions that the fuzz targets share. A target reads one kind of input, and ends the process if one of the target's promises
+// about the input does not hold.
 #pragma once
 
 #include "base/result.hpp"
@@ -26,7 +26,7 @@ inline void require(bool holds, const char* promise) {
     std::abort();
 }
 
-/// The promise of Error about its message.
+/// Checks that the error's message is one line without control characters.
 inline void requireOneLine(const Error& error) {
     for (const unsigned char c : error.message)
         require(c >= 0x20 && c != 0x7f, "a message is one line without control characters");
@@ -43,7 +43,7 @@ template <class F> void forEachLine(std::string_view text, F&& f) {
     }
 }
 
-/// Several texts in one input, by their names. A line "== NAME" begins each of them.
+/// An input with several named texts. A line "== NAME" begins each text.
 inline std::map<std::string, std::string, std::less<>> sections(std::string_view input) {
     std::map<std::string, std::string, std::less<>> found;
     std::string* section = nullptr;
@@ -56,7 +56,7 @@ inline std::map<std::string, std::string, std::less<>> sections(std::string_view
     return found;
 }
 
-/// A directory of the target's own, for input that is in files.
+/// A directory of its own for a target that reads files.
 class Tree {
 public:
     Tree() {
@@ -70,7 +70,7 @@ public:
 
     const std::filesystem::path& top() const { return top_; }
 
-    /// Writes those of `files` in `directory` for which the input has a section, and removes the others.
+    /// Writes each file of `files` for which the input has a section into `directory`, and removes the other files.
     template <class Files> void show(std::string_view input, const Files& files, const std::filesystem::path& directory) {
         const auto given = sections(input);
         for (const auto* file : files) {
@@ -78,8 +78,8 @@ public:
             write(directory / file, section == given.end() ? std::nullopt : std::optional(section->second));
         }
     }
-    /// Writes the file, or removes it. A file that is as it should be is left alone, because the disk costs more time than a
-    /// target.
+    /// Writes the file, or removes it. The function does not touch a file that already has the right text, because a write takes
+    /// longer than a target.
     void write(const std::filesystem::path& path, const std::optional<std::string>& text) {
         auto& now = files_[path];
         if (now == text)
@@ -95,7 +95,7 @@ public:
 
 private:
     std::filesystem::path top_;
-    std::map<std::filesystem::path, std::optional<std::string>> files_; ///< their texts, as far as they were written
+    std::map<std::filesystem::path, std::optional<std::string>> files_; ///< the text that each file has now
 };
 
 } // namespace pinfold::fuzz

@@ -52,7 +52,7 @@ void lookAtProcess(const ProcessTable& table) {
     if (!info)
         return;
     requireAnswer(table.cgroupOf(*info));
-    fuzz::requireOneLine({ErrorCode::Internal, info->command}); // it is fit for a message
+    fuzz::requireOneLine({ErrorCode::Internal, info->command}); // the text can be printed in a message
 }
 
 } // namespace

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each target runs its corpus, and then mutations of it for some seconds (PINFOLD_FUZZ_SECONDS). New inputs stay in the build directory for
-the next run, and inputs that fail in build/results/fuzz."""
+"""Each target runs its corpus, and then mutations of the corpus for some seconds (PINFOLD_FUZZ_SECONDS). New inputs stay in the build
+directory for the next run. Inputs that fail stay in build/results/fuzz."""
 
 import os
 import subprocess

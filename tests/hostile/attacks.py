@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The attacks of an ordinary user. The tests run `attacks.py NAME ARGUMENTS…` as this user, and the program prints the result as JSON."""
+"""Makes the attacks of an ordinary user. The tests run `attacks.py NAME ARGUMENTS…` as this user, and the program prints the result as
+JSON."""
 
 import array
 import ctypes
@@ -51,7 +52,7 @@ def idle():
 
 
 def forged_signals(number, key):
-    """Sends to pinfoldd alone the signals that systemd-oomd and systemd send to everybody."""
+    """Sends signals to pinfoldd alone that look like the signals that systemd-oomd and systemd send to everybody."""
     bus = dbus.SystemBus()
     told = [("/org/freedesktop/oom1", "org.freedesktop.oom1.Manager", "Killed", "ss", f"/batch.slice/batch-{key}.slice/job-{key}.scope", "memory-used"),
             ("/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Reloading", "b", True),
@@ -65,14 +66,14 @@ def forged_signals(number, key):
         signal.append(*arguments, signature=signature)
         bus.send_message(signal)
         if i % 1000 == 0:
-            bus.get_name_owner(SERVICE)  # receives the bus's answers to these signals
-    # The bus keeps the order, so the answer comes after pinfoldd has seen the signals.
+            bus.get_name_owner(SERVICE)  # the bus's answers to the signals are read here, too
+    # The bus keeps the order of messages, so pinfoldd has seen the signals when it answers this call.
     return len(manager().ListJobs())
 
 
 def lingering_sockets(number):
     """Sends sockets whose close() waits for a reader that does not read, and leaves them to the receiver of the packet. If the receiver has
-    already closed them, this process has the last descriptor, and must wait itself."""
+    already closed the sockets, this process has the last descriptors, and its own close() must wait."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:
@@ -106,8 +107,8 @@ def files_that_never_close(path, number):
 
 def descriptors_on_the_bus(path, user, unique, number):
     """Sends descriptors of a file that pinfoldd cannot close, in messages of every type. Each message has sixteen descriptors, the most
-    that the bus allows. `user` is the caller as the bus sees it, and `unique` is pinfoldd's other name. Returns how many messages the bus
-    refused."""
+    that the bus allows. `user` is the user id that the caller tells the bus, and `unique` is pinfoldd's other name. Returns how many
+    messages the bus refused."""
     bus, refused = RawBus("/run/dbus/system_bus_socket", user), 0
     told = [(1, {"path": PATH, "interface": INTERFACE, "member": "ListJobs"}),
             (1, {"path": "/", "interface": "org.freedesktop.DBus.Peer", "member": "Ping"}),
@@ -157,7 +158,7 @@ def trace_the_wrapper():
 
 
 def flood_of_connections(number, hold):
-    """Makes connections that say nothing. `hold` is a pipe: the connections stay open until it is closed."""
+    """Makes connections that send nothing. The connections stay open until the pipe `hold` is closed."""
     resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
     held = []
     for _ in range(int(number)):
@@ -196,8 +197,8 @@ def list_whole(key):
 
 
 def cgroup_of_a_name(above, path):
-    """Makes a cgroup with the path of another user's job, below a cgroup to which the user may write. Returns the processes in it, and
-    pinfoldd's answer about them."""
+    """Makes a cgroup with the path of another user's job, below a cgroup to which the user may write. Returns the processes in the cgroup,
+    and pinfoldd's answer about these processes."""
     cgroup = Path(above + path)
     cgroup.mkdir(parents=True)
     own = idle()

@@ -25,7 +25,7 @@ def identity(user):
 
 
 class Crowd:
-    """Jobs that run from start() to finish(), and at least this number of jobs."""
+    """Runs jobs from start() to finish(), and at least as many jobs as finish() asks for."""
 
     def __init__(self):
         self.keys = {}

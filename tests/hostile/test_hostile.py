@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Two ordinary users, alice and bob, attack pinfoldd, systemd, each other and the node. Meanwhile the jobs of a third user start, run and
-end, and other users look at them. The attackers gain nothing, and the third user notices nothing."""
+"""Two ordinary users, alice and bob, attack pinfoldd, systemd, each other and the node. During the attacks, the jobs of a third user start,
+run and end, and other users look at these jobs. The attackers must gain nothing, and the third user must notice nothing."""
 
 import contextlib
 import json
@@ -77,7 +77,7 @@ def processes(key):
 
 
 def command_of(pid):
-    """Returns the command of a process, or None if the process has ended, as pinfoldd's placeholder soon does."""
+    """Returns the command of a process, or None if the process has ended. The placeholder of pinfoldd ends soon."""
     with contextlib.suppress(FileNotFoundError, ProcessLookupError):
         return Path(f"/proc/{pid}/comm").read_text().strip()
 
@@ -92,8 +92,8 @@ def cpu_seconds(pid):
 
 
 def resident(pid):
-    """Returns KiB of pinfoldd's own memory and of its program. RssShmem is left out, because pinfoldd maps the history's file, which is in
-    a tmpfs in the box."""
+    """Returns the size of pinfoldd's own memory and of its program in KiB. The sum does not include RssShmem, because pinfoldd maps the
+    history's file, which is in a tmpfs in the box."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssFile"))
 
@@ -125,7 +125,7 @@ def node():
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()
     with job_of("dora", VICTIM):
-        for number in range(20):  # afterwards, pinfoldd has opened all that it opens only once
+        for number in range(20):  # after these jobs, all files that pinfoldd opens only once are open
             run("pinfold-run", "--job", f"first.{number}", "--", "true")
             history("first")
         yield Node()
@@ -162,7 +162,7 @@ def test_01_forged_signals():
 
 
 def test_02_a_number_that_is_roots_by_now(tmp_path):
-    """Processes of other users take process ids, too. So this test does not check how often root's process gets the wanted id."""
+    """This test does not check how often root's process gets the wanted id, because processes of other users take process ids, too."""
     run("pinfold", "open", "recycled.2", "--uid", "alice", "--linger", "infinity")
     with few_numbers(tmp_path), forking_daemon() as place:
         assert offer_numbers("recycled.2", 100, place)
@@ -174,7 +174,7 @@ def test_04_a_socket_that_lingers():
 
 
 def test_04_a_file_that_never_closes(crowd):
-    """At its end, a process with a copy of pinfoldd's descriptors waits for such a file."""
+    """A process with a copy of pinfoldd's descriptors cannot end while a close() of such a file hangs."""
     with alices_server() as server:
         words, _ = command("alice", "files_that_never_close", f"{MOUNT}/unclosed", 12)
         assert run(*in_namespaces_of(server), *words).stdout == '"sent"\n'
@@ -258,7 +258,8 @@ def test_12_connections_that_say_nothing(node):
 
 
 def test_12_connections_of_many_subordinate_ids(node):
-    """alice has subordinate ids as a user of rootless containers. The kernel reports these ids, no matter who has made the namespace."""
+    """alice has subordinate ids as a user of rootless containers. The kernel reports these ids to pinfoldd, no matter who has made the user
+    namespace."""
     first, last = os.pipe()
     words = [sys.executable, ATTACKS, "flood_of_ids", str(SUBORDINATES), "66", "300", str(first)]
     with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True, pass_fds=[first]) as flood:
@@ -270,8 +271,7 @@ def test_12_connections_of_many_subordinate_ids(node):
 
 
 def test_12_descriptors_on_the_bus(node):
-    """Sends more descriptors than pinfoldd has room for, of a file whose close() never gets an answer in pinfoldd, but does in other
-    programs."""
+    """Sends more descriptors than pinfoldd has room for, of a file whose close() hangs for ever in pinfoldd, but not in other programs."""
     messages = 4500
     unique = str(dbus.SystemBus().get_name_owner("org.pinfold1"))
     with alices_server() as server:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The attacks of the users around a start of pinfoldd. They run after the other tests, which need the same pinfoldd from the first to the
-last."""
+"""Tests attacks of users around a start of pinfoldd. These tests run last because they restart pinfoldd, and all other tests need a
+pinfoldd that runs all the time."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ WRONG = Path("/etc/pinfold/pinfold.toml.d/wrong.toml")
 
 
 def test_03_a_key_that_pinfoldd_picks():
-    """pinfoldd counts the keys that it picks. After a restart it must not pick the key of a live job."""
+    """pinfoldd counts up to make keys for jobs. After a restart, pinfoldd must not choose the key of a live job."""
     before = set(live_jobs())
     with subprocess.Popen(["pinfold-run", "--", "sleep", "1000"], stdin=subprocess.DEVNULL, **identity("dora")) as job:
         key, = wait_until(lambda: set(live_jobs()) - before, "her job")
@@ -44,7 +44,7 @@ def a_configuration_that_is_wrong():
 
 @pytest.mark.usefixtures("a_configuration_that_is_wrong")
 def test_25_the_silent_before_a_pinfoldd_that_refuses_to_start():
-    """With this site's configuration, a job then runs without pinfold, and starts soon."""
+    """With this site's configuration, a job runs without pinfold if pinfoldd refuses to start, and the job must start soon."""
     run("systemctl", "stop", "pinfoldd.service")
     first, last = os.pipe()
     words, who = command("bob", "flood_of_connections", 300, first)

@@ -9,7 +9,7 @@ import debs
 
 @pytest.fixture(scope="session", autouse=True)
 def documentation():
-    """The boxes leave out pages and manuals when they install packages, to save time. Here packages are installed whole."""
+    """To save time, boxes do not install manual pages and documentation. These tests need the complete packages."""
     for file in debs.DPKG_OPTIONS.iterdir():
         if "path-exclude" in file.read_text():
             file.unlink()

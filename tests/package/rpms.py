@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rpm packages that the box was booted with, and what rpm does with them. They were built on Debian, of what is in the Debian packages."""
+"""Installs and removes the rpm packages that come with the box. The packages were built on Debian from the contents of the Debian
+packages."""
 
 from pathlib import Path
 
@@ -8,7 +9,7 @@ from jobs import run
 DIRECTORY = Path("/payload/packages/rpm")
 SPEC = Path("/payload/rpm/pinfold.spec")
 MACROS = Path("/payload/rpm/debian.macros")
-# The packages of rpm, by the names of the Debian packages.
+# OF_DEB maps the names of the Debian packages to the names of the rpm packages.
 OF_DEB = {"pinfold": "pinfold", "libpam-pinfold": "pam_pinfold", "pinfold-grid-engine": "pinfold-grid-engine", "pinfold-slurm": "pinfold-slurm",
           "pinfold-torque": "pinfold-torque", "pinfold-openpbs": "pinfold-openpbs", "pinfold-doc": "pinfold-doc"}
 NAMES = tuple(OF_DEB.values())
@@ -27,7 +28,8 @@ def rpm(*arguments, **how):
 
 
 def install(*names):
-    """If a package is there already, this runs the same scripts as an upgrade. rpm does not know what dpkg has installed: --nodeps."""
+    """Installs the packages. If a package is already installed, rpm runs the same scripts as in an upgrade. --nodeps is needed because rpm
+    does not know which packages dpkg has installed."""
     return rpm("--upgrade", "--force", "--nodeps", *(package(name) for name in names))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node on which nothing but the package pinfold was installed."""
+"""Tests a node on which only the package pinfold is installed."""
 
 import gzip
 import hashlib
@@ -15,13 +15,13 @@ STARTED = "c0f8792efdfb4120b4e909c76b3b9dc5"  # the message id of a job's start
 
 
 def etc():
-    """The files below /etc, and what is in them."""
+    """Returns the files below /etc with their contents."""
     return {str(path): hashlib.sha256(path.read_bytes()).hexdigest() for path in Path("/etc").rglob("*") if path.is_file()}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def before():
-    """What was below /etc before the package was installed."""
+    """Returns the contents of /etc before the package was installed."""
     debs.purge()
     was = etc()
     debs.install("pinfold")
@@ -41,9 +41,9 @@ def test_the_group_is_made_and_the_bus_reads_its_policy_before_pinfoldd_starts()
 
 
 def test_what_is_optional_is_off():
-    timers = ["pinfold-strays.timer", "pinfold-strays-files.timer"]
-    assert run("systemctl", "is-active", *timers, check=False).stdout.split() == ["inactive", "inactive"]
-    assert run("systemctl", "is-enabled", *timers, check=False).stdout.split() == ["disabled", "disabled"]
+    timers = ["pinfold-doctor.timer", "pinfold-strays.timer", "pinfold-strays-files.timer"]
+    assert run("systemctl", "is-active", *timers, check=False).stdout.split() == ["inactive"] * 3
+    assert run("systemctl", "is-enabled", *timers, check=False).stdout.split() == ["disabled"] * 3
 
 
 def test_a_job_of_root_runs():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""All packages side by side: what is in which, and what each does on a node."""
+"""Tests all packages together: which files each package has, and what each package does on a node."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ LINE = "account required pam_pinfold.so\n"
 
 @pytest.fixture(scope="module", autouse=True)
 def all_installed():
-    # The box has no line of pam_systemd. Without this, pam-auth-update would take its profile for a new one and switch it on.
+    # The box's PAM files lack pam_systemd. Without --disable, pam-auth-update would enable the profile of pam_systemd as a new profile.
     run("pam-auth-update", "--disable", "systemd")
     debs.install(*debs.NAMES)
     assert set(debs.installed()) == set(debs.NAMES)
@@ -68,7 +68,7 @@ def test_the_smoke_test_of_the_packages():
 
 @pytest.fixture
 def switched_on():
-    """The profile of pam_pinfold is on, and it is off again afterwards."""
+    """Switches the profile of pam_pinfold on, and off again afterwards."""
     was = [path.read_text() for path in COMMON]
     assert "pam_pinfold" not in "".join(was)
     run("pam-auth-update", "--enable", "pinfold")

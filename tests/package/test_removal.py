@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the packages leave behind."""
+"""Tests which files and units remain after the packages are removed."""
 
 import grp
 import os
@@ -12,9 +12,9 @@ import pytest
 
 from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, units, wait_until
 
-# What is not of this system, or is dpkg's own, or a log.
+# These directories are not part of the installed system, or belong to dpkg, or contain logs.
 ELSEWHERE = ("/dev", "/payload", "/proc", "/results", "/sys", "/tmp", "/var/cache", "/var/lib/dpkg", "/var/log", "/var/tmp")
-# systemd has them for each boot, each unit and each journal.
+# systemd makes files in these directories for each boot, each unit and each journal.
 TRANSIENT = ("/run/systemd", "/run/udev", "/run/log")
 
 
@@ -87,8 +87,8 @@ def test_a_purge_leaves_nothing_but_what_the_page_says(versions):
     left = files() - was_files
     assert sorted(left) == []
     users, groups = accounts()
-    assert (users - was_users, groups - was_groups - {"pinfold-admin"}) == (set(), set())
-    # The slices stay as they were loaded, without a file and without a process, until the next boot.
+    assert (users - was_users, groups - was_groups - {"pinfold-admin", "pinfold-audit"}) == (set(), set())
+    # The slices stay loaded until the next boot, without a unit file and without a process.
     assert known_units() - was_units - {"batch.slice", "pinfold.slice"} == set()
     assert "pinfold" not in run("systemctl", "list-sockets", "--all", "--no-legend").stdout
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rpm packages: they have the files of the Debian packages, the names of EL and openSUSE, and scripts that do the same as those of Debian."""
+"""The rpm packages have the same files as the Debian packages, the names of EL and openSUSE, and scripts that do the same as Debian's."""
 
 import re
 import stat
@@ -16,20 +16,20 @@ import rpms
 from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, start_job, units, wait_until
 from test_install import etc
 
-# What only Debian's own programs read.
+# Only Debian's own programs read these files.
 DEBIAN_ONLY = re.compile(r"/usr/share/(doc/[^/]+/(changelog(\.Debian)?\.gz|copyright)|lintian/.*|pam-configs/pinfold)")
 RPM_ONLY = re.compile(r"/usr/share/licenses/.*")
-# zsh of EL and openSUSE reads another directory than zsh of Debian.
+# zsh reads completions from another directory on EL and openSUSE than on Debian.
 OTHER_DIRECTORIES = {"/usr/share/zsh/vendor-completions/": "/usr/share/zsh/site-functions/"}
 UNITS = ["pinfoldd.service", "pinfoldd.socket"]
-# What the box itself has for the tests.
+# The box itself has these files for the tests.
 THE_BOX = {"/etc/pinfold-disposable", "/usr/libexec/pinfold-tests"}
 SSHD = Path("/etc/pam.d/sshd")
 
 
 def files_of_deb(name):
-    """The mode of each file, or where the link leads, by the path that the file has in the rpm package. On Debian, PAM's
-    modules are not executable. But rpm finds out which libraries a file needs only if the file is executable."""
+    """Returns the mode of each file, or the target of a link, by the path in the rpm package. PAM modules are not executable on Debian. PAM
+    modules in rpm packages are executable, because rpm looks for the needed libraries of executable files only."""
     found = {}
     data = subprocess.run(["dpkg-deb", "--fsys-tarfile", debs.deb(name)], capture_output=True, timeout=120, check=True).stdout
     for member in tarfile.open(fileobj=BytesIO(data)):
@@ -114,7 +114,7 @@ def test_rpmlint_finds_nothing():
 
 @pytest.fixture
 def nothing():
-    """Neither Debian's packages nor those of rpm are installed."""
+    """Removes all packages, both Debian's and rpm's."""
     debs.purge()
     rpms.remove_all()
     yield
@@ -123,13 +123,13 @@ def nothing():
 
 @pytest.fixture
 def node(nothing):
-    """A node with pinfold from rpm, whose administrator has started pinfoldd."""
+    """A node with pinfold from rpm packages, on which the administrator has started pinfoldd."""
     rpms.install("pinfold")
     run("systemctl", "start", *UNITS)
 
 
 def waiting(key):
-    """A job that ends with status 3 when its standard input ends; finish() lets it end."""
+    """Starts a job that ends with status 3 when its standard input ends. finish() ends it."""
     return start_job(key, "sh", "-c", "read line; exit 3", stdin=subprocess.PIPE)
 
 
@@ -146,7 +146,7 @@ def test_an_installation_changes_no_batch_system_and_no_pam(nothing):
     rpms.install(*rpms.NAMES)
     now = etc()
     changed = {path for path in {*was, *now} if was.get(path) != now.get(path)}
-    own = {path for path in changed if path.startswith("/etc/pinfold/") or Path(path).name.startswith(("pinfoldd.", "pinfold-strays"))}
+    own = {path for path in changed if path.startswith("/etc/pinfold/") or Path(path).name.startswith(("pinfoldd.", "pinfold-strays", "pinfold-doctor"))}
     assert changed - own <= {"/etc/group", "/etc/group-", "/etc/gshadow", "/etc/gshadow-"}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""From one version of the packages to another, while jobs run."""
+"""Upgrades the packages from one version to another while jobs run."""
 
 import contextlib
 import itertools
@@ -20,7 +20,7 @@ PACKAGES = ("pinfold", "libpam-pinfold", "pinfold-slurm")
 
 
 def start(key):
-    """A job that ends with status 3 when its standard input ends; finish() lets it end."""
+    """Starts a job that ends with status 3 when its standard input ends. finish() ends it."""
     return start_job(key, "sh", "-c", "read line; exit 3", stdin=subprocess.PIPE)
 
 
@@ -64,7 +64,7 @@ def test_no_job_is_lost_by_an_upgrade(older):
 
 @pytest.fixture
 def cluster(older):
-    """Slurm with pinfold's plugin and epilogue. A container has no memory controller, and all of Slurm's jobs have a limit of memory."""
+    """Starts Slurm with pinfold's plugin and epilogue. A container has no memory controller, and all of Slurm's jobs have a memory limit."""
     with site('[jobs]\nunenforced_limits = "warn"\n'):
         slurm.start()
         yield
@@ -77,13 +77,13 @@ def test_no_job_of_slurm_is_lost_by_an_upgrade(cluster):
     directory.mkdir()
 
     def submit(name):
-        """A job that ends with status 3 when end(name) lets it end."""
+        """Submits a job that ends with status 3 when end(name) is called."""
         os.mkfifo(directory / name)
         return slurm.submit(f"read line <{directory / name}; exit 3", "--output=/dev/null")
 
     def end(name):
         def reader():
-            with contextlib.suppress(OSError):  # the job does not read yet
+            with contextlib.suppress(OSError):  # the job has not opened the pipe yet
                 return os.open(directory / name, os.O_WRONLY | os.O_NONBLOCK)
         os.close(wait_until(reader, f"{name} reads"))
 

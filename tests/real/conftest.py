@@ -10,8 +10,8 @@ from nodes import NODES, ask, on  # noqa: E402
 
 @pytest.fixture(autouse=True)
 def nothing_left(request, batch_system):
-    """Neither by the test nor, if it failed in the middle, for those that come after it: each would fail at its deadline. `batch_system`, a
-    fixture of each module, is the module that has started it."""
+    """Cleans up after a failed test. Jobs that a failed test left behind would make all later tests fail, each at its deadline.
+    `batch_system` is a fixture of each test module, and returns the module that has started the batch system."""
     yield
     if getattr(request.node, "failed", False):
         batch_system.delete_all()

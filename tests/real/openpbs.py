@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real OpenPBS on the nodes of a cluster, or on one host, set up as docs/schedulers/openpbs.md says: the server on node1, a MoM on each. And
-its jobs. The deadlines are those of an emulated machine, which is twenty times slower than others."""
+"""A real OpenPBS, set up as docs/schedulers/openpbs.md says, and its jobs. The server runs on node1, and a MoM runs on each node.
+Everything can also run on one host. The deadlines are long enough for an emulated machine, which is twenty times slower than other
+machines."""
 
 import itertools
 import json
@@ -15,10 +16,10 @@ from two_hosts import put_leave
 PREFIX = "/opt/pbs"
 HOME = "/var/spool/pbs"
 HOOK = "/usr/libexec/pinfold/openpbs"
-CPUS = 8  # of each node
+CPUS = 8  # CPUs of each node
 PERIOD = 15  # seconds between two runs of exechost_periodic
 
-# $logevent: all, or nobody could say afterwards what came when.
+# $logevent makes MoM log all events, because otherwise nobody could reconstruct their order.
 SET_UP = """set -e
 printf '%s\\n' PBS_EXEC={prefix} PBS_HOME={home} PBS_SERVER=node1 PBS_START_SERVER={server} PBS_START_SCHED={server} PBS_START_COMM={server} \\
     PBS_START_MOM=1 PBS_SCP=/usr/bin/scp >/etc/pbs.conf
@@ -31,13 +32,13 @@ systemctl daemon-reload
 systemctl start pbs
 """
 
-# A box without a network: PBS wants a name for the host that is not the loopback's.
+# In a box without a network, PBS needs a name of the host that does not belong to the loopback address.
 OWN_ADDRESS = """set -e
 ip address add 10.11.12.1/24 dev lo
 printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1' >/etc/hosts
 """
 
-# The last one is not the page's: these tests wait for the event.
+# The last line is not in docs/schedulers/openpbs.md. The last line makes exechost_periodic run often enough for the tests.
 INSTALL = [
     "create hook pinfold",
     f"import hook pinfold application/x-python default {HOOK}/pinfold_hook.py",
@@ -51,8 +52,8 @@ INSTALL = [
     f"set hook pinfold freq = {PERIOD}",
 ]
 
-# leave SECONDS: leaves a daemon behind, when it is one: MoM kills what is still in the session of a script or task that has ended.
-# What release_nodes() returns is kept: it has no reference of its own to the job, which would be freed with it.
+# This hook releases chunks at a job's start. The hook keeps the object that release_nodes() returns. This object refers to the job without
+# counting as a reference, so its deletion would free the job.
 PRUNE = """import pbs
 event = pbs.event()
 if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start":
@@ -63,7 +64,7 @@ numbers = itertools.count(1)
 
 
 def pbs(program, *arguments, user=None, **options):
-    """A command of OpenPBS's, on node1."""
+    """Runs a command of OpenPBS on node1."""
     command = [f"{PREFIX}/bin/{program}", *arguments]
     return run(*(["runuser", "-u", user, "--", *command] if user else command), **options)
 
@@ -83,7 +84,7 @@ def start():
     qmgr("set server scheduling = true")
     qmgr("create resource ngpus type=long,flag=nh")
     for node in NODES:
-        qmgr(f"create node {node}", check=False)  # the server's own host is one already
+        qmgr(f"create node {node}", check=False)  # the server's own host exists already
         wait_until(lambda: vnode(node).get("state") == "free", f"{node} is free", 600)
         qmgr(f"set node {node} resources_available.ncpus = {CPUS}")
         qmgr(f"set node {node} resources_available.ngpus = {CPUS}")
@@ -96,17 +97,18 @@ def start():
 
 
 def wait_back(node):
-    """Until the hook has brought it back. The scheduler hears of no vnode that comes back, and would look for the jobs that wait for it only in its
-    next cycle, up to ten minutes later (scheduler_iteration): it is asked for one."""
+    """Waits until the hook has set the vnode online again. The scheduler does not notice a vnode that is online again, and would look at
+    waiting jobs only in its next cycle, up to ten minutes later (scheduler_iteration). So wait_back() asks for a cycle."""
     wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 600)
     qmgr("set server scheduling = true")
 
 
 @contextmanager
 def second_vnode(node):
-    """The host has another vnode, `second`, with CPUs and memory of its own. PBS has it back whenever it is deleted, so it stays, offline."""
+    """Gives the host another vnode, `second`, with its own CPUs and memory. PBS would make the vnode again after a deletion, so the vnode
+    stays after the test, but offline."""
     lines = ["$configversion 2", "second: resources_available.ncpus = 4", "second: resources_available.mem = 4gb"]
-    if "state" not in vnode("second"):  # of a vnode that is not there, PBS shows an error
+    if "state" not in vnode("second"):  # PBS prints an error if the vnode does not exist
         on(node, "sh", "-c", "printf '%s\\n' \"$@\" >/root/second", "sh", *lines)
         on(node, f"{PREFIX}/sbin/pbs_mom", "-s", "insert", "second", "/root/second")
         on(node, "sh", "-c", f"kill -HUP $(cat {HOME}/mom_priv/mom.lock)")
@@ -120,14 +122,15 @@ def second_vnode(node):
 
 
 def take_away(name, comment):
-    """As an administrator does. pbsnodes -o would take all vnodes of the host."""
+    """Sets a vnode offline, as an administrator does. pbsnodes -o would set all vnodes of the host offline."""
     qmgr(f"set node {name} state = offline")
     qmgr(f"set node {name} comment = '{comment}'")
 
 
 @contextmanager
 def prune(kept):
-    """OpenPBS resizes a job at its start when the job tolerates the loss of nodes and a hook takes chunks from it: all but `kept`."""
+    """OpenPBS resizes a job at its start if the job tolerates the loss of nodes and a hook releases chunks of it. This hook releases all chunks
+    except `kept`."""
     hook = Path("/root/prune.py")
     hook.write_text(PRUNE.format(kept=kept))
     for directive in ("create hook prune", "set hook prune event = execjob_launch", "set hook prune order = 110",
@@ -142,7 +145,7 @@ def prune(kept):
 
 
 def end_mom(node, signal):
-    """Not by systemd, which would start no MoM with an option."""
+    """Ends MoM without systemd, which would start no MoM with an option."""
     pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
     on(node, "kill", f"-{signal}", pid)
     wait_until(lambda: on(node, "test", "-e", f"/proc/{pid}", check=False).returncode != 0, f"MoM of {node} has ended")
@@ -155,7 +158,7 @@ def start_mom(node, *options):
 
 
 def keep_logs():
-    """With the other results of the box."""
+    """Puts the logs beside the other results of the box."""
     for node in NODES:
         on(node, "sh", "-c", f"cp -r {HOME}/mom_logs {HOME}/server_logs {HOME}/sched_logs /results")
 
@@ -175,12 +178,12 @@ def mom_log(node):
 
 
 def events(node, event):
-    """How often pinfold's hook has run for this event."""
+    """Returns how often pinfold's hook has run for this event."""
     return sum(f"label=hook_{event}_pinfold_" in line and re.search("action=pbs_python .*profile_stop", line) is not None for line in mom_log(node))
 
 
 def wait_periodic(node):
-    """Until the hook has had a run of exechost_periodic from its start on."""
+    """Waits until the next run of the hook for exechost_periodic is over."""
     before = events(node, "exechost_periodic")
     wait_until(lambda: events(node, "exechost_periodic") > before, "a run of exechost_periodic", 5 * PERIOD)
 
@@ -192,12 +195,12 @@ def delete_all():
 
 
 class Job:
-    """A batch job with its own file for output and errors. `node`: the one that it must run on."""
+    """A batch job with its own file for output and errors. `node` is the node on which the job must run."""
 
     def __init__(self, script, *options, node=None, user="alice"):
         self.home = Path("/home", user)
         self.out = self.home / f"out.{next(numbers)}"
-        file = self.home / "script"  # PBS takes a copy
+        file = self.home / "script"  # PBS makes a copy of the script
         file.write_text(f"#!/bin/sh\n{script}\n")
         where = ["-l", f"select=1:ncpus=1:vnode={node}"] if node else []
         self.id = pbs("qsub", "-j", "oe", "-o", self.out, *where, *options, file, user=user, cwd=self.home).stdout.strip()
@@ -214,11 +217,11 @@ class Job:
         return self
 
     def wait(self, deadline=600):
-        """Until PBS holds it to be over."""
+        """Waits until the job is over for PBS."""
         return self.wait_state("F", deadline=deadline)
 
     def wait_file(self, name, deadline=600):
-        """Until the job has made this file in its home."""
+        """Waits until the job has made this file in its home directory."""
         wait_until((self.home / name).exists, f"{name} of {self.id}", deadline)
         return (self.home / name).read_text()
 
@@ -232,5 +235,5 @@ class Job:
         return self.shown()["exec_vnode"].strip("(").split(":")[0]
 
     def receipt(self, node=None):
-        """The newest one on this node; it must be there."""
+        """Returns the newest receipt on this node, which must exist."""
         return ask(node or self.node(), "receipts", self.key)[0]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold's hook under a real OpenPBS on two hosts: what the tests with a stand-in for MoM (tests/container/test_openpbs.py) take for granted."""
+"""Tests pinfold's hook under a real OpenPBS on two hosts, and also the assumptions behind the tests with a stand-in for MoM
+(tests/container/test_openpbs.py)."""
 
 import contextlib
 import json
@@ -105,7 +106,7 @@ def test_jobs_that_wait_for_a_drained_node_run_when_it_is_back():
         job.wait()
     runs = [job.shown()["run_count"] for job in jobs]
     print("run_count", runs)
-    assert max(runs) <= 3, runs  # those that the scheduler had sent before it knew have had a start
+    assert max(runs) <= 3, runs  # the scheduler may have started some jobs before it knew of the drain
     assert [outcome(job.receipt("node1")) for job in jobs] == [("exited", 0, None)] * len(jobs)
 
 
@@ -135,11 +136,12 @@ def test_a_job_that_asks_for_what_the_node_has_not_leaves_the_node_as_it_is():
 @pytest.mark.parametrize("asks, small", [("select=1:ncpus=1:vmem=16mb", "vmem=16384kb"), ("pvmem=16mb", "pvmem=16mb"),
                                          ("pvmem=24mb", "pvmem=24mb"), ("file=1kb", "file=1kb"), ("cput=1", "cput=1"), ("pcput=9", "pcput=9")])
 def test_no_job_starts_whose_limits_the_hook_cannot_run_under(asks, small):
-    """OpenPBS would run the first two without the hook, so outside of their scopes. With little CPU time, a large environment has the same effect."""
+    """OpenPBS would run the first two jobs without the hook, and so outside of their scopes. OpenPBS would also run jobs with little CPU
+    time or a large environment without the hook."""
     job = Job("grep ^0: /proc/self/cgroup", "-l", asks)
     refusal = f"Job;{job.id};pinfold: {small} is too small for the hook"
     wait_until(lambda: any(refusal in line for node in NODES for line in openpbs.mom_log(node)), "MoM's log has the refusal")
-    job.wait_state("H")  # the server never answers a qdel that comes while it starts the job
+    job.wait_state("H")  # the server never answers a qdel that arrives while it starts the job
     assert not job.out.exists() and not any("offline" in vnode(node)["state"] for node in NODES)
     job.delete()
     job.wait()
@@ -198,7 +200,7 @@ def test_a_site_may_let_jobs_run_unconfined():
 
 
 def test_the_environment_is_the_same_with_the_hook(monkeypatch):
-    """MoM takes apart at commas what a hook has in its environment."""
+    """MoM splits the variables in a hook's environment at commas."""
     odd = """a,b "c" 'd' \\e f=g é"""
     monkeypatch.setenv("ODD", odd)
     job = Job("""printf '%s' "$ODD" """, "-V", node="node1").wait()
@@ -285,7 +287,7 @@ def test_attach_takes_a_session_into_the_job():
 
 @pytest.fixture
 def unenforced():
-    """A container box may have no memory controller."""
+    """A container may have no memory controller."""
     for node in NODES:
         set_site(node, '[jobs]\nunenforced_limits = "warn"\n')
     yield
@@ -352,7 +354,7 @@ def test_a_sister_host_that_gives_a_vnode_back_has_the_limits_of_the_rest(second
               "-l", "select=1:ncpus=1:mem=100mb:vnode=node1+1:ncpus=1:mem=150mb:vnode=node2+1:ncpus=1:mem=250mb:vnode=second")
     job.wait_file(f"{job.id}.runs")
     assert (limits(job)["memory_max"], limits(job, "node2")["memory_max"]) == (100 << 20, 400 << 20)
-    # The server hears of the job's start later than the job.
+    # The server learns of the start some time after the job has started.
     wait_until(lambda: pbs("pbs_release_nodes", "-j", job.id, "second", check=False).returncode == 0, "the vnode is given back")
     wait_until(lambda: limits(job, "node2")["memory_max"] == 150 << 20, "the smaller share")
     print(job.shown()["exec_vnode"], [openpbs.events(node, "execjob_resize") for node in NODES])
@@ -419,7 +421,7 @@ UNKNOWN = ("exited", None, None)
 
 
 def told(job, node="node1"):
-    """What PBS and pinfold say of its runs, the newest receipt first."""
+    """Returns what PBS and pinfold report about the job's runs, the newest receipt first."""
     shown = job.shown()
     print(f"Exit_status {shown['Exit_status']}, run_count {shown['run_count']}, receipts {list(map(outcome, ask(node, 'receipts', job.key)))}")
     return shown["Exit_status"], shown["run_count"], list(map(outcome, ask(node, "receipts", job.key)))
@@ -498,7 +500,7 @@ def test_fifty_jobs_while_the_daemon_is_restarted():
 
 
 def test_no_hook_has_failed():
-    """The last test: what MoM's log of all this says."""
+    """This is the last test: it checks MoM's log of all the tests before."""
     for node in NODES:
         faults = [line for line in openpbs.mom_log(node) if re.search(r"Traceback|unhandled exception|pinfold: .*Error:", line)]
         assert not faults, faults

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Limits in force under a real OpenPBS, and processes that cannot be killed: on one host that has all cgroup controllers, a virtual machine."""
+"""Tests limits, and processes that cannot be killed, under a real OpenPBS on a virtual machine, which has all cgroup controllers."""
 
 import re
 import signal
@@ -16,7 +16,7 @@ from two_hosts import outcome
 
 MIB = 1 << 20
 
-# Holds so many MiB until it may end.
+# Allocates this number of MiB, and holds them until the job may end.
 HOLDS = """/usr/bin/python3 -c "
 import os, time
 held = [b'x' * (1 << 20) for _ in range({})]
@@ -25,8 +25,8 @@ open(name + '.runs', 'w').close()
 while not os.path.exists(name + '.go'): time.sleep(0.1)"
 echo over"""
 
-# Takes so many MiB of memory, and no address space. MoM itself makes vmem the limit of the address space of each process (RLIMIT_AS), and ends
-# a job when it sees that all processes together have more address space.
+# Uses this number of MiB of memory, but no address space. MoM limits each process's address space to vmem (RLIMIT_AS), and ends a job when
+# all its processes together have more.
 FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
 
 
@@ -157,7 +157,7 @@ def test_the_limits_are_those_of_the_allotted_share_and_follow_it():
 def test_a_vnode_that_an_administrator_has_set_offline_stays_so(frozen):  # noqa: F811
     """While a process of a job cannot be killed, all other vnodes of the host are offline."""
     for folder in frozen.parents[1:3]:
-        folder.chmod(0o755)  # pytest's own: the job's user goes through
+        folder.chmod(0o755)  # the job's user must get through pytest's own directory
     set_site("node1", '[unkillable]\nafter = "2s"\n')
     with openpbs.second_vnode("node1"):
         openpbs.take_away("second", "mine")

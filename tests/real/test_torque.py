@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold's programs under a real Torque on two hosts: what the tests with a stand-in for pbs_mom (tests/container/test_torque.py) take for
-granted."""
+"""Tests pinfold's programs under a real Torque on two hosts, and also the assumptions behind the tests with a stand-in for pbs_mom
+(tests/container/test_torque.py)."""
 
 import contextlib
 import json
@@ -66,7 +66,7 @@ def test_a_job_that_pbs_mom_ends_is_signalled_once(how):
 
 @pytest.fixture
 def users_scripts():
-    """One for each that pbs_mom runs as the user: each leaves a daemon of its own number behind."""
+    """Writes each script that pbs_mom runs as the user. Each of the scripts leaves behind a daemon with its own number."""
     folder = Path(torque.HOME, "mom_priv")
     scripts = [folder / "prologue.user", folder / "epilogue.user", Path("/home/alice/prologue"), Path("/home/alice/epilogue")]
     for number, script in enumerate(scripts, 4721):
@@ -88,7 +88,7 @@ def test_what_the_users_prologues_and_epilogues_leave_ends_with_the_job(users_sc
 
 
 def wait_back(node):
-    """pbs_server takes a break of five minutes from a node that has refused three jobs in a row, even if it takes jobs again."""
+    """pbs_server sends no jobs for five minutes to a node that has refused three jobs in a row, even if the node takes jobs again."""
     torque.wait_state(node, "free", 400)
 
 
@@ -97,8 +97,8 @@ def held(jobs):
 
 
 def sent_back():
-    """What the prologue has said of the jobs that it refused. It does not run for those that pbs_mom itself refuses. These count in start_count, one
-    for each cycle of the scheduler until pbs_mom's next status, up to 45 s later."""
+    """Returns the prologue's messages about refused jobs. The prologue does not run for jobs that pbs_mom itself refuses. start_count also
+    includes the jobs that pbs_mom refuses: one for each scheduler cycle until pbs_mom's next status, up to 45 s later."""
     return [line for line in read_journal("-o", "cat", "-t", "torque-prologue").splitlines() if "goes back to the queue" in line]
 
 
@@ -198,7 +198,8 @@ def test_a_job_that_is_run_again_has_two_receipts_and_nothing_of_its_first_run()
 
 
 def test_pbs_mom_is_restarted():
-    """The page's KillMode=process. What Torque has as the status of a job that is over after that is Torque's own."""
+    """The restart uses KillMode=process, as docs/schedulers/torque.md says. If a job ends after the restart, its exit status in Torque is a value of
+    Torque's own."""
     job = Job("echo a; touch $HOME/$PBS_JOBID.runs; until [ -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; echo b; $HOME/leave 4716; exit 5",
               nodes="node1")
     job.wait_file(f"{job.id}.runs")
@@ -213,7 +214,7 @@ def test_pbs_mom_is_restarted():
 
 @contextlib.contextmanager
 def mom_config(line):
-    """pbs_mom of node1 has this line in addition, for as long as the context lasts."""
+    """Adds this line to the configuration of node1's pbs_mom for as long as the context lasts."""
     file = Path(torque.HOME, "mom_priv/config")
     text = file.read_text()
     file.write_text(f"{text}{line}\n")
@@ -260,7 +261,7 @@ def test_a_site_may_let_jobs_run_unconfined():
 
 @pytest.fixture
 def unenforced():
-    """A container box may have no memory controller."""
+    """A container may have no memory controller."""
     set_site("node1", '[jobs]\nunenforced_limits = "warn"\n')
     yield
     set_site("node1", "")

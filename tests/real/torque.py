@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Torque on the nodes of a cluster, set up as docs/schedulers/torque.md says: server and scheduler on node1, a pbs_mom on each. And its
-jobs."""
+"""A real Torque, set up as docs/schedulers/torque.md says, and its jobs. The server and the scheduler run on node1, and a pbs_mom runs on
+each node."""
 
 import itertools
 import xml.etree.ElementTree as ElementTree
@@ -14,9 +14,9 @@ PREFIX = "/opt/torque"
 HOME = "/var/spool/torque"
 PROGRAMS = "/usr/libexec/pinfold"
 SERVER = "node1.example.org"
-CPUS = 8  # of each node
+CPUS = 8  # CPUs of each node
 
-# The server takes no manager from a host without a domain.
+# The server accepts no manager from a host without a domain.
 SET_UP = """set -e
 printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1.example.org node1' '10.11.12.2 node2.example.org node2' >/etc/hosts
 echo {prefix}/lib >/etc/ld.so.conf.d/torque.conf
@@ -37,12 +37,11 @@ done
 systemctl daemon-reload
 """
 
-# leave SECONDS: leaves a daemon behind, when it is one: pbs_mom kills what is still in the session of a script or task that has ended.
 numbers = itertools.count(1)
 
 
 def torque(program, *arguments, user=None, **options):
-    """A command of Torque's, on node1."""
+    """Runs a command of Torque on node1."""
     command = [f"{PREFIX}/bin/{program}", *arguments]
     return run(*(["runuser", "-u", user, "--", *command] if user else command), **options)
 
@@ -62,7 +61,7 @@ def start():
                       f"set server managers=root@{SERVER}", f"set server operators=root@{SERVER}"):
         qmgr(directive)
     torque("qterm", "-t", "quick")
-    Path(HOME, "server_priv/nodes").write_text("".join(f"{node} np={CPUS}\n" for node in NODES))  # the new server has removed it
+    Path(HOME, "server_priv/nodes").write_text("".join(f"{node} np={CPUS}\n" for node in NODES))  # the new server has removed the file
     run("systemctl", "start", "pbs_server")
     run("systemd-run", "--unit=pbs_sched", "--property=Type=forking", f"{PREFIX}/sbin/pbs_sched")
     put_leave()
@@ -77,12 +76,12 @@ def node(name):
 
 
 def wait_state(name, state, deadline=180):
-    """The server hears from each pbs_mom every 45 s."""
+    """Each pbs_mom reports to the server every 45 s."""
     wait_until(lambda: node(name).get("state") == state, f"{name} is {state}: {node(name)}", deadline)
 
 
 def wait_down(name, reason):
-    """The server may take the node for down before pbs_mom has told it the reason, which comes with pbs_mom's next status."""
+    """The server may set the node down before it knows the reason, which comes with pbs_mom's next status."""
     wait_state(name, "down")
     wait_until(lambda: reason in torque("pbsnodes", "-l", "-n").stdout, f"{name} is down for the reason '{reason}'", 180)
     print(torque("pbsnodes", "-l", "-n").stdout)
@@ -93,7 +92,7 @@ def mom_log(name):
 
 
 def keep_logs():
-    """With the other results of the box."""
+    """Puts the logs beside the other results of the box."""
     for name in NODES:
         on(name, "sh", "-c", f"cp -r {HOME}/mom_logs /results")
     run("sh", "-c", f"cp -r {HOME}/server_logs {HOME}/sched_logs /results")
@@ -104,12 +103,12 @@ def delete_all():
 
 
 class Job:
-    """A batch job with its own file for output and errors. `nodes`: as in -l nodes=."""
+    """A batch job with its own file for output and errors. `nodes` is the value of -l nodes=."""
 
     def __init__(self, script, *options, nodes=None, user="alice"):
         self.home = Path("/home", user)
         self.out = self.home / f"out.{next(numbers)}"
-        file = self.home / "script"  # Torque takes a copy
+        file = self.home / "script"  # Torque makes a copy of the script
         file.write_text(f"#!/bin/sh\n{script}\n")
         where = ["-l", f"nodes={nodes}"] if nodes else []
         self.id = torque("qsub", "-j", "oe", "-o", f"{SERVER}:{self.out}", *where, *options, file, user=user, cwd=self.home).stdout.strip()
@@ -123,7 +122,7 @@ class Job:
         return self.shown()["job_state"]
 
     def status(self):
-        """The exit status that Torque has."""
+        """Returns the job's exit status in Torque."""
         return int(self.shown()["exit_status"])
 
     def starts(self):
@@ -134,11 +133,11 @@ class Job:
         return self
 
     def wait(self, deadline=180):
-        """Until Torque holds it to be over."""
+        """Waits until the job is over for Torque."""
         return self.wait_state("C", deadline=deadline)
 
     def wait_file(self, name, deadline=120):
-        """Until the job has made this file in its home."""
+        """Waits until the job has made this file in its home directory."""
         wait_until((self.home / name).exists, f"{name} of {self.id}: {self.shown()}", deadline)
 
     def delete(self):
@@ -148,9 +147,9 @@ class Job:
         return self.out.read_text()
 
     def node(self):
-        """The mother superior."""
+        """Returns the node of the mother superior."""
         return self.shown()["exec_host"].partition("/")[0]
 
     def receipt(self, name=None):
-        """The newest one on this node; it must be there."""
+        """Returns the newest receipt on this node, which must exist."""
         return ask(name or self.node(), "receipts", self.key)[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the tests of every real batch system do on its two hosts."""
+"""This file has the tests that are the same for every real batch system on two hosts."""
 
 import json
 from pathlib import Path
@@ -15,18 +15,19 @@ CLEANS_UP = """trap 'echo got term; sleep 4; echo cleaned up; exit 9' TERM
 touch $HOME/$PBS_JOBID.runs
 while :; do sleep 0.2; done"""
 
-# A script, the status that the batch system has for it, and its outcome().
+# Each entry has a script, the exit status in the batch system, and the result of outcome().
 ENDS = [
     ("exit 0", 0, ("exited", 0, None)),
     ("exit 3", 3, ("exited", 3, None)),
     ("exit 255", 255, ("exited", 255, None)),
-    ("kill -9 $$", 128 + 9, ("exited", 128 + 9, None)),  # a child of the login shell, which says so
+    ("kill -9 $$", 128 + 9, ("exited", 128 + 9, None)),  # the login shell turns its child's signal into a status
     ("kill -9 $PPID", 256 + 9, ("signaled", None, 9)),
 ]
 
 
 def put_leave():
-    """A program in alice's home for jobs that leave a daemon behind: `leave SECONDS`."""
+    """Writes the program `leave SECONDS` into alice's home. The program starts a daemon outside of the session, because the MoM itself
+    kills all processes in the session of an ended script or task."""
     leave = Path("/home/alice/leave")
     leave.write_text(LEAVE)
     leave.chmod(0o755)

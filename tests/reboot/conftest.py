@@ -9,5 +9,5 @@ import scenario  # noqa: E402
 
 @pytest.fixture(scope="session", autouse=True)
 def boots():
-    """All boots except the last one end here."""
+    """Ends every boot except the last one, in which the tests run."""
     scenario.main()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node full of jobs goes down, in one way after the other. Each boot runs this program again: it writes down what the earlier boot has
-left, and brings the node down again. In the last boot, pytest checks what was written down."""
+"""A node with many jobs goes down in several ways, one after the other. Each boot runs this program again: the program writes down what the
+earlier boot has left, and brings the node down again. In the last boot, pytest checks what the program has written down."""
 
 import json
 import os
@@ -37,7 +37,7 @@ def drain():
 
 
 def reboot():
-    # The end of this service is planned here, and must not be the end of the box.
+    # The planned reboot ends the service payload.service, but must not end the box.
     dropin = Path("/run/systemd/system/payload.service.d/reboot.conf")
     dropin.parent.mkdir(parents=True)
     dropin.write_text("[Unit]\nSuccessAction=none\nFailureAction=none\n")
@@ -58,7 +58,8 @@ def fill(boot):
         assert run("pinfold-run", "--job", key, "--", "true", timeout=120).returncode == 0
     stubborn = "trap '' TERM; touch {}; while :; do sleep 1000; done"
     for key in keys("run", boot):
-        start_job(key, "sleep", "100000")
+        with (STATE / f"{key}.err").open("w") as errors:
+            start_job(key, "sleep", "100000", stderr=errors)
     for key in keys("end", boot):
         start_job(key, "bash", "-c", stubborn.format(STATE / key))
     for key in [*keys("run", boot), *keys("end", boot)]:
@@ -100,7 +101,7 @@ def write_down(boot):
 
 
 def main():
-    """Returns in the last boot."""
+    """Ends each boot except the last one. In the last boot, the function returns."""
     STATE.mkdir(exist_ok=True)
     boot = int((STATE / "boot").read_text()) if (STATE / "boot").exists() else 0
     if boot > 0:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is left of the jobs of a node after a reboot and after a reset (scenario.py)."""
+"""Tests what is left of a node's jobs after a reboot and after a reset (scenario.py)."""
 
 import json
 from collections import Counter
@@ -35,6 +35,13 @@ def test_what_ran_has_one_receipt(boot):
     found = of(boot, "run")
     assert sorted(found) == sorted(keys("run", boot))
     assert {receipt["result"] for receipt in found.values()} == {("node-shutdown", "node-lost")[boot]}
+
+
+def test_what_ran_at_a_reboot_says_so_once():
+    for key in keys("run", REBOOT):
+        [line] = (STATE / f"{key}.err").read_text().splitlines()
+        assert line.startswith(f"pinfold-run: job {key} on ")
+        assert " was stopped: the node is being shut down. It ran for " in line
 
 
 @BOTH

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The packages as they are released: the same files wherever they are built, and lintian finds nothing wrong with them."""
+"""Tests the packages of a release: two builds in different places make the same files, and lintian finds no fault in the packages."""
 
 import hashlib
 import os
@@ -18,7 +18,7 @@ def build(directory, **environment):
 
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
-    """The directory with the packages, and the checksum of each."""
+    """Returns the directory with the packages, and the checksum of each package."""
     directory = tmp_path_factory.mktemp("packages")
     return directory, build(directory)
 
@@ -32,5 +32,5 @@ def test_lintian_finds_nothing(packages):
 def test_the_packages_are_the_same_when_they_are_built_in_another_directory(packages, tmp_path):
     other = tmp_path / "another-name-of-the-directory"
     assert len(packages[1]) > 7
-    # Else ccache would give both builds the same objects.
+    # With ccache, the second build would only copy the objects of the first build.
     assert build(other, CCACHE_DISABLE="1") == packages[1]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The files of the project, without the files that a build or a test has made. This does not ask git, because the sources may come as a
+"""Finds the files of the project, without the files that a build or a test has made. The functions do not ask git, because the sources may come as a
 tarball."""
 
 from pathlib import Path
@@ -9,7 +9,7 @@ FOLDERS = (".ci", "dbus", "debian", "docs", "src", "tests", "tools", "units")
 
 
 def every_file():
-    """Returns all files, in the order of their names. They must all be text files."""
+    """Returns all files, in the order of their names. All files must be text files."""
     below = [path for folder in FOLDERS for path in (TOP / folder).rglob("*")]
     return sorted(path for path in [*TOP.iterdir(), *below] if path.is_file() and not path.is_symlink() and "__pycache__" not in path.parts and path.name != ".git")
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """clang-tidy finds nothing in the sources that a change touches. clang-tidy takes some five seconds for a source, and two or three times as
-long with its analyzer. So this test checks a few sources without the analyzer. The change decides which sources, so all sources have their
-turn in time.
+long with its analyzer. So this test checks a few sources without the analyzer. The test checks the sources that the change touches, so in
+the course of time it checks all sources.
 
-PINFOLD_TIDY_BASE is the revision with which the change begins. The default is the first parent of HEAD, which is the last landing. With
-"none", the change is everything, and the test checks all sources. PINFOLD_TIDY_MOST is the highest number of sources. With "all", there is
-no limit, and the analyzer runs, too."""
+PINFOLD_TIDY_BASE is the revision with which the change begins. The default is the first parent of HEAD. With "none", all sources count as
+changed. PINFOLD_TIDY_MOST is the highest number of sources. With "all", there is no limit, and the analyzer runs, too."""
 
 import hashlib
 import json
@@ -38,8 +37,8 @@ def sources():
 
 
 def touched(every):
-    """Returns the sources that the change has touched, or with a header that it has touched. If there are none, or if git does not know the
-    change, returns all sources."""
+    """Returns the sources that the change has touched, and the sources whose header the change has touched. If there are no such sources,
+    or if git does not know the change, the result is all sources."""
     changed = [] if BASE == "none" else [TOP / line for line in git("diff", "--name-only", BASE, "--", "src")]
     return [source for source in every if source in changed or source.with_suffix(".hpp") in changed] or every
 

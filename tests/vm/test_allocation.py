@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""CPUs, memory nodes and GPUs for one job alone, and the node's share. The machine has two sockets with two cores of two hyper-threads
-each: the CPUs 0,1 and 2,3 with memory node 0, and the CPUs 4,5 and 6,7 with node 1."""
+"""Tests the CPUs, memory nodes and GPUs that one job has for itself, and the part of the node that all jobs share. The machine has two
+sockets with two cores of two hyper-threads each: the CPUs 0,1 and 2,3 with memory node 0, and the CPUs 4,5 and 6,7 with node 1."""
 
+import json
 import os
 import signal
 import subprocess
@@ -158,6 +159,9 @@ def test_batch_slice_gets_what_is_not_reserved(configure):
     assert Path(f"/proc/{os.getpid()}/cgroup").read_text().find("batch.slice") == -1
     other, where = start("share.2", "--cpus=2")
     assert where[0] == "2-3"
+    seen = json.loads(run("pinfold", "status", "--json").stdout)["resources"]
+    assert seen["cpus"] == {"total": 8, "kept": 2, "given": 2, "free": 4, "unlimited_jobs": 1}
+    assert (seen["memory"]["total"], seen["memory"]["kept"]) == (total, total - int(batch("memory.max")))
     refused = run("pinfold-run", "--allowed-cpus=0", "--", "true", check=False)
     assert "CPUs 0 are not all available: jobs on this node may use 2-7" in refused.stderr
 
@@ -209,7 +213,7 @@ def test_memory_low_protects_from_the_rest_of_the_node():
         jobs.append(job)
     assert batch("memory.low") == str(80 * MIB), "the kernel protects no more below a cgroup than the cgroup itself has"
     assert cached("low.kept") >= 64 * MIB and cached("low.lost") >= 64 * MIB
-    # This process is outside of all jobs: the node itself runs out of memory, and reclaims memory that is not protected.
+    # This process is outside of all jobs, so the node itself runs out of memory, and the kernel reclaims memory that is not protected.
     eater = subprocess.Popen(["systemd-run", "--pipe", "-q", "-p", "MemorySwapMax=0", "/usr/bin/python3", "-c", EAT],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while cached("low.lost") >= 32 * MIB:

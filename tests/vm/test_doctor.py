@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold doctor on a node with all controllers, and without a controller that systemd must not use."""
+"""Tests `pinfold doctor` on a node with all controllers, and without a controller that systemd must not use."""
 
 import json
 from pathlib import Path

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Limits on a kernel with all controllers: the cgroup files have them, systemd shows them, and they have an effect."""
+"""Tests limits on a kernel with all controllers: the cgroup files contain the limits, systemd shows the limits, and the limits have an
+effect."""
 
 import json
 import re
@@ -134,7 +135,7 @@ def test_cpu_quota_throttles():
     receipt = receipts(key)[0]
     used = receipt["cpu_user"] + receipt["cpu_system"]
     assert used >= 500_000
-    # The limit is a fifth of the wall time, and a period that was running at the end.
+    # The quota is a fifth of a CPU. In addition, the job may use the whole quota of its last period, even if the period is cut short.
     assert used <= receipt["wall"] / 5 + 100_000
 
 
@@ -172,7 +173,8 @@ def test_run_time_max_ends_the_job():
     expect_nothing_left()
 
 
-# How each limit is raised and then, in the opposite order, lowered: option, value, file, text of the file.
+# The test raises each limit, and then lowers the limits in the opposite order. An entry has the option, the value, the file and the text of
+# the file.
 CHANGES = {
     "memory_max": [("256M", str(256 * MIB)), ("32M", str(32 * MIB)), ("infinity", "max")],
     "memory_high": [("256M", str(256 * MIB)), ("32M", str(32 * MIB))],
@@ -282,7 +284,7 @@ def test_swap_is_used_up_to_its_limit():
 
 
 def test_cpu_weight_shares():
-    """Both jobs run on one CPU. For as long as the lighter job runs, the heavier job gets three times as much."""
+    """Both jobs run on one CPU. While the job with the lower weight runs, the other job gets three times as much CPU time."""
     spin = "import time\nwhile time.monotonic() < %f: pass"
     end = time.monotonic() + 6
     jobs = [start_job(f"limit.weight{weight}", "python3", "-c", spin % end, options=[f"--cpu-weight={weight}", "--allowed-cpus=0"])
@@ -319,8 +321,9 @@ def test_read_operations_are_held_and_counted():
 
 @pytest.fixture
 def shared_disk():
-    """The kernel shares a disk by weight once it knows what the disk can do: here 1 MiB a second. The emulated machine must be able
-    to read faster than that even if the host is busy, because otherwise nobody waits for the disk, and the weights have no effect."""
+    """The kernel shares a disk by weight only if it knows the speed of the disk, which the test sets to 1 MiB per second. The weights have
+    an effect only if jobs wait for the disk, so the emulated machine must be able to read faster than 1 MiB per second even on a busy
+    host."""
     qos, model = Path("/sys/fs/cgroup/io.cost.qos"), Path("/sys/fs/cgroup/io.cost.model")
     model.write_text(f"{NUMBER} ctrl=user model=linear rbps={MIB} rseqiops=250 rrandiops=250 wbps={MIB} wseqiops=250 wrandiops=250")
     qos.write_text(f"{NUMBER} enable=1 ctrl=user min=100.00 max=100.00")

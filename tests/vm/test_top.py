@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold top on a kernel with all controllers: memory, limits, disks, and how much of its CPUs a job uses."""
+"""Tests `pinfold top` on a kernel with all controllers: the memory, the limits, the disks, and the part of its CPUs that a job uses."""
 
 import json
 
@@ -31,6 +31,7 @@ def test_limits_and_what_is_used_of_them():
     second = json.loads(lines[end:])
     [since_start], [row] = first["jobs"], second["jobs"]
     assert row["memory_max"] == 256 * MIB
+    assert 64 * MIB <= row["memory_in_use"] <= row["memory_current"] and row["page_cache"] is not None
     assert 64 * MIB <= row["memory_current"] <= row["memory_peak"] <= 256 * MIB
     assert since_start["io_write_rate"] > 0 and row["io_write_rate"] is not None
     assert row["tasks_current"] == 1
@@ -40,5 +41,5 @@ def test_limits_and_what_is_used_of_them():
     run("pinfold", "stop", "--grace", "0", "top.all")
     finish(job)
     page = run("pinfold", "why", "top.all").stdout
-    assert "of the time of 0.2 CPUs" in page and "slowed down by its quota for" in page and " of 256M, " in page
+    assert "core-walltime (0.2 CPUs)" in page and "slowed down by its quota for" in page and "% of 256M\n" in page
     expect_nothing_left()

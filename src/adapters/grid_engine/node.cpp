@@ -25,7 +25,7 @@ namespace {
 using std::filesystem::path;
 
 constexpr const char* kShepherd = "sge_shepherd";
-constexpr std::size_t kPasswdBuffer = 64 << 10; // in bytes
+constexpr std::size_t kPasswdBuffer = 64 << 10; // the size of the buffer for getpwnam_r(3), in bytes
 
 bool isProgram(const path& file) {
     struct stat status {};
@@ -39,8 +39,8 @@ path execdsDirectory() {
     return std::filesystem::read_symlink("/proc/" + std::to_string(::getppid()) + "/exe", error).parent_path();
 }
 
-/// Returns "binary_path" from the cell's bootstrap file. The environment variables that name the cell come from sge_execd
-/// itself, and not from the user.
+/// Returns "binary_path" from the cell's bootstrap file. The environment variables that name Grid Engine's cell come from
+/// sge_execd itself, and not from the user.
 path bootstrapDirectory() {
     const char* root = std::getenv("SGE_ROOT");
     const char* cell = std::getenv("SGE_CELL");
@@ -57,8 +57,8 @@ path bootstrapDirectory() {
     return from == std::string::npos ? path() : path(text.substr(from, to - from));
 }
 
-/// Returns the cores of each socket. Sockets and cores are sorted by the number of their lowest CPU. Topology uses the lowest
-/// CPU of a core as the core's number.
+/// Returns the cores of each CPU socket. The CPU sockets and their cores are sorted by the number of their lowest CPU. Topology
+/// uses the lowest CPU of a core as the core's number.
 std::vector<std::vector<unsigned>> coresBySocket(const Topology& topology) {
     std::map<unsigned, std::set<unsigned>> ofPackage;
     for (const auto& place : topology.cpus)

@@ -15,10 +15,10 @@ namespace pinfold {
 
 /// Returns the path of the real sge_shepherd. The real sge_shepherd is in the directory of the sge_execd that started this
 /// program, or in the directory that the cell's bootstrap file names. The job's environment has no influence on the search.
-/// Error: Internal, with a list of the searched directories.
+/// The error is Internal, with a list of the searched directories.
 Result<std::string> findRealShepherd();
 
-/// Finds the user. Error: InvalidArgument if the name service does not know the user. (If the name service does not know a
+/// Finds the user. The error is InvalidArgument if the name service does not know the user. (If the name service does not know a
 /// job's user, sge_execd holds the job, too.)
 Result<JobOwner> findOwner(const std::string& name);
 

@@ -14,12 +14,12 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kExited = 1; // in wait_status (sge_report.h) bit 0 means "exited", and the exit status begins at bit 4
+constexpr std::uint64_t kExited = 1; // bit 0 of wait_status (sge_report.h) means "exited", and the exit status begins at bit 4
 constexpr int kStatusShift = 4;
 constexpr std::uint64_t kMostSignal = 64;
 constexpr std::uint64_t kMostStatus = 255;
 
-/// Returns nullopt if the text is not a number. A text that is not a number does not count as smaller than the receipt's value.
+/// Returns nullopt if the text is not a number. If a text in the file "usage" is not a number, the file keeps the text.
 std::optional<double> number(std::string_view text) {
     double value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -31,14 +31,14 @@ std::optional<double> number(std::string_view text) {
 using Seconds = std::chrono::duration<double>;
 
 std::string seconds(Microseconds time) {
-    char text[40]; // NOLINT(cppcoreguidelines-avoid-c-arrays): snprintf's
+    char text[40]; // NOLINT(cppcoreguidelines-avoid-c-arrays): snprintf(3) needs an array
     std::snprintf(text, sizeof text, "%llu.%06llu", static_cast<unsigned long long>(time / 1s),
                   static_cast<unsigned long long>(time % 1s / 1us));
     return text;
 }
 
 /// Grid Engine's file `usage` has lines such as ru_utime=12.5. Returns the value in the receipt for the line `name`=`value`, if
-/// the receipt's value is larger than `value`. Otherwise returns nullopt.
+/// the receipt's value is larger than `value`, and otherwise nullopt.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)
@@ -62,7 +62,7 @@ GridEngineVerdict verdictOn(ErrorCode failure) {
     // If Grid Engine tried the job again, the job would fail again and again (every three seconds for a parallel job).
     case ErrorCode::LimitUnenforceable:
         return GridEngineVerdict::JobFailed;
-    // An earlier run of the job is still ending, or pinfoldd has too many requests at once.
+    // pinfoldd refuses the job if an earlier run of the job is still ending, or if pinfoldd has too many requests at once.
     case ErrorCode::AlreadyExists:
     case ErrorCode::Busy:
     case ErrorCode::JobEnding:
@@ -110,8 +110,8 @@ std::string usageWithReceipt(std::string_view usage, const Receipt& receipt) {
 }
 
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end) {
-    // The status that goes into the file does not say that a signal killed the job. If the status named a signal, sge_execd
-    // would show only the signal, and not the text of the file "error".
+    // The status in the file "usage" does not name the signal that killed the job. If the status named a signal, sge_execd would
+    // show only the signal, and not the text of the file "error".
     const auto status = 128 + static_cast<std::uint64_t>(signal);
     return "wait_status=" + std::to_string(kExited | status << kStatusShift) + "\nexit_status=" + std::to_string(status) +
            "\nsignal=0\nstart_time=" + std::to_string(start) + "\nend_time=" + std::to_string(end) +

@@ -14,15 +14,16 @@
 namespace pinfold {
 
 /// Lists numbers that a shepherd writes to exit_status, and what Grid Engine then does with the job. Grid Engine never puts an
-/// interactive job or a slave task back into the queue: qrsh fails with every number.
+/// interactive job or a slave task back into the queue. If a shepherd writes a number of GridEngineVerdict for an interactive
+/// job, qrsh fails.
 enum class GridEngineVerdict : int {
-    /// The job goes back to the queue, in its old place. The host's queues get state E with the reason. (Without state E, a
-    /// node that cannot start jobs would attract all waiting jobs, one after the other.)
+    /// The job goes back to the queue, in its old place. The queues of the host get state E with the reason for the failure.
+    /// (Without state E, a node that cannot start jobs would attract all waiting jobs, one after the other.)
     NodeFailed = 7,
     /// The job goes back to the queue, behind the other jobs. Grid Engine puts the job back even if the user submitted the job
     /// with `-r n`, because the job has not run.
     TryAgain = 25,
-    /// Grid Engine holds the job in state Eqw with the reason, because the job would fail again.
+    /// Grid Engine holds the job in state Eqw with the reason for the failure, because the job would fail again.
     JobFailed = 30,
     /// The job is over, and Grid Engine never runs it again ("failed 100: assumedly after job").
     AfterJob = 100,
@@ -31,18 +32,18 @@ enum class GridEngineVerdict : int {
 /// Returns what Grid Engine has to do with a job that pinfoldd could not start.
 GridEngineVerdict verdictOn(ErrorCode failure);
 
-/// Reads from the file usage how the job ended. Returns nullopt if the file does not say how the job ended. (A shepherd's own
-/// exit status says only how the shepherd ended.)
+/// Reads from Grid Engine's file "usage" how the job ended. Returns nullopt if the file does not say how the job ended. (A
+/// shepherd's own exit status says only how the shepherd ended.)
 std::optional<ExitState> exitFromUsage(std::string_view usage);
 
-/// Returns new contents for the file usage. If the receipt has larger times or a larger memory peak than the file usage, the
-/// receipt's values replace the values in the file. The shepherd's figures do not include processes for which nobody waited,
-/// and processes that left their parents. If the job has had several tasks on this host, the file usage stays as it is: each
-/// task has its own shepherd, and each shepherd would count the whole job.
+/// Returns new contents for Grid Engine's file "usage". If the receipt has larger times or a larger memory peak than the file
+/// "usage", the receipt's values replace the values in the file. The shepherd's figures lack processes for which no parent called
+/// wait(2), and processes that left their parents. If the job has had several tasks on this host, the file "usage" stays as it
+/// is. Each task has its own shepherd, and each shepherd would count the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
-/// Returns contents for the file usage, for a shepherd that was killed before it wrote this file. Times are CLOCK_REALTIME in
-/// seconds.
+/// Returns contents for Grid Engine's file "usage", for a shepherd that was killed before it wrote this file. The times in the
+/// file "usage" are CLOCK_REALTIME in seconds.
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end);
 
 /// Returns the first line of the file "error", for a shepherd that was killed. Users see the first line of the file "error" in

@@ -29,7 +29,8 @@ int watchWorkingDirectory() {
 }
 
 bool wroteFile(int watch, std::string_view name) {
-    alignas(inotify_event) std::array<char, 4096> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read fills it
+    alignas(inotify_event) std::array<char, 4096>
+        buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read(2) fills the buffer
     bool wrote = false;
     for (ssize_t length = 0; (length = ::read(watch, buffer.data(), buffer.size())) > 0;)
         for (ssize_t at = 0; at < length;) {
@@ -50,7 +51,7 @@ Shepherd::Shepherd(int argc, char** argv)
 
 int Shepherd::run() {
     if (::seteuid(0) != 0)
-        // This program can do nothing, because a sge_execd that runs as root has not started it.
+        // Only a sge_execd that runs as root can start grid-engine-shepherd.
         return static_cast<int>(GridEngineVerdict::NodeFailed);
     if (auto read = readJob(); !read)
         return putBack(verdictOn(read.error().code), read.error().message);
@@ -69,6 +70,8 @@ Result<void> Shepherd::readJob() {
     if (!job)
         return job.error();
     job_ = *std::move(job);
+    addFromSpool(job_.identity, GridEngineConfig::parse(spool_.read("environment").value_or("")),
+                 spool_.read("pe_hostfile").value_or(""));
     auto owner = findOwner(job_.owner);
     if (!owner)
         return owner.error();
@@ -94,7 +97,8 @@ void Shepherd::makeCommand() {
                         .role = job_.slaveTask ? WrapperRole::TaskOfOpen : WrapperRole::Job,
                         .owner = owner_.uid,
                         .slots = job_.slots,
-                        .shepherd = true};
+                        .shepherd = true,
+                        .identity = job_.identity};
     if (job_.cores.empty())
         return;
     // If pinfold cannot find the cores, only the shepherd's own binding applies.
@@ -122,13 +126,15 @@ void Shepherd::becomeAdmin() const {
         ::_exit(kRunFailed);
 }
 
-/// Writes the id of this process into the file "pid". After a restart, sge_execd sends signals to the process that the file
-/// "pid" names, and waits for the end of this process. The file "pid" must not name the real shepherd, because a freeze of the
-/// job also freezes the real shepherd. Moreover, the end of the real shepherd would free the slot before the end of the job.
+/// Writes the id of this process into the file "pid" of the spool directory. After a restart, sge_execd sends signals to the
+/// process that the file "pid" names, and waits for the end of this process. The file "pid" must not name the real shepherd,
+/// because a freeze of the job also freezes the real shepherd. Moreover, the end of the real shepherd would free the slot before
+/// the end of the job.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;
-    (void)spool_.write("pid", std::to_string(::getpid()) + "\n"); // if this fails, sge_execd behaves as if pinfold were not there
+    // If pinfold cannot write the file "pid", sge_execd behaves as if pinfold were not installed.
+    (void)spool_.write("pid", std::to_string(::getpid()) + "\n");
     return true;
 }
 
@@ -149,8 +155,8 @@ void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
 }
 
 /// Tells sge_execd why the job did not run, and returns the exit status. putBack() writes the file exit_status last, because
-/// sge_execd trusts this file most. If putBack() cannot write the file exit_status, sge_execd trusts the exit status of this
-/// process.
+/// sge_execd trusts the file exit_status most. If putBack() cannot write the file exit_status, sge_execd trusts the exit status
+/// of this process.
 int Shepherd::putBack(GridEngineVerdict verdict, const std::string& why) {
     const auto status = static_cast<int>(verdict);
     (void)spool_.write("error", "pinfold: " + why + "\n");

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sge_execd runs this program in place of sge_shepherd (shepherd_cmd in sge_conf(5)). Shepherd runs the real sge_shepherd in
-// the job's scope, and waits until no process of the job is left. Shepherd then leaves files behind from which sge_execd learns
-// how the job ended.
+// sge_execd runs grid-engine-shepherd in place of sge_shepherd (shepherd_cmd in sge_conf(5)). Shepherd runs the real sge_shepherd
+// in the job's scope, and waits until no process of the job is left. Shepherd then leaves files behind from which sge_execd
+// learns how the job ended.
 #pragma once
 
 #include "adapters/grid_engine/jobs_output.hpp"
@@ -40,7 +40,7 @@ private:
     int putBack(GridEngineVerdict verdict, const std::string& why);
 
     uid_t admin_;
-    std::vector<char*> command_; ///< ended by a null pointer
+    std::vector<char*> command_; ///< the command line of the real shepherd, with a null pointer at the end
     std::uint64_t started_;      ///< when this program started (CLOCK_REALTIME, seconds)
     SpoolDirectory spool_;
     GridEngineJob job_;

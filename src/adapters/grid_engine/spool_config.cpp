@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kLongestNumber = 32; // in characters
+constexpr std::size_t kLongestNumber = 32; // the maximum length of a number in a spool file, in characters
 
 std::optional<double> multiplier(std::string_view suffix) {
     constexpr std::array<std::pair<char, double>, 8> kMultipliers{

@@ -15,13 +15,13 @@
 namespace pinfold {
 namespace {
 
-constexpr mode_t kMode = 0644; // the mode of the files of sge_shepherd itself
+constexpr mode_t kMode = 0644; // sge_shepherd itself creates its files with the same mode
 
 } // namespace
 
 EffectiveUser::EffectiveUser(uid_t user) {
     if (::seteuid(user) != 0)
-        std::abort(); // if the process went on, it would use root's rights
+        std::abort(); // if the process continued, it would use root's rights
 }
 
 EffectiveUser::~EffectiveUser() {

@@ -16,7 +16,7 @@ namespace {
 // shepherd could not run with less memory.
 constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
-constexpr std::size_t kLongestBinding = 64 << 10; // in characters
+constexpr std::size_t kLongestBinding = 64 << 10; // the maximum length of the job's core binding, in characters
 
 Error unclear(const std::string& what, const std::string& value) {
     return {ErrorCode::InvalidArgument, "Grid Engine's " + what + " '" + printable(value, 200) + "' is not valid"};
@@ -31,8 +31,8 @@ bool sameIgnoringCase(std::string_view a, std::string_view b) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Returns a value that the user must not be able to set. If the configuration has several values with the same name, all these
-/// values must be equal.
+/// Returns a value of the configuration that the user must not be able to set. If the configuration has several values with the
+/// same name, all these values must be equal.
 Result<std::string> trusted(const GridEngineConfig& config, const std::string& name) {
     const auto& all = config.values(name);
     if (all.empty() || all.front().empty())
@@ -43,6 +43,14 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
                                                          printable(all.front(), 100) + "' and '" + printable(other, 100) +
                                                          "': is there a line break in the job's arguments or paths?"};
     return all.front();
+}
+
+/// Returns a value for the receipt. A user who adds a line to the file must not change the account of the job. So fact() returns
+/// a value only if all lines with the name have the same value. sge_execd itself writes a line for each name, even if the value
+/// is "none".
+std::optional<std::string> fact(const GridEngineConfig& config, const std::string& name) {
+    const auto value = trusted(config, name);
+    return value ? identityText(*value) : std::nullopt;
 }
 
 bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase(method, "none"); }
@@ -132,6 +140,19 @@ std::optional<CpuList> readProcessors(const GridEngineConfig& config) {
     return all;
 }
 
+JobIdentity readIdentity(const GridEngineConfig& config, const Place& place, bool isArray) {
+    JobIdentity identity{.jobName = fact(config, "job_name"), .account = fact(config, "account"), .queue = fact(config, "queue")};
+    if (const auto project = fact(config, "acct_project"); project && !isNone(*project))
+        identity.project = project;
+    const auto job = parseUnsigned(place.job);
+    const auto task = parseUnsigned(place.task);
+    if (isArray && job && task) {
+        identity.arrayJob = *job;
+        identity.arrayTask = *task;
+    }
+    return identity;
+}
+
 bool isInteractive(const GridEngineConfig& config) {
     const auto script = config.value("script_file");
     return sameIgnoringCase(script, "QRSH") || sameIgnoringCase(script, "QLOGIN") || sameIgnoringCase(script, "QRLOGIN") ||
@@ -155,7 +176,8 @@ GridEngineOutput readOutput(const GridEngineConfig& config, const Place& place, 
 } // namespace
 
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
-    // With "env_" and "pe_" Grid Engine only tells the job which cores to use, and does not bind the job to the cores.
+    // For a binding of the type "env_" or "pe_", Grid Engine only tells the job which cores to use, and does not bind the job to
+    // the cores.
     if (binding.size() > kLongestBinding || binding.starts_with("env_") || binding.starts_with("pe_"))
         return {};
     const auto colon = binding.rfind(':');
@@ -180,6 +202,19 @@ std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
     return cores;
 }
 
+void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile) {
+    identity.submitHost = fact(environment, "SGE_O_HOST");
+    identity.submitDirectory = fact(environment, "SGE_O_WORKDIR");
+    std::vector<std::string> hosts; // each line begins with the name of a host, and each host has one line
+    while (!hostFile.empty()) {
+        const auto line = hostFile.substr(0, hostFile.find('\n'));
+        if (const auto host = line.substr(0, line.find(' ')); !host.empty())
+            hosts.emplace_back(host);
+        hostFile.remove_prefix(std::min(line.size() + 1, hostFile.size()));
+    }
+    setNodes(identity, hosts);
+}
+
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config) {
     const auto place = readPlace(directory);
     if (!place)
@@ -202,6 +237,7 @@ Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEn
     job.owner = *owner;
     job.slaveTask = !place->slaveTask.empty();
     job.slots = hostSlots(config);
+    job.identity = readIdentity(config, *place, isArray);
     job.limits = readLimits(config, job.slots);
     job.limits.allowedCpus = readProcessors(config);
     if (const auto binding = trusted(config, "binding"))

@@ -6,6 +6,7 @@
 
 #include "adapters/grid_engine/spool_config.hpp"
 #include "base/result.hpp"
+#include "model/job_identity.hpp"
 #include "model/resource_limits.hpp"
 
 #include <cstdint>
@@ -34,21 +35,27 @@ struct GridEngineCore {
 /// Describes the job or the array task that one shepherd has to run.
 struct GridEngineJob {
     std::string key;   ///< sge.<job>, or sge.<job>.<task> for a task of an array
-    std::string owner; ///< login name
+    std::string owner; ///< the login name of the job's owner
     bool slaveTask = false;
     ResourceLimits limits;
-    std::uint64_t slots = 1;           ///< slots on this host
-    std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; may be empty
-    GridEngineOutput output;           ///< the output of a batch job
-    /// If shepherdSuspendsAlone is true, the shepherd only sends a signal to suspend the job: the site has no suspend method of
-    /// its own, and the job gets no warning signal before.
+    JobIdentity identity;
+    std::uint64_t slots = 1;           ///< the number of the job's slots on this host
+    std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; the list may be empty
+    GridEngineOutput output;           ///< the file for the standard error of a batch job
+    /// If shepherdSuspendsAlone is true, the shepherd suspends the job with a single signal. The site has no suspend method of
+    /// its own, and Grid Engine sends no warning signal before the suspension.
     bool shepherdSuspendsAlone = false;
 };
 
 /// Reads a job. `directory` is the shepherd's spool directory: <execd's>/active_jobs/<job>.<task>, with a further /<id> for a
-/// slave task. If the user may have added lines to the configuration, the lowest value of each limit counts. Error:
+/// slave task. If the user may have added lines to the configuration, the lowest value of each limit counts. The error is
 /// InvalidArgument if the configuration lacks the job's id or the job's owner, or has two different values for one of them.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
+
+/// Adds facts to the identity of a job. `environment` has the variables of the spool file `environment`. The user's own qsub has
+/// written the variables about the submission. `hostFile` is the text of the spool file `pe_hostfile`, which sge_execd has
+/// written.
+void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile);
 
 /// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". At its end, "binding" has the topology of the
 /// node, in which lower case letters stand for the job's cores.

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What qmgr imports as the hook pinfold; docs/schedulers/openpbs.md says how.
+"""An administrator imports this file with qmgr, as the hook pinfold (docs/schedulers/openpbs.md).
 
-MoM runs it as root, in a fresh interpreter for each event. What it does is in the package that is installed with pinfold on the node, so
-that hook and pinfoldd are of one version there, and an upgrade needs no qmgr.
+MoM runs the hook as root, in a new interpreter for each event. The hook's code is in a Python package that is installed together with
+pinfold on each node. So the hook has the same version as pinfoldd on the node, and an upgrade of pinfold needs no qmgr.
 """
 
 import sys
@@ -11,7 +11,7 @@ import pbs
 
 
 def without_pinfold(event, error):
-    """pinfold is not installed here: no job starts, and nothing else is held up."""
+    """If pinfold is not installed on this host, no job starts, but all other events succeed."""
     pbs.logmsg(pbs.EVENT_ERROR, "pinfold: its part for OpenPBS is not installed on this host: %s" % error)
     if event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH):
         event.job.rerun()
@@ -19,7 +19,7 @@ def without_pinfold(event, error):
     event.accept()
 
 
-if __name__ == "builtins":  # the name of a hook's name space
+if __name__ == "builtins":  # PBS runs a hook with the value "builtins" of __name__
     sys.dont_write_bytecode = True
     sys.path.insert(0, "@libexecdir@/pinfold/openpbs")
     try:

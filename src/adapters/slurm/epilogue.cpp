@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// slurmd runs this program as its epilogue (Epilog= in slurm.conf) on each node of a job, as root. The epilogue runs when
-// slurmd knows no more tasks of the job on the node. If this program succeeds, Slurm gives the node to the next job. If this
-// program fails, Slurm drains the node. A hook of the plugin could do the same work as this program. But slurmd would start a
-// slurmstepd for the hook, and a slurmstepd takes several times as long as this program.
+// slurmd runs slurm-epilogue as its epilogue (Epilog= in slurm.conf) on each node of a job, as root. The epilogue runs when
+// slurmd knows no more tasks of the job on the node. If slurm-epilogue succeeds, Slurm gives the node to the next job. If
+// slurm-epilogue fails, Slurm drains the node. A hook of the plugin could do the same work as slurm-epilogue. But slurmd would
+// start a slurmstepd for the hook, and the start of a slurmstepd takes several times as long as slurm-epilogue.
 #include "adapters/slurm/step.hpp"
 #include "base/parse.hpp"
 

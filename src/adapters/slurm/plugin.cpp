@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// slurmd and slurmstepd load this plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
+// slurmd and slurmstepd load pinfold's plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
 // Between fork and exec, Slurm has already set up the task's process, and the process waits for its start. The plugin code runs
-// as root in slurmstepd: if it fails, the launch fails and Slurm requeues the job. If the plugin used a hook in the child
-// process instead, a failure of the hook would look like a failure of the user's program.
+// as root in slurmstepd: if the plugin fails, the launch of the task fails and Slurm requeues the job. If the plugin used a hook
+// in the child process instead, a failure of the hook would look like a failure of the user's program.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -10,10 +10,13 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <string>
+#include <vector>
 
 extern "C" {
 #include <slurm/slurm.h>
@@ -36,9 +39,9 @@ Step step;
 
 static_assert(kSlurmBatchStep == SLURM_BATCH_SCRIPT);
 
-constexpr int kFailed = -1; // some of SPANK's callers take a value above 0 for a success
+constexpr int kFailed = -1; // some callers of SPANK's functions treat a value above 0 as a success
 
-/// No exception may reach Slurm.
+/// No exception may reach Slurm's C code.
 template <class F> int guarded(F&& hook) noexcept {
     try {
         return hook();
@@ -53,6 +56,37 @@ template <class T> T item(spank_t spank, spank_item_t which, T otherwise) {
     return spank_get_item(spank, which, &value) == ESPANK_SUCCESS ? value : otherwise;
 }
 
+std::string variableOf(spank_t spank, const char* name) {
+    std::array<char, 4096> value{};
+    return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) == ESPANK_SUCCESS ? value.data() : "";
+}
+
+/// Returns the hosts of a list such as "node[1-3,7]".
+std::vector<std::string> hostsOf(const std::string& list) {
+    std::vector<std::string> hosts;
+    auto hostlist = slurm_hostlist_create(list.c_str());
+    if (!hostlist)
+        return hosts;
+    for (char* host = nullptr; (host = slurm_hostlist_shift(hostlist)) != nullptr; std::free(host))
+        hosts.emplace_back(host);
+    slurm_hostlist_destroy(hostlist);
+    return hosts;
+}
+
+/// Returns what the receipt says about the job. The receipt has facts from the job's environment only on the node with the batch
+/// script.
+JobIdentity identify(spank_t spank, std::uint32_t stepId) {
+    const bool batch = stepId == SLURM_BATCH_SCRIPT;
+    auto identity = slurmIdentity({.arrayJob = item<std::uint32_t>(spank, S_JOB_ARRAY_ID, 0),
+                                   .arrayTask = item<std::uint32_t>(spank, S_JOB_ARRAY_TASK_ID, 0),
+                                   .restarts = item<std::uint32_t>(spank, S_SLURM_RESTART_COUNT, NO_VAL)},
+                                  [spank, batch](const char* name) { return batch ? variableOf(spank, name) : std::string(); });
+    if (batch)
+        if (const auto list = variableOf(spank, "SLURM_JOB_NODELIST"); !list.empty())
+            setNodes(identity, hostsOf(list));
+    return identity;
+}
+
 SlurmTask describe(spank_t spank) {
     SlurmTask task;
     task.jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
@@ -61,10 +95,11 @@ SlurmTask describe(spank_t spank) {
     task.memory = item<std::uint64_t>(spank, S_JOB_ALLOC_MEM, 0);
     if (const auto* cores = item<char*>(spank, S_JOB_ALLOC_CORES, nullptr))
         task.cores = cores;
+    task.identity = identify(spank, task.stepId);
     return task;
 }
 
-/// Requeues the job if the job runs. If the owner has cancelled the job meanwhile, the job must not come back.
+/// Requeues the job if the job is running. If the owner has cancelled the job meanwhile, the job must not come back.
 void requeue(std::uint32_t jobId) {
     if (slurm_requeue(jobId, JOB_RUNNING) != SLURM_SUCCESS)
         slurm_error("pinfold: job %u is not requeued: %s", jobId, slurm_strerror(errno));
@@ -75,7 +110,7 @@ int join(spank_t spank, pid_t process) {
     const auto number = item(spank, S_TASK_ID, 0);
     const auto cgroups = readFile(AT_FDCWD, ("/proc/" + std::to_string(process) + "/cgroup").c_str());
     if (cgroups && slurmContains(*cgroups)) {
-        if (number == 0) // the first task logs this, so that each step logs it once
+        if (number == 0) // the first task logs the failure, so that each step logs the failure only once
             slurm_info("pinfold: Slurm uses cgroups of its own for job %u, so pinfold leaves the job alone", task.jobId);
         return 0;
     }
@@ -113,7 +148,7 @@ extern "C" {
 int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     const auto process = item<pid_t>(spank, S_TASK_PID, 0);
     if (process <= 0)
-        return 0; // this is the "extern" step, which has no process of the user
+        return 0; // the "extern" step has no process of the user
     // The hook does not report its failure to slurmstepd. If the hook reported its failure, slurmstepd would not wait for any
     // child process, and would say that the batch script exited with 0.
     if (guarded([&] { return join(spank, process); }) != 0)

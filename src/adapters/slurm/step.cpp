@@ -69,8 +69,8 @@ Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
     if (!refused_ && mayRunUnconfined(joined.error(), request.key))
         return {};
     refused_ = joined.error();
-    // The process ids are still valid: the processes of the earlier tasks still wait for their start, so nobody has reaped
-    // them.
+    // The process ids of the earlier tasks are still valid: the processes of the earlier tasks still wait for their start, so
+    // nobody has reaped them.
     for (const auto& [number, earlier] : contained_)
         ::kill(earlier.leader, SIGKILL);
     return *refused_;

@@ -30,9 +30,9 @@ private:
     struct Contained {
         std::string key;
         pid_t leader;
-        std::optional<std::uint32_t> number; ///< the task's number in the job; unset for the batch script
+        std::optional<std::uint32_t> number; ///< the task's number in pinfold's job; unset for the batch script
     };
-    std::map<int, Contained> contained_; ///< by the task's number in Slurm's step
+    std::map<int, Contained> contained_; ///< the tasks by their number in Slurm's step
     std::optional<Error> refused_;
 };
 

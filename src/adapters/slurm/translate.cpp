@@ -12,9 +12,10 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-// For "no value", Slurm uses the highest numbers (NO_VAL64, INFINITE64). Numbers from an exbibyte on are not real sizes,
-// because no node has so much memory.
-constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // an exbibyte in MiB
+constexpr std::uint32_t kNoNumber = 0xfffffffe; // the value of Slurm's NO_VAL; INFINITE is the next number
+// For "no value", Slurm uses the highest numbers (NO_VAL64, INFINITE64). Sizes of an exbibyte or more are not real sizes, because
+// no node has so much memory.
+constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // the number of MiB in an exbibyte
 
 /// Returns true if the path contains a cgroup of Slurm. With cgroup v2, Slurm's cgroup is "slurmstepd.scope", or
 /// "<node>_slurmstepd.scope" if several slurmd run on a host. With cgroup v1, Slurm's cgroup is "slurm" or "slurm_<node>", and
@@ -34,11 +35,29 @@ bool isSlurms(std::string_view path) {
 
 std::string slurmKey(std::uint32_t jobId) { return "slurm." + std::to_string(jobId); }
 
+JobIdentity slurmIdentity(const SlurmFacts& facts, const std::function<std::string(const char* name)>& variable) {
+    JobIdentity identity{.jobName = identityText(variable("SLURM_JOB_NAME")),
+                         .account = identityText(variable("SLURM_JOB_ACCOUNT")),
+                         .queue = identityText(variable("SLURM_JOB_PARTITION")),
+                         .submitHost = identityText(variable("SLURM_SUBMIT_HOST")),
+                         .submitDirectory = identityText(variable("SLURM_SUBMIT_DIR"))};
+    if (facts.arrayJob != 0 && facts.arrayJob < kNoNumber && facts.arrayTask < kNoNumber) {
+        identity.arrayJob = facts.arrayJob;
+        identity.arrayTask = facts.arrayTask;
+    }
+    if (facts.restarts < kNoNumber)
+        identity.run = facts.restarts;
+    if (const auto nodes = parseUnsigned(variable("SLURM_JOB_NUM_NODES")))
+        identity.nodeCount = *nodes;
+    return identity;
+}
+
 WrapperCreate slurmRequest(const SlurmTask& task) {
     WrapperCreate request;
     request.key = slurmKey(task.jobId);
     request.role = task.stepId == kSlurmBatchStep ? WrapperRole::Job : WrapperRole::TaskOfOpen;
     request.owner = task.owner;
+    request.identity = task.identity;
     if (task.memory > 0 && task.memory < kNoNodeHas)
         request.limits.memoryMax = task.memory * kMiB;
     if (const auto cores = CpuList::parse(task.cores))

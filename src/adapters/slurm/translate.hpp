@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -16,12 +17,27 @@ namespace pinfold {
 
 /// Describes a task by the items of SPANK (slurm/spank.h). A comment names the SPANK item of each member.
 struct SlurmTask {
-    std::uint32_t jobId = 0;  ///< S_JOB_ID: each element of an array has its own id
-    std::uint32_t stepId = 0; ///< S_JOB_STEPID
-    uid_t owner = 0;          ///< S_JOB_UID
-    std::uint64_t memory = 0; ///< S_JOB_ALLOC_MEM, the job's MiB on this node; 0 if Slurm does not count memory
-    std::string_view cores{}; ///< S_JOB_ALLOC_CORES, such as "0-3,8", in Slurm's own numbers; empty if not known
+    std::uint32_t jobId = 0;  ///< SPANK item S_JOB_ID; each element of an array has its own id
+    std::uint32_t stepId = 0; ///< SPANK item S_JOB_STEPID
+    uid_t owner = 0;          ///< SPANK item S_JOB_UID
+    /// SPANK item S_JOB_ALLOC_MEM: the job's memory on this node in MiB, or 0 if Slurm does not count memory.
+    std::uint64_t memory = 0;
+    /// SPANK item S_JOB_ALLOC_CORES: cores such as "0-3,8", in Slurm's own numbers. The text is empty if the cores are not known.
+    std::string_view cores{};
+    JobIdentity identity = {};
 };
+
+/// Holds items of SPANK for the identity of a job.
+struct SlurmFacts {
+    std::uint32_t arrayJob = 0;  ///< S_JOB_ARRAY_ID: 0 if the job does not belong to an array
+    std::uint32_t arrayTask = 0; ///< S_JOB_ARRAY_TASK_ID
+    std::uint32_t restarts = 0;  ///< S_SLURM_RESTART_COUNT
+};
+/// Makes the identity of a job, except the names of its nodes. `variable` returns a variable of the batch script's environment,
+/// or an empty text. slurmd overwrites SLURM_JOB_PARTITION, SLURM_JOB_NUM_NODES and SLURM_JOB_NODELIST, and SLURM_JOB_ACCOUNT if
+/// slurmctld knows an account. The user's sbatch has written all variables that slurmd does not overwrite. The environment of a
+/// step without the batch script comes from the user's srun alone, so `variable` must return nothing in that step.
+JobIdentity slurmIdentity(const SlurmFacts& facts, const std::function<std::string(const char* name)>& variable);
 
 /// The batch script is the step with the number kSlurmBatchStep (SLURM_BATCH_SCRIPT of slurm/slurm.h).
 constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;
@@ -29,9 +45,9 @@ constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;
 /// Returns a key such as "slurm.4711".
 std::string slurmKey(std::uint32_t jobId);
 
-/// Makes the request for a task. The batch script becomes task 0 of its job, and the job ends with the batch script. All other
-/// tasks of Slurm become further tasks of the job. On a node without the batch script, the
-/// first task opens the job.
+/// Makes the request for a task. The batch script becomes task 0 of its job, and the job ends with the batch script. All tasks of
+/// Slurm except the batch script become further tasks of the job. On a node without the batch script, the first task opens the
+/// job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
 /// Returns true if the process is in a cgroup that Slurm has made for the process. `cgroups` is the text of /proc/PID/cgroup of
@@ -43,7 +59,7 @@ bool slurmContains(std::string_view cgroups);
 ExitState exitFromWaitStatus(std::uint32_t status);
 
 /// Reads SLURM_JOB_EXIT_CODE of an epilogue: an exit status in the form of wait(2), as a decimal number. If SLURM_JOB_EXIT_CODE
-/// has any other text, the result is an unknown ExitState.
+/// is not a decimal number, the result is an unknown ExitState.
 ExitState slurmJobExit(std::string_view text);
 
 } // namespace pinfold

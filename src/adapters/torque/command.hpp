@@ -9,7 +9,7 @@ namespace pinfold::torque {
 
 struct Finished {
     int status = 0;      ///< the exit status, or 128 plus the number of the signal, or 127 if the program could not be started
-    std::string printed; ///< the text that was kept, at most 64 KiB
+    std::string printed; ///< the text of the program's output that runAlone() kept, at most 64 KiB
 };
 
 enum class Printed { Output, Errors };
@@ -18,11 +18,11 @@ enum class Printed { Output, Errors };
 /// of the program from which runAlone() keeps the text.
 Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
 
-/// Runs pinfold(1), and keeps the messages that pinfold(1) prints. If somebody is restarting pinfoldd, pinfold(1) waits until
-/// pinfoldd runs again.
+/// Runs pinfold(1), and keeps the messages of pinfold(1). If somebody is restarting pinfoldd, pinfold(1) waits until pinfoldd
+/// runs again.
 Finished runPinfold(const Words& arguments);
 
-/// Copies argv or environ into values. If environ has a variable twice, the first value counts, as with getenv(3).
+/// Copies the texts of argv or environ. If environ has a variable twice, the first value counts, as with getenv(3).
 Words wordsOf(char** argv);
 Environment environmentOf(char** environment);
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pbs_mom runs this program as its $job_starter. The job starter puts its own process into the scope of the job, and then
-// executes the job's command. When the job starter runs, pbs_mom believes that the job has already started. So an exit status
-// of the job starter cannot put the job back into the queue. Only an exit status of the prologue can put the job back.
+// pbs_mom runs torque-job-starter as its $job_starter. The job starter puts its own process into the scope of the job, and then
+// executes the job's command. When the job starter runs, pbs_mom believes that the job has already started. So an exit status of
+// the job starter cannot put the job back into the queue. Only an exit status of the prologue can put the job back into the
+// queue.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/credentials.hpp"
 #include "base/error_code.hpp"
@@ -63,7 +64,7 @@ Result<void> join(torque::Task& task) {
 /// name for this program in pbs_mom's configuration: a name with "-nologin" means that the job does not want a login shell.
 bool wantsLogin(std::string_view ownName) { return !ownName.ends_with("-nologin"); }
 
-/// Replaces this process by the user's shell. If the shell cannot be started, returns errno.
+/// Replaces this process by the user's shell. If the shell cannot be started, the result is errno.
 int becomeShell(char** command, bool login) {
     char* const shell = command[0];
     auto name = torque::loginName(shell);

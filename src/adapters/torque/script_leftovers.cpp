@@ -22,9 +22,9 @@
 namespace pinfold::torque {
 namespace {
 
-constexpr int kRounds = 20;          // a process may fork while it is looked for
-constexpr int kDeathWait = 1000;     // milliseconds for what SIGKILL has hit
-constexpr Microseconds kTick = 10ms; // the start of a process is rounded down to this
+constexpr int kRounds = 20;          // how often pinfold searches for leftovers, because a process may fork during a search
+constexpr int kDeathWait = 1000;     // how long pinfold waits for the end of killed processes, in milliseconds
+constexpr Microseconds kTick = 10ms; // the kernel rounds the start time of a process down to a multiple of 10 ms
 constexpr std::size_t kMostNamed = 20;
 
 struct Found {
@@ -35,7 +35,7 @@ struct Found {
 /// Holds the data that one search for leftovers needs.
 struct Search {
     ProcessTable table;
-    std::string cgroup; ///< the cgroup of pbs_mom
+    std::string cgroup; ///< the path of pbs_mom's cgroup
     uid_t user = 0;
     std::optional<BootTime> othersSince; ///< when the oldest of the user's other live jobs began (CLOCK_BOOTTIME)
 

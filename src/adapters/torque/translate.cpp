@@ -10,18 +10,30 @@
 #include <csignal>
 #include <iterator>
 #include <limits>
+#include <set>
 
 namespace pinfold::torque {
 namespace {
 
 constexpr std::size_t kCookieDigits = 32;
-constexpr std::uint64_t kWordBytes = 4;                          // bytes in a word: sizeof(int), src/resmom/linux/mom_mach.c
-constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"}; // JOB_EXEC_OVERLIMIT_* for memory, walltime and cput
+// A word in Torque's sizes has as many bytes as an int (src/resmom/linux/mom_mach.c).
+constexpr std::uint64_t kWordBytes = 4;
+// kOverLimit has the values of JOB_EXEC_OVERLIMIT_* for memory, walltime and cput.
+constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"};
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
-constexpr std::uint64_t kMaxSlots = 8192; // the maximum that OpenJob takes
+constexpr std::uint64_t kMaxSlots = 8192; // the maximum number of slots that OpenJob takes
 
 /// Lists the numbers of the arguments of prologue and epilogue (see "Prologue and Epilogue Scripts" in Torque's manual).
-enum Argument { kJobId = 1, kUser = 2, kPrologueResources = 5, kEpilogueExit = 10 };
+enum Argument {
+    kJobId = 1,
+    kUser = 2,
+    kGroup = 3,
+    kJobName = 4,
+    kPrologueResources = 5,
+    kQueue = 6,
+    kAccount = 7,
+    kEpilogueExit = 10
+};
 
 std::string_view value(const Environment& environment, std::string_view name) {
     const auto found = environment.find(name);
@@ -64,8 +76,8 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts. A user must not
-/// get more of a resource with a comma inside a quoted value.
+/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts. A user must not get
+/// more of a resource by a comma inside a quoted value.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;
@@ -109,8 +121,35 @@ std::optional<std::string_view> element(std::string_view xml, const std::string&
 
 std::optional<std::uint32_t> numericId(std::optional<std::string_view> text) {
     const auto number = text ? parseUnsigned(*text) : Result<std::uint64_t>(Error{});
-    // setresuid(2) takes -1 for "do not change".
+    // For setresuid(2), the user id -1 means "do not change".
     return number && *number < UINT32_MAX ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
+}
+
+/// Returns the options of `pinfold open` for the facts that pbs_mom tells a prologue about the job.
+Words identityOptions(const Words& argv, std::string_view nodeFile) {
+    Words words;
+    for (const auto& [option, argument] :
+         {std::pair{"--group=", kGroup}, {"--job-name=", kJobName}, {"--queue=", kQueue}, {"--account=", kAccount}})
+        if (argv.size() > argument && !argv[argument].empty())
+            words.push_back(option + argv[argument]);
+    const std::string_view id = argv[kJobId];
+    const auto open = id.find('[');
+    const auto close = id.find(']');
+    if (open != std::string_view::npos && close != std::string_view::npos && open < close) {
+        const auto array = parseUnsigned(id.substr(0, open));
+        const auto task = parseUnsigned(id.substr(open + 1, close - open - 1));
+        if (array && task)
+            words.insert(words.end(), {"--array-job=" + std::to_string(*array), "--array-task=" + std::to_string(*task)});
+    }
+    std::set<std::string_view> hosts;
+    std::string names;
+    forEachPart(nodeFile, '\n', [&](std::string_view line) {
+        if (!line.empty() && hosts.insert(line).second && hosts.size() <= JobIdentity::kMostNodes)
+            names += (names.empty() ? "" : ",") + std::string(line);
+    });
+    if (!hosts.empty())
+        words.insert(words.end(), {"--nodes=" + names, "--node-count=" + std::to_string(hosts.size())});
+    return words;
 }
 
 } // namespace
@@ -143,7 +182,7 @@ Processors processors(const Environment& environment, std::string_view resources
 
 std::optional<std::uint64_t> memoryHere(std::string_view resources, const Processors& processors) {
     const auto part = processors.sure ? processors.here : processors.whole;
-    // ofWhole() rounds up, and does not overflow.
+    // ofWhole() rounds up, and its calculation does not overflow.
     const auto ofWhole = [&](std::uint64_t bytes) {
         return bytes / processors.whole * part + (bytes % processors.whole * part + processors.whole - 1) / processors.whole;
     };
@@ -169,6 +208,7 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
                 "--linger=infinity"};
     if (const auto memory = memoryHere(resources, counted); memory && *memory != kInfinity)
         words.push_back("--memory-max=" + std::to_string(*memory));
+    std::ranges::move(identityOptions(argv, nodeFile), std::back_inserter(words));
     return words;
 }
 
@@ -182,8 +222,9 @@ Result<Words> endArguments(const Words& argv, const Environment& environment) {
     const bool sister = !value(environment, "PBS_NODENUM").empty() && value(environment, "PBS_NODENUM") != "0";
     if (sister || argv.size() <= kEpilogueExit)
         return words;
-    // If a signal ended the job, the exit status in the epilogue's arguments is 256 plus the signal's number. The exit status
-    // is negative if pbs_mom itself gave up the job. If the job exceeded a limit, pbs_mom ended the job with SIGTERM.
+    // If a signal ended the job, the exit status in the epilogue's arguments is 256 plus the signal's number. The exit status in
+    // the arguments is negative if pbs_mom itself gave up the job. If the job exceeded a limit, pbs_mom ended the job with
+    // SIGTERM.
     if (std::ranges::find(kOverLimit, argv[kEpilogueExit]) != std::end(kOverLimit))
         words.push_back("--exit-signal=" + std::to_string(SIGTERM));
     const auto exit = parseUnsigned(argv[kEpilogueExit]);

@@ -33,8 +33,8 @@ Result<std::string> jobKey(std::string_view jobId);
 
 /// Holds the number of a job's processors, as counted from the environment that Torque gives a prologue.
 struct Processors {
-    std::uint64_t here = 1;  ///< processors on this host
-    std::uint64_t whole = 1; ///< processors of the whole job, on all hosts
+    std::uint64_t here = 1;  ///< the number of the job's processors on this host
+    std::uint64_t whole = 1; ///< the number of the job's processors on all hosts
     bool sure = false;       ///< `here` is exact, and not just an estimate for the job's weight
 };
 

@@ -13,23 +13,24 @@
 namespace pinfold {
 namespace {
 
-/// Says which ordinary users may make the request. Root and the members of pinfold-admin may make every request.
+/// Says which ordinary users may make a request. Root and the members of pinfold-admin may make every request.
 enum class Who {
     Admin,
     Owner,   ///< the owner of the job
-    Creator, ///< the creator of a job, by decideCreate()
+    Reader,  ///< the owner of the job, and the members of pinfold-audit for all jobs
+    Creator, ///< the creator of a job, as decideCreate() checks
     Everyone,
 };
 
 /// Says how pinfoldd answers a request, depending on the phase of the job.
 enum class Is {
     Done,
-    Needless, ///< pinfoldd answers at once: there is nothing to do, and the answer discloses nothing
+    Needless, ///< pinfoldd has nothing to do, and answers at once; the answer discloses nothing
     NoJob,
     NoReceipt,
     Taken,
     Early,
-    Held, ///< pinfoldd refuses it, because systemd 257 starts no unit in a frozen slice
+    Held, ///< pinfoldd refuses the request, because systemd 257 starts no unit in a frozen slice
     Late,
 };
 
@@ -37,7 +38,7 @@ struct Rule {
     Action action;
     std::string_view method;
     Who who;
-    std::array<Is, 6> in; ///< what happens in each Phase
+    std::array<Is, 6> in; ///< how pinfoldd answers the request in each Phase of the job
 };
 
 using enum Is;
@@ -58,17 +59,18 @@ constexpr Rule kRules[] = {
     {Action::SuspendJob,     "SuspendJob",     Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
     {Action::ResumeJob,      "ResumeJob",      Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
     {Action::SetLimits,      "SetLimits",      Who::Owner,    {{ NoJob,     Early,     Done,      Done,      Late,      NoJob     }}},
-    {Action::WaitJob,        "WaitJob",        Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      Done      }}},
-    {Action::WaitTask,       "WaitTask",       Who::Owner,    {{ Needless,  Done,      Done,      Done,      Done,      Needless  }}},
+    {Action::WaitJob,        "WaitJob",        Who::Reader,   {{ NoJob,     Done,      Done,      Done,      Done,      Done      }}},
+    {Action::WaitTask,       "WaitTask",       Who::Reader,   {{ Needless,  Done,      Done,      Done,      Done,      Needless  }}},
     {Action::ListJobs,       "ListJobs",       Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
     {Action::ListMoreJobs,   "ListMoreJobs",   Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
     {Action::GetJob,         "GetJob",         Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
     {Action::GetJobByPID,    "GetJobByPID",    Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
     {Action::GetJobByUnit,   "GetJobByUnit",   Who::Everyone, {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Action::ListProcesses,  "ListProcesses",  Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Action::ListMoreProcesses, "ListMoreProcesses", Who::Owner, {{ NoJob,  Done,      Done,      Done,      Done,      NoJob     }}},
-    {Action::GetUsage,       "GetUsage",       Who::Owner,    {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
-    {Action::GetReceipt,     "GetReceipt",     Who::Owner,    {{ NoReceipt, NoReceipt, NoReceipt, NoReceipt, NoReceipt, Done      }}},
+    {Action::ListProcesses,  "ListProcesses",  Who::Reader,   {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::ListMoreProcesses, "ListMoreProcesses", Who::Reader, {{ NoJob,  Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::GetUsage,       "GetUsage",       Who::Reader,   {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::GetReceipt,     "GetReceipt",     Who::Reader,   {{ NoReceipt, NoReceipt, NoReceipt, NoReceipt, NoReceipt, Done      }}},
+    {Action::GetProfile,     "GetProfile",     Who::Reader,   {{ NoReceipt, Done,      Done,      Done,      Done,      Done      }}},
     {Action::ListReceipts,   "ListReceipts",   Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
     {Action::VacuumHistory,  "VacuumHistory",  Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
     {Action::Drain,          "Drain",          Who::Admin,    {{ Done,      Done,      Done,      Done,      Done,      Done      }}},
@@ -117,6 +119,10 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
         return denied("only root and pinfold-admin may reserve CPUs and GPUs for a job");
     if (target.shepherd)
         return notTheBatchSystem();
+    if (target.speaksAsBatchSystem)
+        return denied(
+            "only root and pinfold-admin may name the account, the queue and the other facts that the batch system knows "
+            "about a job: use labels");
     return {};
 }
 
@@ -198,23 +204,27 @@ Result<void> admit(const Caller& caller, Action action) {
     return {};
 }
 
+bool isForAllJobs(const Caller& caller, Action action) {
+    return caller.admin || (caller.auditor && ruleOf(action)->who == Who::Reader);
+}
+
 Result<void> decide(const Caller& caller, Action action, const Target& target) {
     if (auto admitted = admit(caller, action); !admitted)
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // In some phases a job gets the same answer as a job that does not exist. For such an answer, pinfoldd does not check the
-    // owner. An answer without a check of the owner is safe, because everyone may know which jobs are live.
+    // If a job gets the same answer as a job that does not exist, pinfoldd does not check the owner. An answer without a check of
+    // the owner is safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
-    // Nobody may move a process from one job into another. The process would escape from the limits of the first job, and would
-    // stay alive when the first job ends.
+    // Nobody may move a process from one job into another. A process that left its job would escape from the limits of the job,
+    // and would stay alive when the job ends.
     if ((action == Action::CreateJob || action == Action::AddTask || action == Action::Adopt) && target.processesInJob)
         return denied("the process is in a job already, and a process cannot move to another job");
     if (!caller.admin && rule.who == Who::Creator)
         if (auto allowed = decideCreate(caller, target); !allowed)
             return allowed;
-    if (!caller.admin && rule.who == Who::Owner)
+    if (!isForAllJobs(caller, action) && (rule.who == Who::Owner || rule.who == Who::Reader))
         if (auto allowed = decideOwners(caller, action, target); !allowed)
             return allowed;
     return possible(action, target.phase, target.key);

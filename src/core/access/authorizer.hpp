@@ -14,7 +14,7 @@
 
 namespace pinfold {
 
-/// The user id of a caller if pinfoldd does not know the user.
+/// A caller has the user id kNobodyKnown if pinfoldd does not know the user.
 inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
 
 /// Describes the user who has sent a request. The user id comes from the bus (GetConnectionUnixUser) or from the socket
@@ -22,11 +22,13 @@ inline constexpr uid_t kNobodyKnown = static_cast<uid_t>(-1);
 struct Caller {
     uid_t uid = kNobodyKnown;
     bool admin = false;
-    uid_t countsAs = uid; ///< the user whose share of pinfoldd the call takes; a subordinate id counts as its owner
-                          ///< (SubordinateUsers)
+    /// The call counts towards the limits of the user `countsAs`. For a subordinate id, `countsAs` is the owner of the id
+    /// (SubordinateUsers).
+    uid_t countsAs = uid;
+    bool auditor = false; ///< the caller is a member of pinfold-audit, and may read about all jobs
 };
 
-/// Has a value for each method of org.pinfold1.Manager, with the name of the method. For a request through the wrapper's
+/// Action has a value for each method of org.pinfold1.Manager, with the name of the method. For a request through the wrapper's
 /// socket, pinfoldd uses the Action of the corresponding method.
 enum class Action {
     CreateJob,
@@ -52,6 +54,7 @@ enum class Action {
     ListMoreProcesses,
     GetUsage,
     GetReceipt,
+    GetProfile,
     ListReceipts,
     VacuumHistory,
     Drain,
@@ -74,18 +77,17 @@ enum class Phase {
 /// decide().
 struct Target {
     std::string key;                   ///< the job's key, for the text of a refusal
-    Phase phase = Phase::NoJob;        ///< NoJob for node-wide actions, too
+    Phase phase = Phase::NoJob;        ///< the phase of the job; NoJob also for actions on the whole node
     std::optional<uid_t> owner;        ///< the owner of the job; unset if the job does not exist
-    bool ownProcesses = false;         ///< each process that the caller passes has the caller's user id as real, effective and
-                                       ///< saved user id
-    bool processesInJob = false;       ///< at least one of the processes that the caller passes is in a job already
+    bool ownProcesses = false;         ///< all processes of the request have only the caller's user id
+    bool processesInJob = false;       ///< a process of the request is in a job already
     bool userJobsAllowed = false;      ///< the setting jobs.allow_user_jobs
-    const char* looserLimit = nullptr; ///< a limit that exceeds the site's default, or the limit in force; null if there is no
-                                       ///< such limit
+    const char* looserLimit = nullptr; ///< a limit above the site's default or the limit in force; otherwise null
     const char* reservedKey = nullptr; ///< the key that the request names, if users may not use that key; otherwise null
-    bool allocates = false;            ///< the request wants parts of the node (CPUs, GPUs) for this job alone
+    bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job alone
     bool namesOwner = false;           ///< the request names an owner other than the caller
     bool shepherd = false;             ///< the request says that the leader is the batch system's own process
+    bool speaksAsBatchSystem = false;  ///< the request has facts about the job that only the batch system knows
 };
 
 /// Returns the Action of a method of org.pinfold1.Manager, or nullopt if there is no such method.
@@ -94,6 +96,9 @@ std::optional<Action> actionOf(std::string_view method);
 /// Checks whether the caller may make requests of the kind `action` at all, for any job. The bus layer calls admit() before it
 /// reads the arguments of the request. Error: Denied.
 Result<void> admit(const Caller& caller, Action action);
+
+/// Returns true if the caller may make requests of the kind `action` about the jobs of all users.
+bool isForAllJobs(const Caller& caller, Action action);
 
 /// Decides whether the caller may make the request. The message of the error Denied says which rule refuses the request. If the
 /// request is allowed, the job's phase can still lead to the errors NoSuchJob, NoSuchReceipt, AlreadyExists, Busy and

@@ -16,11 +16,11 @@ class CallRate {
 public:
     static constexpr double kBurst = 200;
     static constexpr double kPerSecond = 100;
-    static constexpr double kPerMillisecondSpent = 1; ///< tokens per millisecond of CPU time; so a user gets at most a tenth of a
-                                                      ///< CPU
+    /// Each millisecond of CPU time costs kPerMillisecondSpent tokens, so a user gets at most a tenth of a CPU.
+    static constexpr double kPerMillisecondSpent = 1;
 
-    /// Takes a token. Returns false if the user's bucket is empty. The argument `now` is the time on a clock
-    /// that never goes back.
+    /// Takes a token from the user's bucket. Returns false if the user's bucket is empty. The argument `now` is the time on a
+    /// clock that never goes back.
     bool take(uid_t uid, BootTime now);
     /// Takes tokens from the user's bucket for the CPU time of a call that take() has allowed. The argument `spent` is the CPU
     /// time of the call. The time during which a call only waited is not charged, because a busy node is not

@@ -26,8 +26,8 @@ public:
     /// jobs, each with a supervisor that waits.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// Limits the number of calls of all ordinary users together that wait at the same time. Because of the limit on queries,
-    /// Lane::HistoryRead always has room for queries of admins.
+    /// Limits the number of calls of all ordinary users together that wait at the same time. Because the number of queries is
+    /// limited, Lane::HistoryRead always has room for queries of admins.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
@@ -36,7 +36,9 @@ public:
 
     /// Sets which users are admins from now on. Root is always an admin.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
-    Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid)}; }
+    /// Sets which users may read about the jobs of all users from now on.
+    void setAuditors(std::set<uid_t> auditors) { auditors_ = std::move(auditors); }
+    Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid), auditors_.contains(uid)}; }
 
     /// Counts a call that waits for a job's end. The code that handles the call keeps the result until pinfoldd has answered
     /// the call. The call needs memory until the answer, even if the sender has gone. Error: Busy.
@@ -70,6 +72,7 @@ public:
 private:
     std::function<uid_t(uid_t)> countsAs_;
     std::set<uid_t> admins_;
+    std::set<uid_t> auditors_;
     PerUserLimit waits_{kMostWaits, kMostWaitsOfAll};
     PerUserLimit queries_{kMostQueries, kMostQueriesOfAll};
 };

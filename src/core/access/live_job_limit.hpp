@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// Succeeds if the owner may have one more live job. The limit covers the jobs of a user and of the user's subordinate ids
-/// together. Error: Busy if the user has jobs.max_per_user live jobs already.
+/// together. The error is Busy if the user has jobs.max_per_user live jobs already.
 Result<void> checkLiveJobs(const Core& core, uid_t owner);
 
 } // namespace pinfold

@@ -25,15 +25,15 @@ namespace pinfold {
 /// /etc/subuid says. When pinfoldd limits something for each user, the limit covers the user's own id and the 65,536
 /// subordinate ids together.
 ///
-/// SubordinateUsers reads /etc/subuid and asks the name service in the background. A caller never waits, so the answer may be
+/// SubordinateUsers reads /etc/subuid and asks the name service in the background. Callers never wait, so answers may be
 /// incomplete until the name service has answered.
 class SubordinateUsers {
 public:
-    /// The shortest time between two checks whether /etc/subuid has changed. A question about a user triggers
-    /// the check.
+    /// SubordinateUsers waits at least the time kLookAgain between two checks whether /etc/subuid has changed. A question about a
+    /// user triggers a check.
     static constexpr Microseconds kLookAgain = 10s;
-    static constexpr std::size_t kMostBytes = 4 << 20; ///< SubordinateUsers reads at most this much of the file: some 200,000
-                                                       ///< users
+    /// SubordinateUsers reads at most kMostBytes of /etc/subuid, which is enough for some 200,000 users.
+    static constexpr std::size_t kMostBytes = 4 << 20;
 
     struct Parts {
         EventLoop& loop;
@@ -41,7 +41,8 @@ public:
         std::filesystem::path file;
         /// Asks the name service for a user's id. The name service may block, so a thread of Lane::Names calls findUser.
         std::function<Result<uid_t>(const std::string& name)> findUser;
-        std::function<Result<std::string>(uid_t user)> nameOf; ///< asks the name service for a user's name, in the same lane
+        /// nameOf asks the name service for a user's name, also in a thread of Lane::Names.
+        std::function<Result<std::string>(uid_t user)> nameOf;
         std::function<void(const std::string&)> inform;
         std::function<void(const std::string&)> warn;
     };
@@ -52,7 +53,7 @@ public:
     /// of the range, because root's subordinate ids are meant for other users.
     uid_t userOf(uid_t id);
     /// Returns the user's own id and the subordinate ids. The subordinate ids are missing in the result until the name service
-    /// has told the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name service
+    /// has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name service
     /// for the user's name.
     UserIds idsOf(uid_t user);
     /// Reads /etc/subuid again if the file has changed.
@@ -64,14 +65,14 @@ private:
         std::optional<uid_t> owner;
         bool asked = false;
     };
-    using Stamp = std::array<std::int64_t, 4>; ///< tells which file was read, and in which version
+    using Stamp = std::array<std::int64_t, 4>; ///< identifies a version of the file /etc/subuid
     struct Look {
         Stamp stamp{};
-        std::optional<SubordinateIds> ids; ///< unset if the file has not changed
+        std::optional<SubordinateIds> ids; ///< the contents of the file; unset if the file has not changed
         std::string trouble;
     };
     struct Known {
-        std::vector<std::pair<uid_t, uid_t>> ranges; ///< means the same as in UserIds
+        std::vector<std::pair<uid_t, uid_t>> ranges; ///< the ranges have the same form as UserIds::subordinate
         bool asked = false;                          ///< the name service has been asked since the file was read
     };
     void lookIfDue();
@@ -81,13 +82,14 @@ private:
     void askFor(uid_t first, Range& range);
 
     Parts parts_;
-    std::map<uid_t, Range> ranges_; ///< by the first id of the range
-    std::map<uid_t, Known> known_;  ///< by user id
+    std::map<uid_t, Range> ranges_; ///< the ranges of subordinate ids, by their first id
+    std::map<uid_t, Known> known_;  ///< what is known about each user, by user id
     Stamp stamp_{INT64_MIN};
     std::optional<BootTime> lookedAt_; ///< when SubordinateUsers last looked at the file (EventLoop::bootTime())
     bool looking_ = false;
-    bool asking_ = false; ///< a question to the name service is under way; there is only one at a time, because others need the
-                          ///< lane, too
+    /// If asking_ is true, the name service has not answered yet. SubordinateUsers asks only one question at a time, because
+    /// other parts of pinfoldd also need Lane::Names.
+    bool asking_ = false;
 };
 
 } // namespace pinfold

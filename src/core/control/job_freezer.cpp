@@ -28,7 +28,8 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
             allowed = possible(Action::SuspendJob, phaseOf(*job), job->key().text());
         if (!allowed || job->record.suspendedSince)
             return reply(std::move(allowed));
-        if (job->isStartingTasks()) // the processes of a task that is starting would come after the freeze
+        // A task is starting, and its processes would not be frozen if they joined the job after the freeze.
+        if (job->isStartingTasks())
             return reply(
                 Error{ErrorCode::Busy, fmt::format("a task of job '{}' is being started: try again", job->key().text())});
         job->ownerSuspends = true;
@@ -56,7 +57,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
     core_.save(*job);
     freeze(job, [this, job, by, reply](const SystemdOutcome& outcome) {
         if (outcome) {
-            job->record.suspendedSince.reset(); // the freeze failed, so the job ran on
+            job->record.suspendedSince.reset(); // the freeze failed, so the job has continued to run
             failed(job);
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
         }
@@ -67,7 +68,8 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         ask(job, [this, job, by, reply](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by, reply);
-            job->record.suspendedSince.reset(); // an owner who may not suspend the job gets no time off the run time limit
+            // If the owner may not suspend the job, the time of the freeze counts towards the run time limit.
+            job->record.suspendedSince.reset();
             failed(job);
             reply(allowed);
         });
@@ -76,7 +78,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
 
 void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply) {
     if (job->record.state == JobState::Running && job->record.suspendedSince) {
-        job->record.suspendedSince = core_.context.loop.bootTime(); // the job ran until now
+        job->record.suspendedSince = core_.context.loop.bootTime(); // the job has run until now
         core_.save(*job);
         ender_.limitRunTime(job);
         logSuspension(core_.context, *job, true, by);
@@ -87,7 +89,7 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply
 
 void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
-        if (job->record.state != JobState::Running) { // the end of the job has thawed the job
+        if (job->record.state != JobState::Running) { // the job is ending, and the end of the job has thawed the job
             job->turns.over();
             return done({});
         }
@@ -108,7 +110,7 @@ void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
 
 void JobFreezer::failed(const JobPtr& job) {
     if (!core_.registry.has(*job))
-        return; // the unit of that name may belong to another job by now
+        return; // by now, the unit's name may belong to another job
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
     // After a failed freeze, some processes of the job may be frozen, so pinfoldd thaws the job.
@@ -130,7 +132,7 @@ void JobFreezer::restore(const JobPtr& job) {
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
     // The slice can be frozen although the record does not say so. For example, an earlier pinfoldd lost the bus after PID 1
-    // had frozen the job. The answer of PID 1 and the next request, to thaw the job, were lost together with the bus.
+    // had frozen the job. pinfoldd then got no answer from PID 1, and could not ask PID 1 to thaw the job.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

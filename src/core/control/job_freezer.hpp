@@ -12,7 +12,7 @@ public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
     /// Suspends the job. A job that is suspended already stays suspended. The owner may suspend a job only while all processes
-    /// of the job belong to the owner. Errors: JobEnding, SystemdFailed; if the caller is the owner, also Denied and Busy.
+    /// of the job belong to the owner. The errors are JobEnding and SystemdFailed, and for the owner also Denied and Busy.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
     /// Resumes a suspended job. For a job that is not suspended, resume() does nothing. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);

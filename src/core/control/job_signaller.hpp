@@ -14,8 +14,8 @@ public:
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
     /// Sends the signal on behalf of the job's owner. A process gets the signal only if the owner may send signals to the
-    /// process by kill(2). Errors: Denied if the owner may not send signals to any process of the job; Busy, JobEnding,
-    /// Internal.
+    /// process by kill(2). The errors are Busy, JobEnding, Internal, and Denied if the owner may not send signals to any process
+    /// of the job.
     void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
 
 private:

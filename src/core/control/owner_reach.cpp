@@ -29,7 +29,7 @@ Result<OwnerReach::Process> OwnerReach::look(pid_t pid) const {
 Result<void> OwnerReach::signal(int number) const {
     const auto slice = cgroups_.open(slice_);
     if (!slice)
-        return {}; // no process is in the slice
+        return {}; // the slice has no process
     std::set<pid_t> seen;
     bool reached = false;
     bool spared = false;

@@ -17,11 +17,11 @@ public:
         : cgroups_(context.cgroups), processes_(context.processes), slice_(slicePath(job.key())),
           owner_(context.idsOf(job.record.uid)) {}
 
-    /// Sends the signal to the owner's processes. Errors: Denied if all processes of the job
-    /// belong to other users; Internal.
+    /// Sends the signal to the owner's processes. Errors: Internal; Denied if all processes of the job belong to other
+    /// users.
     Result<void> signal(int number) const;
-    /// Succeeds if all processes of the job belong to the owner. Errors: Denied, with a message that names one process of
-    /// another user; Internal.
+    /// Succeeds if all processes of the job belong to the owner. Errors: Internal; Denied if a process belongs to
+    /// another user. The message of Denied names the process.
     Result<void> coversAll() const;
 
 private:
@@ -37,8 +37,8 @@ private:
 };
 
 /// Sets Job::ownersTurn for the time in which a signal or a suspension by the owner is in progress. At the end of the signal or
-/// suspension, pinfoldd resets Job::ownersTurn. Error: Busy if an earlier request of the owner is still in progress, because
-/// pinfoldd handles the owner's requests one after the other.
+/// suspension, pinfoldd resets Job::ownersTurn. The error is Busy if an earlier request of the owner is still in progress,
+/// because pinfoldd handles the owner's requests one after the other.
 Result<void> takeOwnersTurn(Job& job);
 
 } // namespace pinfold

@@ -16,15 +16,18 @@ namespace pinfold {
 /// waits in Lane::Owners for more than one request of each other user.
 class OwnersTurns {
 public:
-    static constexpr std::size_t kMostOfOne = 128; ///< requests of one user, with the request that has its turn
+    /// The maximum number of waiting requests of one user, including the request that has its turn.
+    static constexpr std::size_t kMostOfOne = 128;
 
     /// Calls `begin` when the request's turn comes, possibly at once. The turn lasts until the call of over(). If a subordinate
-    /// id makes the request, `user` is the owner of the subordinate id. Error: Busy if too many requests of `user` wait.
+    /// id makes the request, `user` is the owner of the subordinate id. The error is Busy if too many requests of `user` wait.
     Result<void> take(uid_t user, std::function<void()> begin);
     void over(uid_t user);
 
 private:
-    std::map<uid_t, std::deque<std::function<void()>>> begins_; ///< the first function of each user is empty: it has its turn
+    /// The map contains the functions of each user's requests. The first element belongs to the request that is in progress now,
+    /// and is empty, because its function has already been called.
+    std::map<uid_t, std::deque<std::function<void()>>> begins_;
 };
 
 } // namespace pinfold

@@ -3,7 +3,10 @@
 
 #include "core/report/events.hpp"
 #include "core/restart/node_shutdown.hpp"
+#include "os/process.hpp"
+#include "wording/receipt_text.hpp"
 
+#include <algorithm>
 #include <csignal>
 #include <utility>
 
@@ -14,8 +17,12 @@ constexpr Microseconds kSliceRetry = 500ms;
 constexpr int kSliceTries = 20;
 // PID 1 usually needs less than a millisecond to remove an empty scope.
 constexpr Microseconds kScopeWait = 20ms;
+// The kernel reports changes of a cgroup.events file at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV in kernel/cgroup/cgroup.c),
+// and rounds the 10 ms up to its next clock tick. So if a job is shorter than 20 ms, PID 1 may learn about the end of the job up
+// to 20 ms late.
+constexpr Microseconds kReportedAtOnce = 20ms;
 
-/// Returns true if the out-of-memory kill ended the job's leader, possibly together with other processes of the job.
+/// Returns true if an out-of-memory kill ended the job's leader, possibly together with other processes of the job.
 bool endedForMemory(const JobRecord& record, JobResult result) {
     if (!record.oom || (result != JobResult::Exited && result != JobResult::Signaled && result != JobResult::Lost))
         return false;
@@ -28,7 +35,7 @@ bool endedForMemory(const JobRecord& record, JobResult result) {
 }
 
 /// Call note() for the job before makeReceipt().
-Receipt makeReceipt(const Core& core, const Job& job) {
+Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     const auto& record = job.record;
     Receipt receipt;
     receipt.id = record.id;
@@ -51,14 +58,32 @@ Receipt makeReceipt(const Core& core, const Job& job) {
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
-    if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) { // a job at its own limit was at its peak
+    // If a job has reached its own memory limit, the figures of the kill are also the figures of the memory peak.
+    if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) {
         receipt.usage.memoryPeakAnon = record.oom->anon;
         receipt.usage.memoryPeakFile = record.oom->file;
+        receipt.usage.memoryPeakShmem = record.oom->shmem;
+        receipt.usage.memoryNeed =
+            std::max(receipt.usage.memoryNeed.value_or(0), *record.oom->anon + record.oom->shmem.value_or(0));
     }
     receipt.limits = record.limits;
     receipt.limitsNotEnforced = record.limitsNotEnforced;
     receipt.allocation = record.allocation;
+    receipt.origin = origins.of(record);
+    receipt.slots = record.slots;
+    receipt.identity = record.identity;
     return receipt;
+}
+
+/// Writes the line about the end to the job's own output if the job has no supervisor that could write it: a supervisor was
+/// killed, or the job took the place of pinfold-run. A living supervisor gets the line with the answer to its EndJob, and writes
+/// it before it exits. Returns true if the line is written.
+bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
+    const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
+    if (job.record.neverRan || supervised)
+        return false;
+    const auto line = stopLine(receipt, core.nodeName(), userNumber);
+    return !line.empty() && job.output.say(line);
 }
 
 } // namespace
@@ -66,12 +91,19 @@ Receipt makeReceipt(const Core& core, const Job& job) {
 struct JobCloser::Closing {
     JobPtr job;
     bool recorded;                 ///< the record has all that the receipt needs, so a restarted pinfoldd does not need the slice
-    std::optional<Receipt> stored; ///< the stored receipt, as soon as it is durable or set aside
+    std::optional<Receipt> stored; ///< the receipt of the job, as soon as the receipt is durable or set aside
     bool sliceGone = false;        ///< the slice is gone, or pinfoldd does not try to remove it any more
 };
 
+void JobCloser::running(const JobPtr& job) {
+    job->runsSince = core_.context.loop.bootTime();
+    parts_.origins.expect(job->record.uid);
+    parts_.rows.expect(job);
+    parts_.sampler.watch(job);
+}
+
 void JobCloser::note(Job& job) const {
-    if (job.record.figures) // set already, perhaps by an earlier pinfoldd
+    if (job.record.figures) // note() or an earlier pinfoldd has already set the figures
         return;
     auto usage = lookAtUsage(job);
     dropCurrent(usage);
@@ -86,7 +118,7 @@ void JobCloser::account(const JobPtr& job) {
     note(*job);
     auto closing =
         std::make_shared<Closing>(Closing{.job = job, .recorded = job->record.state == JobState::Accounting, .stored = {}});
-    if (!closing->recorded) // otherwise an earlier pinfoldd has stored this state
+    if (!closing->recorded) // if `recorded` is set, an earlier pinfoldd has stored the state Accounting
         closing->recorded = core_.advance(*job, JobState::Accounting) && core_.save(*job);
     job->describeTimer.reset();
     job->graceTimer.reset();
@@ -113,7 +145,9 @@ void JobCloser::flush() {
     flushSource_.reset();
     for (const auto& closing : std::exchange(due_, {})) {
         parts_.judge.conclude(closing->job);
-        auto receipt = makeReceipt(core_, *closing->job);
+        auto receipt = makeReceipt(core_, parts_.origins, *closing->job);
+        receipt.profile = parts_.sampler.finish(*closing->job);
+        receipt.stopSaid = sayStop(core_, *closing->job, receipt);
         if (closing->job->record.neverRan)
             closing->stored = std::move(receipt);
         else
@@ -121,8 +155,8 @@ void JobCloser::flush() {
                 closing->stored = stored;
                 closing->recorded ? forgetIfClosed(*closing) : removeSliceAfterScope(closing);
             });
-        // Writing the receipt and removing the slice each take about a millisecond. Neither step needs the result of the other
-        // step, so pinfoldd does both steps at the same time.
+        // Writing the receipt and removing the slice each take about a millisecond. pinfoldd does the two steps at the same time,
+        // because the steps do not depend on each other.
         if (closing->recorded || closing->stored)
             removeSliceAfterScope(closing);
     }
@@ -130,11 +164,13 @@ void JobCloser::flush() {
 }
 
 /// PID 1 sees by itself that a scope is empty, and removes the scope. If the scope still exists when PID 1 gets StopUnit for
-/// the slice, PID 1 makes a second systemd job, which stops the scope, and sends a dozen signals more. So JobCloser gives PID 1
-/// a moment to remove the scope first.
+/// the slice, PID 1 makes a second systemd job to stop the scope, and sends a dozen more signals on the bus. So JobCloser gives
+/// PID 1 a moment to remove the scope first. At the end of a very short job, JobCloser does not wait for the scope, because the
+/// wait would be longer than the job.
 void JobCloser::removeSliceAfterScope(const ClosingPtr& closing) {
     const auto& job = closing->job;
-    if (core_.shutdownSince || !core_.context.cgroups.exists(scopePath(job->key(), 0)))
+    const bool isReportedAtOnce = core_.context.loop.bootTime() - job->runsSince >= kReportedAtOnce;
+    if (core_.shutdownSince || !isReportedAtOnce || !core_.context.cgroups.exists(scopePath(job->key(), 0)))
         return removeSlice(closing, 1);
     awaitingScope_[job.get()] = closing;
     job->removalTimer = core_.context.loop.after(kScopeWait, [this, weak = WeakJob(job)] {
@@ -156,7 +192,7 @@ void JobCloser::removeSlice(const ClosingPtr& closing, int tries) {
         closing->sliceGone = true;
         forgetIfClosed(*closing);
     };
-    if (core_.shutdownSince) // PID 1 stops the slice, but not before pinfoldd has exited
+    if (core_.shutdownSince) // at a shutdown, PID 1 stops the slice, but only after pinfoldd has exited
         return gone();
     core_.context.systemd.stop(closing->job->key().sliceName(), [this, closing, gone, tries](const SystemdOutcome& outcome) {
         const auto& job = closing->job;
@@ -189,6 +225,7 @@ void JobCloser::forget(const JobPtr& job, const Receipt& receipt) {
     if (auto removed = core_.context.records.remove(job->key()); !removed)
         logWarning(core_.context, job->key(), "its record cannot be removed: " + removed.error().message, Trouble::Record);
     core_.registry.remove(*job);
+    parts_.sampler.forget(*job);
     parts_.share.protect();
     for (auto& [number, task] : job->tasks)
         for (const auto& reply : std::exchange(task.waiters, {}))

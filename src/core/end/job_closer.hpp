@@ -5,6 +5,7 @@
 
 #include "core/core.hpp"
 #include "core/history/history_writer.hpp"
+#include "core/profile/sampler.hpp"
 #include "core/resources/batch_slice_share.hpp"
 #include "core/resources/oom_judge.hpp"
 
@@ -22,17 +23,19 @@ public:
         OomJudge& judge;
         HistoryWriter& history;
         LiveRows& rows;
+        Origins& origins;
+        Sampler& sampler;
     };
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). Nothing in pinfoldd
-    /// waits until the row is written.
-    void running(const JobPtr& job) { parts_.rows.expect(job); }
+    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). Nothing in pinfoldd waits
+    /// until the row is written. After the call of running(), Sampler looks at the job.
+    void running(const JobPtr& job);
     /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
     /// the receipt.
     void note(Job& job) const;
-    /// Call forgetNote() when a process joins the job after note(). A job with a new process is not over. So JobCloser has to
-    /// call note() again later, at the end of the job.
+    /// Call forgetNote() when a process joins the job after note(). A job with a new process is not over, so JobCloser calls
+    /// note() again at the end of the job.
     static void forgetNote(Job& job) { job.record.figures.reset(); }
 
     /// Call account() when the job's last process is gone. First, account() makes the receipt durable and removes the job's
@@ -57,7 +60,7 @@ private:
     Core& core_;
     Parts parts_;
     std::vector<ClosingPtr> due_;
-    std::map<const Job*, ClosingPtr> awaitingScope_; ///< jobs whose scope PID 1 has not removed yet
+    std::map<const Job*, ClosingPtr> awaitingScope_; ///< the jobs whose scope PID 1 has not removed yet
     EventHandle flushSource_;
 };
 

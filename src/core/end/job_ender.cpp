@@ -17,9 +17,9 @@ namespace {
 // The kernel freezes a cgroup within milliseconds, but a process that hangs in the kernel never freezes.
 constexpr Microseconds kFreezeWait = 1s;
 
-// When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). A moment later, the pidfd
-// of the process reports the end (exit_notify()). Between the two steps the process may have to wait for a CPU. If a leader has
-// left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
+// When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). The pidfd of the process
+// reports the end of the process only a moment later (exit_notify()), because the process may have to wait for a CPU. If a leader
+// has left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
 constexpr Microseconds kDyingWait = 1s;
 
 /// Returns true if the job has ended by itself, so that all processes that still run in the job are leftovers. After a request
@@ -64,17 +64,17 @@ void JobEnder::watch(const JobPtr& job) {
     if (!job->record.neverRan)
         closer_.running(job);
     job->lacksBatchScript() || job->isStarting(0) ? check(job) : watchBatchScript(job);
-    if (core_.shutdownSince) // at a shutdown PID 1 may have started the job before PID 1 began to stop all units
+    if (core_.shutdownSince) // PID 1 may have started the job just before PID 1 began to stop all units for the shutdown
         begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }
 
 void JobEnder::limitRunTime(const JobPtr& job) {
+    warner_.watchRunTime(job);
     job->runTimer.reset();
-    const auto limit = timeLimit(job->record.limits.runTimeMax).value_or(kForever);
-    if (job->record.state != JobState::Running || job->record.suspendedSince || limit == kForever)
+    const auto left = runTimeLeft(*job, core_.context.loop.bootTime());
+    if (job->record.state != JobState::Running || job->record.suspendedSince || left == kForever)
         return;
-    const auto run = core_.context.loop.bootTime() - job->record.createdBoot - job->record.suspended;
-    job->runTimer = core_.context.loop.after(limit > run ? limit - run : 0s, [this, weak = WeakJob(job)] {
+    job->runTimer = core_.context.loop.after(left, [this, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             begin(live, {.cause = JobResult::Timeout, .by = {}, .grace = {}});
     });
@@ -95,7 +95,7 @@ void JobEnder::check(const JobPtr& job) {
         return;
     }
     if (job->record.state == JobState::Creating || job->isStartingTasks())
-        return; // a start is under way, so the job is not over
+        return; // a task of the job is starting, so the job is not over
     job->record.state == JobState::Running ? ranEmpty(job) : emptied(job);
 }
 
@@ -109,7 +109,7 @@ void JobEnder::ranEmpty(const JobPtr& job) {
         if (!live)
             return;
         live->leaderTimer.reset();
-        if (!populated(*live) && !live->isStartingTasks()) // when a start ends, check() is called again
+        if (!populated(*live) && !live->isStartingTasks()) // when the start of a task ends, check() is called again
             begin(live, {.cause = leaderEnded(*live) ? JobResult::Exited : JobResult::Lost, .by = {}, .grace = {}});
     });
 }
@@ -133,10 +133,10 @@ void JobEnder::leaderGone(const JobPtr& job) {
     // so pinfoldd kills at once the processes that the shepherd left behind.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
-    if (job->record.state == JobState::Ending) // the end has begun, for example because pinfoldd saw the empty slice first
+    if (job->record.state == JobState::Ending) // the end has begun already, for example because of the empty slice
         return;
-    // If a shepherd kills its process group, the leader and the supervisor end together. Which end pinfoldd notices first is
-    // not certain.
+    // If a shepherd kills its process group, the leader and the supervisor end together, and pinfoldd may notice either end
+    // first.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
 }
@@ -174,28 +174,29 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.grace = request.grace;
     job->lingerTimer.reset();
     job->leaderTimer.reset();
-    // The job must be thawed first. systemd 257 does not stop a frozen unit, and a frozen process reacts to no signal except
-    // SIGKILL.
+    // The job must be thawed first: systemd 257 does not stop a frozen unit, and SIGKILL is the only signal that a frozen process
+    // obeys.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
     job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
     if (frozen)
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job) && !job->isStartingTasks()) {
         job->runTimer.reset();
-        // pinfoldd does not store the record here, because a restarted pinfoldd would also see the empty slice. The next change
-        // of the state stores the record.
+        // advance() does not store the record, because a restarted pinfoldd would also see the empty slice. pinfoldd stores the
+        // record at the next change of the state.
         core_.advance(*job, JobState::Ending);
         return emptied(job);
     }
     core_.enter(*job, JobState::Ending);
-    if (reports_.letsBe(job)) // the run time limit stays in force for what the leader left behind
+    // As long as the report is awaited, the run time limit applies to the processes that the leader left behind.
+    if (reports_.letsBe(job))
         return core_.observer->jobStateChanged(job->key());
     job->runTimer.reset();
     stop(job);
 }
 
-/// Returns true if the new request would end the job earlier than the requests before. JobEnder ignores a request that would
-/// end the job later. If later ends were accepted, a user could delay the job's end with one stop request after another.
+/// Returns true if the new request would end the job earlier than all earlier requests. JobEnder ignores a request that would
+/// end the job later. If a request could delay the end, a user could keep the job alive with one stop request after another.
 bool JobEnder::isSooner(const Job& job, Microseconds asked) const {
     return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
@@ -203,7 +204,7 @@ bool JobEnder::isSooner(const Job& job, Microseconds asked) const {
 void JobEnder::resume(const JobPtr& job) {
     if (job->record.state == JobState::Accounting)
         return closer_.account(job);
-    watch(job); // watch() goes on with the end
+    watch(job); // if the end of the job has begun, watch() continues it
 }
 
 void JobEnder::stop(const JobPtr& job) {
@@ -223,13 +224,14 @@ void JobEnder::stop(const JobPtr& job) {
 }
 
 void JobEnder::listLeftovers(const JobPtr& job) {
-    if (!std::exchange(job->record.leftoversListed, true)) // otherwise they were listed before, perhaps by an earlier pinfoldd
+    // If leftoversListed is set, the leftovers were listed before, perhaps by an earlier pinfoldd.
+    if (!std::exchange(job->record.leftoversListed, true))
         reportLeftovers(core_, job, 0);
 }
 
 void JobEnder::terminate(const JobPtr& job) {
     job->terminationDue = false;
-    // No process can join a job that is ending, so the turn may end before PID 1 has answered.
+    // No process can join a job that is ending, so terminate() may end its turn before PID 1 has answered.
     job->turns.take(Turns::Kind::Hit, [this, job] {
         if (job->record.state == JobState::Ending)
             terminateInTurn(job);
@@ -242,15 +244,17 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
     // and the signal JobRemoved is enough.
     core_.observer->jobStateChanged(job->key());
     const auto delay = grace(*job);
-    (void)lookAtUsage(*job); // this is the last chance to see of what the memory peak consisted
-    if (job->leftToPid1)     // PID 1 sends SIGTERM then, and some programs take a second SIGTERM as impatience
+    (void)lookAtUsage(*job); // after the end, nobody can read how large the parts of the memory peak were
+    // PID 1 sends SIGTERM itself at a shutdown, and some programs treat a second SIGTERM as an order to end at once.
+    if (job->leftToPid1)
         return;
     if (delay == 0s)
         return kill(job);
     // In a job that never ran, the only process is the leader, which still waits for the answer. The leader gets the answer
     // that the job was not created, and then ends by itself.
     if (!job->record.neverRan) {
-        const auto ignore = [](const SystemdOutcome&) {}; // cgroup.kill follows even if PID 1 fails
+        // Errors do not matter, because pinfoldd uses cgroup.kill later even if PID 1 fails.
+        const auto ignore = [](const SystemdOutcome&) {};
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
         for (const int signal : {first, SIGCONT}) { // a stopped process acts on the first signal only after SIGCONT
             if (!shepherdLives(*job))
@@ -295,7 +299,8 @@ void JobEnder::cull(const JobPtr& job) {
         if (!live)
             return;
         live->freezeTimer.reset();
-        (void)live->slice->freeze(false); // if the freeze takes too long, cgroup.kill follows, which also ends frozen processes
+        // If the freeze takes too long, pinfoldd uses cgroup.kill, which also ends frozen processes.
+        (void)live->slice->freeze(false);
         kill(live);
     });
     check(job);
@@ -304,7 +309,7 @@ void JobEnder::cull(const JobPtr& job) {
 void JobEnder::killAround(const JobPtr& job) {
     job->freezeTimer.reset();
     const auto killed = signalAllButShepherds(core_.context, *job, SIGKILL);
-    (void)job->slice->freeze(false); // the killed processes have died although frozen; only the shepherds are left to thaw
+    (void)job->slice->freeze(false); // all processes except the shepherds have been killed, so pinfoldd thaws the shepherds
     if (!killed) {
         logWarning(core_.context, job->key(),
                    killed.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -330,8 +335,8 @@ void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin
         return emptied(job);
     if (wasLetBe)
         return stop(job);
-    // A batch system waits for the end of the job. An earlier stop request may have given the job more than the usual grace
-    // time. From now on the job gets only the usual grace time.
+    // The batch system waits for the end of the job. If an earlier stop request gave the job more than the usual grace time,
+    // pinfoldd shortens the grace time to the usual one.
     if (byAdmin)
         begin(job, {.cause = JobResult::Exited, .by = {}, .grace = usualGrace(*job)});
 }
@@ -346,11 +351,11 @@ void JobEnder::emptied(const JobPtr& job) {
     job->terminationDue = false;
     unkillable_.over(*job);
     if (job->isStartingTasks())
-        return; // PID 1 may still put a process into the job; the end of that start calls emptied() again
+        return; // PID 1 may still put a process into the job; emptied() is called again after the start of the task
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
-        // pinfoldd may be restarted before the report comes, so pinfoldd stores the record as soon as the loop is idle. On a
-        // busy node the report comes before the loop is idle. If the report comes first, pinfoldd stores the record at the next
+        // pinfoldd may be restarted before the report comes, so pinfoldd stores the record as soon as the loop is idle. On a busy
+        // node, the report often comes before the loop is idle. If the report comes first, pinfoldd stores the record at the next
         // change of the job's state.
         job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
@@ -358,10 +363,9 @@ void JobEnder::emptied(const JobPtr& job) {
         });
         return;
     }
-    // If somebody kills the process group, the leader and the supervisor end together. In this case pinfoldd may first notice
-    // the empty slice, the leader's end or the supervisor's end. If the supervisor lives, isAwaited() has waited for the
-    // supervisor's report already. The check of the supervisor must come after isAwaited(), because the supervisor may end
-    // between the two checks.
+    // If somebody kills the process group, the leader and the supervisor end together, and the slice becomes empty. pinfoldd may
+    // notice the three events in any order. If the supervisor lives, isAwaited() has waited for the supervisor's report already.
+    // If the check of the supervisor came before isAwaited(), the supervisor could end between the check and isAwaited().
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())
@@ -372,7 +376,8 @@ void JobEnder::emptied(const JobPtr& job) {
 void JobEnder::account(const JobPtr& job) {
     if (job->describing == 0)
         return closer_.account(job);
-    job->onDescribed.push_back(onJob(job, &JobEnder::account)); // the receipt has to name the leftovers
+    // The receipt names the leftovers, so pinfoldd describes the leftovers first.
+    job->onDescribed.push_back(onJob(job, &JobEnder::account));
 }
 
 Microseconds JobEnder::grace(const Job& job) const {

@@ -16,7 +16,7 @@
 namespace pinfold {
 
 // clang-format off
-// This table says what JobEnder does at each event in each state of the job. In the state Creating, JobEnder does nothing:
+// The table says what JobEnder does at each event in each state of the job. In the state Creating, JobEnder does nothing:
 // JobCreator either lets the job run, or drops the job, or gives the job up. A job that JobCreator gives up ends from the state
 // Creating (JobRecord::neverRan). In the state Accounting only JobCloser acts.
 //
@@ -40,18 +40,18 @@ namespace pinfold {
 // freezeTimer                          | -                                      | thaw and kill
 // unkillableTimer                      | -                                      | UnkillablePolicy: SIGKILL again, then report
 //
-// begin() stores the cause and calls stop(). stop() leads to terminate(), and terminate() to kill(): at once if there is nothing
-// to wait for.
-// clang-format on
+// begin() stores the cause and calls stop(). stop() leads to terminate(), and terminate() leads to kill(). If there is nothing to
+// wait for, each step follows at once. clang-format on
 class JobEnder {
 public:
     struct Parts {
         OomJudge& judge;
+        LimitWarner& warner;
         JobCloser& closer;
         UnkillablePolicy& unkillable;
     };
     JobEnder(Core& core, Parts parts)
-        : core_(core), judge_(parts.judge), closer_(parts.closer), unkillable_(parts.unkillable),
+        : core_(core), judge_(parts.judge), warner_(parts.warner), closer_(parts.closer), unkillable_(parts.unkillable),
           reports_(core, [this](const JobPtr& job) { check(job); }) {}
 
     /// Watches the leader, the supervisor, the slice and the run time of a running job. If the leader, the supervisor or the
@@ -62,14 +62,15 @@ public:
     /// watchBatchScript() acts at once.
     void watchBatchScript(const JobPtr& job);
 
-    /// Starts the timer of the run time limit again. Call limitRunTime() when the limit has changed, or when the job was
-    /// suspended or resumed.
+    /// Starts the timers of the run time limit and of its warning again. Call limitRunTime() when the limit has changed, or when
+    /// the job was suspended or resumed.
     void limitRunTime(const JobPtr& job);
 
     struct Request {
         JobResult cause = JobResult::Exited;
         std::optional<uid_t> by;
-        std::optional<Microseconds> grace; ///< if unset, the job's own grace time holds, or else the site's
+        /// The requested grace time. If no grace time was requested, the job's own grace time applies, or else the site's.
+        std::optional<Microseconds> grace;
     };
     /// Begins the end of the job. If the job is ending already, a new request has an effect only if it shortens the grace time
     /// of the job.
@@ -80,7 +81,7 @@ public:
     /// maximum. With a longer grace time, the owner could use the node for longer than the job's limits allow.
     std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
 
-    /// Handles the report of EndJob on how the leader ended. A report by the owner ends the job too. pinfoldd accepts an exit
+    /// Handles the report of EndJob on how the leader ended. A report by the owner also ends the job. pinfoldd accepts an exit
     /// state from the owner only if the owner made the leader part of the job.
     void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
 
@@ -111,6 +112,7 @@ private:
 
     Core& core_;
     OomJudge& judge_;
+    LimitWarner& warner_;
     JobCloser& closer_;
     UnkillablePolicy& unkillable_;
     ReportWait reports_;

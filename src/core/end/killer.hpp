@@ -15,9 +15,10 @@ class Killer {
 public:
     explicit Killer(CoreContext& context) : context_(context) {}
 
-    /// Kills the processes of the cgroup with the path `cgroup`, and of all cgroups below that cgroup. A moment later most of
-    /// the processes have ended, but the kernel may have missed some processes. When the timer `look` expires, ProcessKiller
-    /// ends the processes that still live. If the cgroup does not exist any more, kill() returns no error. Error: Internal.
+    /// Kills the processes of the cgroup with the path `cgroup`, and of all cgroups below that cgroup. Soon after the call of
+    /// kill(), most processes have ended, but the kernel may have missed some processes. When the timer `look` expires,
+    /// ProcessKiller ends the processes that still live. If the cgroup does not exist any more, kill() returns no error. Error:
+    /// Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
     /// Kills the processes of a job that have not ended after an earlier SIGKILL. The function killStubborn() does the same as
     /// kill(), but without a timer. If other processes of the owner trace processes of the job, killStubborn() also kills the

@@ -24,7 +24,7 @@ Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::ui
         return job.slice->processes();
     auto scope = core.context.cgroups.open(scopePath(job.key(), task));
     if (!scope)
-        return std::vector<pid_t>{}; // the scope has run empty meanwhile, and systemd has removed it
+        return std::vector<pid_t>{}; // the scope has become empty meanwhile, and systemd has removed the scope
     return scope->processes();
 }
 
@@ -73,7 +73,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
         leftovers.cpu += process.cpu;
     const auto first = leftovers.commands.size();
     const auto last = addCommands(core.context, leftovers, seen);
-    core.save(*job); // if pinfoldd restarts before the leftovers are described, the record still has their names
+    core.save(*job); // if pinfoldd restarts before the leftovers are described, the record still contains their names
     core.observer->leftoversFound(job->key(), task, pids->size());
 
     ++job->describing;

@@ -19,8 +19,8 @@ public:
     /// Call isAwaited() for a job that is ending. The result is true if pinfoldd still waits for a report on how the leader
     /// ended. pinfoldd continues to end the job when the report comes, or when the time for the report is over.
     bool isAwaited(const JobPtr& job);
-    /// Returns true if pinfoldd must not send signals to the leader's leftovers before the report has come. The batch system
-    /// may have told the job to end, and may have given the job's processes time to end before the report. For a job with a
+    /// Returns true if pinfoldd must not send signals to the leader's leftovers before the report has come. The batch system may
+    /// have asked the job to end, and may have given the job's processes time to end before the report. For a job with a
     /// supervisor, letsBe() returns false, because a supervisor reports at once.
     bool letsBe(const JobPtr& job) { return !job->record.supervisor && isAwaited(job); }
     /// Returns the result of the last call of letsBe() for the job.

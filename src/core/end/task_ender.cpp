@@ -24,13 +24,13 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
     if (task.supervisor)
         task.supervisorWatch = core_.context.loop.onReadable(task.supervisor.get(), onTask(&TaskEnder::supervisorGone));
     if ((record.leader && !task.leader) || (record.supervisor && !task.supervisor))
-        end(job, number); // the leader ended while pinfoldd was away
+        end(job, number); // the leader of the task ended while pinfoldd did not run
     if (!job->tasks.contains(number))
         return;
     const auto events = core_.context.cgroups.eventsFile(scopePath(job->key(), number));
     if (auto watched = core_.context.cgroupWatch.watch(events, onTask(&TaskEnder::check)))
         task.scopeWatch = std::move(*watched);
-    check(job, number); // the scope may have run empty before the watch was there
+    check(job, number); // the scope may have become empty before pinfoldd began to watch it
 }
 
 void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
@@ -67,7 +67,8 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
     if (!job->isLive())
         return; // the end of the job also ends the task
 
-    if (!std::exchange(job->record.tasks[number].leftoversListed, true)) // otherwise an earlier pinfoldd has listed them
+    // If leftoversListed is set, an earlier pinfoldd has listed the leftovers.
+    if (!std::exchange(job->record.tasks[number].leftoversListed, true))
         reportLeftovers(core_, job, number);
     if (job->describing == 0)
         return terminate(job, number);
@@ -83,7 +84,8 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
 
 void TaskEnder::terminate(const JobPtr& job, std::uint32_t number) {
     const auto unit = job->key().scopeName(number);
-    const auto ignore = [](const SystemdOutcome&) {}; // an error does not matter: cgroup.kill follows even if PID 1 fails
+    // Errors do not matter, because pinfoldd uses cgroup.kill later even if PID 1 fails.
+    const auto ignore = [](const SystemdOutcome&) {};
     core_.context.systemd.kill(unit, SIGTERM, ignore);
     core_.context.systemd.kill(unit, SIGCONT, ignore);
     job->tasks[number].graceTimer =

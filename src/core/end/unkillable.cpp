@@ -19,12 +19,12 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 10;  // that one line for people names
-constexpr std::size_t kMostPids = 100; // that one command line has
+constexpr std::size_t kMostKeys = 10;  // the maximum number of jobs that the comment of the node names
+constexpr std::size_t kMostPids = 100; // the maximum number of process ids in the arguments of the script
 
-/// Returns true if a process waits in FUSE, possibly for a file server that a user runs. Other processes of the job may wait
-/// for something that the first process holds, such as a lock. In three cases the function assumes that a user runs the file
-/// server. The first case is that all processes are in namespaces that users have made themselves, where only users mount. The
+/// Returns true if a process waits in FUSE, possibly for a file server that a user runs. Other processes of the job may wait for
+/// something that the process in FUSE holds, such as a lock. In three cases the function assumes that a user runs the file
+/// server. The first case is that all processes are in namespaces of users, where only users mount file systems. The
 /// second case is that any user runs a FUSE server. A user can pass an open file of a FUSE server to a process outside of the
 /// user's namespace. Also, fusermount mounts a user's FUSE server in a place that all processes see. The third case is that all
 /// processes outside of users' namespaces wait in FUSE, although the node's own FUSE servers answer.
@@ -38,7 +38,7 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
             nodesFuseServersAnswer(root));
 }
 
-// The time between the second SIGKILL and the report. The kernel needs only milliseconds to kill a process.
+// kSecondKill is the time between the second SIGKILL and the report. The kernel needs only milliseconds to kill a process.
 constexpr Microseconds kSecondKill = 1s;
 constexpr Microseconds kLookAgain = 1s;
 
@@ -117,7 +117,7 @@ void UnkillablePolicy::report(const JobPtr& job, RealTime killedAt) {
     const bool looking = core_.describer.describeStuck(
         job->record.uid, glance(core_.context, left), [this, job, killedAt, left](std::vector<ProcessInfo> named) {
             if (job->record.state != JobState::Ending || !job->slice->populated())
-                return; // the job's processes have ended meanwhile
+                return; // the processes of the job have ended meanwhile
             std::erase_if(named, [this](const ProcessInfo& process) { return hasGone(core_.context.processes, process); });
             if (named.empty() && !left.empty())
                 return reportLater(job, killedAt);
@@ -132,7 +132,7 @@ void UnkillablePolicy::report(const JobPtr& job, RealTime killedAt) {
 
 void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {
     job.record.unkillableInFuse = waitForUsersFileServer(named, core_.context.root);
-    core_.save(job); // saved before the script runs, so that a restarted pinfoldd does not run the script again
+    core_.save(job); // the record is saved before the script runs, so that a restarted pinfoldd does not run the script again
     keepToPolicy(core_.context, named);
     logUnkillable(core_.context, job, left.size(), named);
     core_.observer->unkillable(job.key(), left.size());

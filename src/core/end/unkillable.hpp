@@ -29,8 +29,8 @@ public:
     void watch(const JobPtr& job);
     /// Call over() when the last process of the job has ended.
     void over(Job& job);
-    /// Updates the comment of the node about unkillable jobs. Also informs the observer if the node has become drained, or is
-    /// not drained any more.
+    /// Updates the comment of the node about unkillable jobs. If the node has become drained, or is not drained any more,
+    /// publish() informs the observer.
     void publish() const;
 
     /// If a job has no processes any more when UnkillablePolicy wants to report the job, UnkillablePolicy calls onEmpty
@@ -40,15 +40,15 @@ public:
 private:
     void killAgain(const JobPtr& job, Microseconds last, RealTime killedAt);
     /// Reports the job when the second SIGKILL has been sent. If a user has many tasks that SIGKILL does not end, the second
-    /// SIGKILL may be a minute late. The report comes after at least `wait`.
+    /// SIGKILL may be a minute late. The function reportAfter() reports the job after the time `wait` or later.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
-    /// Tries the report again later. As long as the state of the processes cannot be read, pinfoldd takes no action against the
-    /// job.
+    /// Tries again later to report the job. As long as the state of the processes cannot be read, pinfoldd takes no action
+    /// against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
     /// Does what unkillable.action says. If the remaining processes wait for a file server that users run themselves, judge()
-    /// takes no action. The argument `first` is true if no pinfoldd has taken an action for the job before. An earlier pinfoldd
-    /// may have done so before a restart.
+    /// takes no action. The argument `first` is true if neither this pinfoldd nor an earlier pinfoldd has taken an action for the
+    /// job.
     void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 
@@ -58,9 +58,9 @@ private:
 
 /// Lists the jobs that cannot be killed, for the node's comment and its drain.
 struct UnkillableJobs {
-    std::string words; ///< for example "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
+    std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;
-    RealTime since{}; ///< since when the first of the jobs cannot be killed
+    RealTime since{}; ///< the time since which the first of the jobs cannot be killed
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 

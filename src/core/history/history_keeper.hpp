@@ -19,14 +19,14 @@ public:
     void start();
 
     /// Removes receipts now. If a limit is unset in `asked`, the limit of the configuration applies. The answer comes when the
-    /// history is within the limits. Errors: Denied; Busy if HistoryKeeper is removing receipts already; Internal.
+    /// history is within the limits. The errors are Denied, Internal, and Busy if HistoryKeeper is removing receipts already.
     void vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply);
 
 private:
     struct Run {
         Retention retention;
         std::optional<uid_t> by;
-        Reply<Vacuumed> reply; ///< empty if nobody asked for this run
+        Reply<Vacuumed> reply; ///< the reply to the request; empty if nobody asked for this run
         std::uint64_t removed = 0;
     };
 

@@ -19,7 +19,7 @@ constexpr Microseconds kOpening = 10s;
 constexpr Microseconds kFirstRetry = 1s;
 constexpr Microseconds kLastRetry = 30s;
 constexpr std::size_t kReceiptsAtOnce = 500;
-constexpr std::size_t kMostRecent = 256;
+constexpr std::size_t kMostRecent = 64;
 constexpr std::size_t kMostKept = 10'000;
 constexpr std::size_t kMostBytesKept = 32 << 20;
 
@@ -51,7 +51,7 @@ void HistoryWriter::takeUpKept() {
     for (const auto& line : loaded.unreadable)
         logNodeWarning(context_, "a kept receipt cannot be read: " + line);
     for (auto& receipt : loaded.receipts) {
-        const auto size = encode(receipt).size();
+        const auto size = encodeForStore(receipt).size();
         ++keptCount_;
         keptBytes_ += size;
         if (const auto key = JobKey::parse(receipt.key); key && onKept)
@@ -97,7 +97,7 @@ void HistoryWriter::amend(const std::string& id, const ExitState& exit, const st
     }
     reports_.push_back({.report = {.id = id, .exit = exit}, .done = trouble_ ? nullptr : done});
     flushSoon();
-    if (trouble_) // the caller does not wait: its receipt has waited for the disk already
+    if (trouble_) // the caller does not wait, because the caller's receipt has already waited for the disk
         done();
 }
 
@@ -125,22 +125,22 @@ void HistoryWriter::flush() {
     });
 }
 
-void HistoryWriter::written(const std::vector<Receipt>& known) {
+void HistoryWriter::written(const std::vector<Receipt>& stored) {
     retry_ = 0s;
     rows_.written();
+    auto next = stored.begin();
     for (const auto& entry : std::exchange(inFlight_, {})) {
+        remember(*next++);
         if (entry.size > 0) {
             spool_.remove(entry.receipt);
             --keptCount_;
             keptBytes_ -= entry.size;
             ++lateReceipts_;
-            remember(entry.receipt);
             continue;
         }
-        const auto stored = std::ranges::find(known, entry.receipt.id, &Receipt::id);
-        remember(stored == known.end() ? entry.receipt : *stored);
         entry.done(recent_.back());
     }
+    tellStored(stored);
     answerReports();
     reports_.erase(reports_.begin(), reports_.begin() + static_cast<std::ptrdiff_t>(reportsInFlight_));
     if (keptCount_ == 0)
@@ -149,6 +149,13 @@ void HistoryWriter::written(const std::vector<Receipt>& known) {
         patience_.reset();
     if (!queue_.empty() || !reports_.empty() || rows_.due())
         flushSoon();
+}
+
+void HistoryWriter::tellStored(const std::vector<Receipt>& stored) const {
+    if (stored.empty())
+        return;
+    const auto [first, last] = std::ranges::minmax_element(stored, {}, &Receipt::sequence);
+    onStored({.epoch = last->epoch.value_or(""), .first = first->sequence.value_or(0), .last = last->sequence.value_or(0)});
 }
 
 void HistoryWriter::answerReports() {
@@ -227,7 +234,7 @@ void HistoryWriter::setAside(Entry& entry) {
 }
 
 void HistoryWriter::keep(Entry& entry) {
-    const auto text = encode(entry.receipt);
+    const auto text = encodeForStore(entry.receipt);
     if (auto kept = spool_.keep(entry.receipt, text); !kept)
         logNodeWarning(
             context_,
@@ -239,7 +246,7 @@ void HistoryWriter::keep(Entry& entry) {
 void HistoryWriter::drop() {
     while (keptCount_ > kMostKept || keptBytes_ > kMostBytesKept) {
         const auto oldest = std::ranges::find_if(queue_, [](const Entry& entry) { return entry.size > 0; });
-        if (oldest == queue_.end()) // all other kept receipts are in the transaction that is under way
+        if (oldest == queue_.end()) // all other receipts that were set aside are in the transaction that is in progress
             return;
         if (dropped_++ == 0)
             logReceiptsDropped(context_, oldest->receipt);

@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "core/context.hpp"
 #include "core/history/live_rows.hpp"
+#include "core/requests.hpp"
 #include "model/metrics.hpp"
 #include "store/receipt_spool.hpp"
 
@@ -32,9 +33,9 @@ struct HistoryTrouble {
 /// transaction fails, HistoryWriter repeats the transaction until it succeeds.
 ///
 /// A job waits at most the time history.patience until its receipt is in the history. If the receipt cannot be written within
-/// history.patience, HistoryWriter sets the receipt aside in a file in /run. After that, pinfoldd continues to end the job.
-/// HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. If more receipts have to be set aside,
-/// HistoryWriter drops the oldest receipts.
+/// history.patience, HistoryWriter sets the receipt aside in a file in /run. When the receipt is set aside, pinfoldd continues to
+/// end the job. HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. If more receipts have to be set
+/// aside, HistoryWriter drops the oldest receipts.
 class HistoryWriter {
 public:
     HistoryWriter(CoreContext& context, LiveRows& rows);
@@ -58,9 +59,9 @@ public:
     /// be written, HistoryWriter calls `done` at once.
     void amend(const std::string& id, const ExitState& exit, const std::function<void()>& done);
 
-    /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. First, newest() searches
-    /// the receipts that are set aside. After them, newest() searches the last 256 receipts that were written. An epilogue asks
-    /// for the receipt right after the end of its job. So newest() must work even while the disk cannot be read.
+    /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function newest()
+    /// searches the receipts that are set aside, and then the last 64 receipts that were written. An epilogue asks for the
+    /// receipt right after the end of its job. So newest() must work even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
     /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. The trouble begins
@@ -68,7 +69,9 @@ public:
     /// were set aside are in the history.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
-    std::function<void()> onChange; ///< HistoryWriter calls it when trouble() changes
+    std::function<void()> onChange; ///< HistoryWriter calls onChange when trouble() changes
+    /// HistoryWriter calls onStored after each transaction that stored receipts.
+    std::function<void(const StoredReceipts&)> onStored = [](const StoredReceipts&) {};
     /// At the start, HistoryWriter calls onKept with the key of each receipt that an earlier pinfoldd could not write.
     std::function<void(const JobKey&)> onKept;
 
@@ -76,8 +79,8 @@ private:
     struct Entry {
         Receipt receipt;
         std::function<void(const Receipt&)> done;
-        BootTime asked{};     ///< when the writing was asked for
-        std::size_t size = 0; ///< bytes of the receipt in /run; 0 if the receipt was not set aside
+        BootTime asked{};     ///< when the caller asked HistoryWriter to write the receipt
+        std::size_t size = 0; ///< the size of the receipt's file in /run, in bytes; 0 if the receipt was not set aside
     };
 
     struct Report {
@@ -90,7 +93,8 @@ private:
     void started();
     void flushSoon();
     void flush();
-    void written(const std::vector<Receipt>& known);
+    void written(const std::vector<Receipt>& stored);
+    void tellStored(const std::vector<Receipt>& stored) const;
     void failed(const Error& why);
     void remember(const Receipt& receipt);
 
@@ -114,9 +118,10 @@ private:
     std::deque<Entry> queue_;
     std::vector<Entry> inFlight_;
     std::vector<Report> reports_;
-    std::size_t reportsInFlight_ = 0; ///< how many of `reports_`, from the first on, are in the transaction that is under way
-    std::deque<Receipt> recent_;      ///< the receipts that were written last, the newest at the end
-    bool busy_ = false;               ///< a transaction is under way
+    /// The first reportsInFlight_ elements of `reports_` are in the transaction that is in progress.
+    std::size_t reportsInFlight_ = 0;
+    std::deque<Receipt> recent_; ///< the receipts that were written last, the newest at the end
+    bool busy_ = false;          ///< a transaction is in progress
     EventHandle flushSource_;
     EventHandle patience_;
     Microseconds retry_{}; ///< the time until the next try after a failure; 0 if nothing has failed
@@ -126,7 +131,7 @@ private:
     std::uint64_t damaged_ = 0;
     std::optional<HistoryTrouble> trouble_;
     BootTime troubleBegan_{};
-    std::uint64_t lateReceipts_ = 0; ///< how many receipts, since the trouble began, had been set aside and are written now
+    std::uint64_t lateReceipts_ = 0; ///< the number of set-aside receipts that were written since the trouble began
 };
 
 } // namespace pinfold

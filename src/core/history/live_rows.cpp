@@ -5,9 +5,10 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kDue = 500ms;
-constexpr Microseconds kPatience = 250ms; // a row that is due waits at most this long for other rows, to be written with them
+// The longest time for which a row waits for other rows, so that one transaction writes them all.
+constexpr Microseconds kPatience = 250ms;
 
-LiveRow rowOf(const Job& job) {
+LiveRow rowOf(const Job& job, const Origins& origins) {
     const auto& record = job.record;
     LiveRow row{.bootId = record.bootId, .receipt = {}};
     row.receipt.id = record.id;
@@ -20,6 +21,9 @@ LiveRow rowOf(const Job& job) {
     row.receipt.limits = record.limits;
     row.receipt.limitsNotEnforced = record.limitsNotEnforced;
     row.receipt.allocation = record.allocation;
+    row.receipt.origin = origins.of(record);
+    row.receipt.slots = record.slots;
+    row.receipt.identity = record.identity;
     return row;
 }
 
@@ -48,7 +52,7 @@ std::vector<LiveRow> LiveRows::take() {
         const auto job = fresh_.front().job.lock();
         if (!job || job->accountDue || job->record.neverRan)
             continue;
-        rows.push_back(rowOf(*job));
+        rows.push_back(rowOf(*job, origins_));
         taken_.push_back(fresh_.front());
     }
     timer_.reset();

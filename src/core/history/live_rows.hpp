@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "core/core.hpp"
+#include "core/history/origins.hpp"
 
 #include <cstdint>
 #include <deque>
@@ -15,7 +16,7 @@ namespace pinfold {
 
 class LiveRows {
 public:
-    explicit LiveRows(EventLoop& loop) : loop_(loop) {}
+    LiveRows(EventLoop& loop, const Origins& origins) : loop_(loop), origins_(origins) {}
 
     /// Call expect() when the job runs. The history gets a row for the job half a second later, but only if the job still
     /// lives. So most short jobs do not need a row.
@@ -34,12 +35,13 @@ public:
 private:
     struct Fresh {
         WeakJob job;
-        BootTime since; ///< since when the job runs
+        BootTime since; ///< when the job began to run
     };
     void awake();
 
     EventLoop& loop_;
-    std::deque<Fresh> fresh_; ///< the oldest comes first
+    const Origins& origins_;
+    std::deque<Fresh> fresh_; ///< the rows of jobs that have just begun to run; the oldest row comes first
     std::vector<Fresh> taken_;
     EventHandle timer_;
 };

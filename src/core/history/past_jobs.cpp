@@ -10,14 +10,14 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kLateReport = 1h; // after a job's end
+constexpr Microseconds kLateReport = 1h; // the time after a job's end in which a report on the job may still come
 
 } // namespace
 
 void PastJobs::newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const {
     const auto answer = [caller, action, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-        // The error is Busy, so that an epilogue asks again. If somebody has repaired the full or damaged disk in the meantime,
-        // the epilogue then gets its answer.
+        // The error is Busy, so that an epilogue asks again. When somebody has repaired the full or damaged disk, the next answer
+        // is the receipt.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
         if (found->empty())
@@ -29,12 +29,37 @@ void PastJobs::newestReceipt(const Caller& caller, Action action, const std::str
             return reply(allowed.error());
         reply(std::move(found->front()));
     };
-    // Another user may have had a later job with the same key. So for a caller who is not an admin, pinfoldd looks only at the
-    // caller's own jobs.
-    const auto owner = caller.admin ? std::nullopt : std::optional(caller.uid);
+    // Another user may have had a later job with the same key. So if callers may ask only about their own jobs, pinfoldd looks
+    // only at the caller's jobs.
+    const auto owner = isForAllJobs(caller, action) ? std::nullopt : std::optional(caller.uid);
     if (auto receipt = historyWriter_.newest(key, owner))
         return answer(std::vector{*std::move(receipt)});
     core_.context.history.list({.key = key, .uid = owner, .limit = 1}, answer);
+}
+
+void PastJobs::receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const {
+    const bool all = caller.admin || caller.auditor;
+    if (!all && filter.uid.value_or(caller.uid) != caller.uid)
+        return reply(Error{ErrorCode::Denied, "only root and the members of pinfold-admin and pinfold-audit may see the receipts "
+                                              "of other users"});
+    if (!all)
+        filter.uid = caller.uid;
+    core_.context.history.list(std::move(filter), std::move(reply));
+}
+
+void PastJobs::profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const {
+    const auto decoded = [reply](const Result<std::string>& bytes) {
+        if (!bytes)
+            return reply(bytes.error());
+        reply(bytes->empty() ? Result<Profile>(Profile()) : decodeProfile(*bytes));
+    };
+    newestReceipt(caller, Action::GetProfile, key, [this, reply, decoded](const Result<Receipt>& receipt) {
+        if (!receipt)
+            return reply(receipt.error());
+        if (!receipt->profile.empty()) // the receipt was written only a moment ago
+            return decoded(receipt->profile);
+        core_.context.history.profile(receipt->id, decoded);
+    });
 }
 
 void PastJobs::reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply) {

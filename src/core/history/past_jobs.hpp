@@ -15,8 +15,16 @@ public:
     PastJobs(Core& core, HistoryWriter& historyWriter) : core_(core), historyWriter_(historyWriter) {}
 
     /// Answers with the receipt of the newest job with the key `key`. For a caller who is not an admin, only the caller's own
-    /// jobs count. Errors: NoSuchJob; Denied; Busy if the history cannot be read.
+    /// jobs count. The errors are NoSuchJob, Denied, and Busy if the history cannot be read.
     void newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const;
+
+    /// Answers with the receipts that match the filter. The error is Denied if the caller may not see the receipts of the
+    /// filter's user.
+    void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
+
+    /// Answers with the profile of the job whose receipt newestReceipt() returns. The errors are those of newestReceipt(), and
+    /// InvalidArgument if a newer pinfold has written the profile.
+    void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
 
     /// Handles a batch system's report on how the job of `receipt` ended, if the receipt was written without an exit state. The
     /// report may be about a later run of the job, which has the same key. A later run that never reached pinfoldd has no

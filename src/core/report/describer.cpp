@@ -23,8 +23,8 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Reading a process may hang. The class Reading lets at most one thread hang at each process, even if there are many requests
-/// for the process.
+/// Reading a process may hang. The class Reading lets at most one thread hang in a read of each process, even if there are many
+/// requests for the process.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 
@@ -104,7 +104,7 @@ private:
 struct Describer::Request {
     std::shared_ptr<Batch> batch;
     Done done;
-    std::size_t working = 0; ///< how many threads work on this request
+    std::size_t working = 0; ///< the number of threads that work on this request
     EventHandle timer;
 };
 
@@ -152,7 +152,7 @@ void Describer::serve() {
     for (auto& [user, share] : shares_)
         while (!share.waiting.empty() && share.threads < kThreadsPerUser) {
             if (!begin(user, share.waiting.front()))
-                break; // a thread that becomes free calls serve() again
+                break; // a thread that has finished its work calls serve() again
             share.waiting.pop_front();
         }
     std::erase_if(shares_, [](const auto& entry) { return entry.second.threads == 0 && entry.second.waiting.empty(); });

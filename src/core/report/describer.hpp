@@ -22,8 +22,8 @@ namespace pinfold {
 
 class Describer {
 public:
-    /// The longest time for the description of processes. A fact that cannot be read within kPatience is
-    /// missing in the description. The usual reason is a process that hangs in the kernel and holds the lock of its memory.
+    /// The longest time for the description of processes. A fact that cannot be read within kPatience is missing in the
+    /// description. The usual reason for a missing fact is a process that hangs in the kernel and holds the lock of its memory.
     static constexpr Microseconds kPatience = 1s;
 
     /// The greatest number of threads that read processes of one user at the same time. If one of the two threads hangs while
@@ -57,8 +57,8 @@ private:
     /// has to wait for another user's processes.
     struct Share {
         std::size_t threads = 0;
-        std::deque<std::shared_ptr<Request>> waiting; ///< a request is in the queue once for each thread that the request is to
-                                                      ///< have
+        /// Each request is in the queue once for each thread that should work on it.
+        std::deque<std::shared_ptr<Request>> waiting;
     };
 
     void serve();
@@ -67,10 +67,10 @@ private:
     void finish(const std::shared_ptr<Request>& request);
 
     CoreContext& context_;
-    std::map<uid_t, Share> shares_; ///< for each user that has or wants threads
+    std::map<uid_t, Share> shares_; ///< the shares of users who have threads or wait for threads
     std::size_t threadsOfUsers_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-    std::shared_ptr<Reading> reading_; ///< the threads share it, and may outlive this object
+    std::shared_ptr<Reading> reading_; ///< the object is shared with the threads, which may outlive the Describer
     std::set<std::shared_ptr<Request>> requests_;
 };
 

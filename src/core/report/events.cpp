@@ -60,6 +60,13 @@ std::string describe(const Receipt& receipt) {
     return text;
 }
 
+/// Writes a warning or an error, and counts it. The field PINFOLD_TROUBLE makes `pinfold status` show the entry.
+void logTrouble(const CoreContext& context, JournalEvent event, Trouble about) {
+    event.fields.emplace_back("PINFOLD_TROUBLE", std::string(toString(about)));
+    context.journal.event(event);
+    context.metrics.troubled(about);
+}
+
 void logEnd(const CoreContext& context, const JobKey& key, const Receipt& receipt, std::string message) {
     auto event = jobEvent(LOG_INFO, kMessageJobEnded, "job-ended", key, 0);
     event.message = std::move(message);
@@ -144,8 +151,7 @@ void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t pr
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message) {
     auto event = jobEvent(LOG_WARNING, kMessageLimitUnenforced, "limit-unenforced", key, 0);
     event.message = fmt::format("job {} runs without a limit that it asked for: {}", key.text(), message);
-    context.journal.event(event);
-    context.metrics.troubled(Trouble::Limit);
+    logTrouble(context, std::move(event), Trouble::Limit);
 }
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak) {
@@ -158,6 +164,14 @@ void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<st
         event.fields.emplace_back("PINFOLD_OOM_VICTIM", std::to_string(*verdict.victim));
     if (verdict.victimName)
         event.fields.emplace_back("PINFOLD_OOM_VICTIM_NAME", *verdict.victimName);
+    context.journal.event(event);
+}
+
+void logLimitNear(const CoreContext& context, const Job& job, const std::string& limit, const std::string& words) {
+    auto event = jobEvent(LOG_NOTICE, kMessageLimitNear, "limit-near", job.key(), 0);
+    event.message = fmt::format("job {} {}", job.key().text(), words);
+    event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
+    event.fields.emplace_back("PINFOLD_LIMIT", limit);
     context.journal.event(event);
 }
 
@@ -192,7 +206,7 @@ void logUnkillable(const CoreContext& context, const Job& job, std::size_t count
                     job.record.unkillableInFuse ? "; " + std::string(kAbortFuse) : "");
     event.fields.emplace_back("PINFOLD_UID", std::to_string(job.record.uid));
     event.fields.emplace_back("PINFOLD_UNKILLABLE_COUNT", std::to_string(count));
-    context.journal.event(event);
+    logTrouble(context, std::move(event), Trouble::Stop);
 
     for (const auto& process : named) {
         auto stuck = jobEvent(LOG_ERR, kMessageUnkillableProcess, "unkillable-process", job.key(), 0);
@@ -209,7 +223,6 @@ void logUnkillable(const CoreContext& context, const Job& job, std::size_t count
         }
         context.journal.event(stuck);
     }
-    context.metrics.troubled(Trouble::Stop);
 }
 
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by) {
@@ -232,7 +245,7 @@ void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const st
     event.message = fmt::format(
         "history: cannot remove enough old receipts to keep the limits, next try within an hour; {} removed before the error: {}",
         counted(removed, "receipt was", "receipts were"), why);
-    context.journal.event(event);
+    logTrouble(context, std::move(event), Trouble::Other);
 }
 
 void logHistoryFailing(const CoreContext& context, const std::string& why) {
@@ -243,8 +256,7 @@ void logHistoryFailing(const CoreContext& context, const std::string& why) {
                                 kKeptReceiptsDirectory,
                                 drains ? "; this node takes no new jobs until then (history.on_failure = \"drain\")" : "");
     event.fields = {{"PINFOLD_EVENT", "history-failing"}};
-    context.journal.event(event);
-    context.metrics.troubled(Trouble::Receipt);
+    logTrouble(context, std::move(event), Trouble::Receipt);
 }
 
 void logHistoryWorks(const CoreContext& context, std::uint64_t late) {
@@ -263,8 +275,7 @@ void logReceiptsDropped(const CoreContext& context, const Receipt& first) {
                                 "{}; pinfold_history_dropped_total counts them",
                                 first.key);
     event.fields = {{"PINFOLD_EVENT", "receipts-dropped"}, {"PINFOLD_JOB", first.key}};
-    context.journal.event(event);
-    context.metrics.troubled(Trouble::Receipt);
+    logTrouble(context, std::move(event), Trouble::Receipt);
 }
 
 void logHistoryDamaged(const CoreContext& context, const std::string& words) {
@@ -272,8 +283,7 @@ void logHistoryDamaged(const CoreContext& context, const std::string& words) {
     event.priority = LOG_WARNING;
     event.message = "the history was damaged, and pinfoldd has started a new one: " + words;
     event.fields = {{"PINFOLD_EVENT", "history-damaged"}};
-    context.journal.event(event);
-    context.metrics.troubled(Trouble::Receipt);
+    logTrouble(context, std::move(event), Trouble::Receipt);
 }
 
 void logClockDoubted(const CoreContext& context) {
@@ -283,8 +293,7 @@ void logClockDoubted(const CoreContext& context) {
         "history: the clock is far ahead of its last known time, so pinfoldd removes no receipt because of its age until the "
         "clock has been right for a day: set the clock if it is wrong";
     event.fields = {{"PINFOLD_EVENT", "clock-doubted"}};
-    context.journal.event(event);
-    context.metrics.troubled(Trouble::Other);
+    logTrouble(context, std::move(event), Trouble::Other);
 }
 
 void logReconciled(const CoreContext& context, const Reconciliation& found) {
@@ -301,9 +310,7 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
             event.messageId = kMessageOrphan;
             event.message = orphanInWords(kind, name);
             event.fields = {{"PINFOLD_EVENT", "orphan"}, {"PINFOLD_ORPHAN", name}, {"PINFOLD_ORPHAN_KIND", std::string(kind)}};
-            context.journal.event(event);
-            if (left)
-                context.metrics.troubled(Trouble::Other);
+            left ? logTrouble(context, std::move(event), Trouble::Other) : context.journal.event(event);
         }
     });
     for (const auto& line : found.recordsUnreadable)
@@ -334,8 +341,7 @@ void logDrainUnreadable(const CoreContext& context, const std::string& message) 
     JournalEvent event;
     event.priority = LOG_ERR;
     event.message = "this node takes no jobs, because pinfoldd does not know whether the node is drained: " + message;
-    context.journal.event(event);
-    context.metrics.troubled(Trouble::Other);
+    logTrouble(context, std::move(event), Trouble::Other);
 }
 
 void logShutdown(const CoreContext& context, std::size_t jobs) {
@@ -353,16 +359,14 @@ void logUnreadableRecord(const CoreContext& context, const std::string& fileAndR
     event.message = fmt::format("a record cannot be read, so pinfoldd does not touch its job: {}; find the job's units with "
                                 "`systemctl status 'batch-*.slice'`, stop them, and then remove the file",
                                 fileAndReason);
-    context.journal.event(event);
-    context.metrics.troubled(Trouble::Record);
+    logTrouble(context, std::move(event), Trouble::Record);
 }
 
 void logNodeWarning(const CoreContext& context, const std::string& message) {
     JournalEvent event;
     event.priority = LOG_WARNING;
     event.message = message;
-    context.journal.event(event);
-    context.metrics.troubled(Trouble::Other);
+    logTrouble(context, std::move(event), Trouble::Other);
 }
 
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about) {
@@ -370,8 +374,7 @@ void logWarning(const CoreContext& context, const JobKey& key, const std::string
     event.priority = LOG_WARNING;
     event.message = fmt::format("job {}: {}", key.text(), message);
     event.fields = {{"PINFOLD_JOB", key.text()}, {"OBJECT_SYSTEMD_UNIT", key.scopeName(0)}};
-    context.journal.event(event);
-    context.metrics.troubled(about);
+    logTrouble(context, std::move(event), about);
 }
 
 } // namespace pinfold

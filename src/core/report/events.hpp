@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes events into the journal for admins, and counts the events. Each kind of event has one function here, so that the
-// texts, fields and counts of all events are in one place.
+// Writes events into the journal for admins, and counts the events. Each kind of event has one function in events.hpp, so that
+// the texts, fields and counts of all events are in one place.
 #pragma once
 
 #include "core/context.hpp"
@@ -20,7 +20,7 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
 /// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning
-/// begins with Grid Engine's words "rogue process(es) found for task". Sites already search their logs for these words.
+/// begins with the words of Grid Engine, "rogue process(es) found for task", because sites already search their logs for them.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
@@ -33,6 +33,8 @@ void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
+/// Writes that the job is near its limit `limit`. `words` say how near: "reaches its run time limit of 2h in 5min".
+void logLimitNear(const CoreContext& context, const Job& job, const std::string& limit, const std::string& words);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
 

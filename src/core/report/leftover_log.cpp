@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kEntry = 600; // bytes of an entry without the command line
+constexpr std::size_t kEntry = 600; // the size of a journal entry without the command line, in bytes
 
 // Returns the size of a journal entry about the process. The command line counts twice, because the entry has the command line
 // in its message and in a field.
@@ -23,7 +23,8 @@ void LeftoverLog::say(const Job& job, std::uint32_t task, std::uint64_t count, s
         return logLeftovers(context_, job, task, count, named);
     auto& share = shareOf(user);
     const auto hasRoom = [&share](std::size_t bytes) { return share.bytes + bytes <= kMostBytes; };
-    constexpr auto around = 2 * kEntry; // for the line before the entries, and the line that counts the rest
+    // `around` is the size of the line before the entries, and of the line that counts the remaining leftovers.
+    constexpr auto around = 2 * kEntry;
     if (!hasRoom(around))
         return leaveOut(user, share, count);
     share.bytes += around;

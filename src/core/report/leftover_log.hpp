@@ -21,7 +21,8 @@ namespace pinfold {
 class LeftoverLog {
 public:
     static constexpr Microseconds kStretch = 30s;
-    static constexpr std::size_t kMostBytes = 1 << 20; ///< bytes that one user may write in kStretch
+    /// The number of bytes that one user's jobs may write in the time kStretch.
+    static constexpr std::size_t kMostBytes = 1 << 20;
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
@@ -31,10 +32,10 @@ public:
 
 private:
     struct Share {
-        BootTime began{}; ///< when the user's stretch began
+        BootTime began{}; ///< the time at which the user's present stretch began
         std::size_t bytes = 0;
-        std::uint64_t unsaid = 0; ///< processes that the journal does not name
-        EventHandle end;          ///< set only if there is something to log at the end of kStretch
+        std::uint64_t unsaid = 0; ///< the number of processes that the journal does not name
+        EventHandle end;          ///< the timer for the end of kStretch; set only if there is something to log then
     };
 
     Share& shareOf(uid_t user);

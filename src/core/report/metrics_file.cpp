@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <future>
+#include <map>
 #include <memory>
 #include <system_error>
 #include <utility>
@@ -14,8 +15,16 @@
 namespace pinfold {
 namespace {
 
+/// Returns the numbers of the GPUs, and their names. A reload may have removed a GPU from the configuration.
+std::map<unsigned, std::string> gpusOf(const Allocation& allocation, const std::vector<std::string>& ids) {
+    std::map<unsigned, std::string> gpus;
+    for (const auto gpu : allocation.gpus.numbers())
+        gpus.emplace(gpu, gpu < ids.size() ? ids[gpu] : "");
+    return gpus;
+}
+
 void removeFile(const std::filesystem::path& file) {
-    std::error_code ignored; // the file may not exist, because it was never written
+    std::error_code ignored; // the file does not exist if MetricsFile has never written it
     std::filesystem::remove(file, ignored);
 }
 
@@ -87,7 +96,9 @@ NodeMetrics MetricsFile::look() const {
                      .draining = drain.has_value(),
                      .drainingAutomatic = drain && !drain->by,
                      .unkillable = parts_.jobs.unkillableCount(),
+                     .idle = parts_.jobs.idleCount(),
                      .history = parts_.jobs.historyFigures(),
+                     .resources = parts_.jobs.resources(),
                      .unclosed = parts_.closer.held(),
                      .counts = parts_.counter.counts(),
                      .each = {}};
@@ -96,7 +107,8 @@ NodeMetrics MetricsFile::look() const {
     const Caller root{0, true};
     for (auto& job : parts_.jobs.jobs())
         if (auto usage = parts_.jobs.usage(root, job.key.text()))
-            node.each.push_back({job.key, job.uid, std::move(job.limits), std::move(*usage)});
+            node.each.push_back({job.key, job.uid, std::move(job.limits), std::move(*usage), parts_.jobs.userName(job.uid),
+                                 gpusOf(job.allocation, parts_.config.gpus.ids)});
     return node;
 }
 

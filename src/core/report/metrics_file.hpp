@@ -17,8 +17,8 @@
 namespace pinfold {
 
 /// Keeps the file of metrics.textfile up to date, for node_exporter's collector "textfile". If the file cannot be written,
-/// MetricsFile writes one warning, and jobs are not affected. The file may be on any disk that the site chooses. If that disk
-/// hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
+/// MetricsFile writes one warning, and jobs are not affected. The file may be on any disk that the site chooses. If the disk of
+/// the file hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
 class MetricsFile {
 public:
     /// The time after which a change is in the file, and also the shortest time between two writes. Reading the
@@ -60,9 +60,9 @@ private:
     NodeMetrics look() const;
 
     Parts parts_;
-    std::optional<std::filesystem::path> file_; ///< the file to write; unset if there is no file to write
+    std::optional<std::filesystem::path> file_; ///< the path of the file; unset if MetricsFile should write no file
     bool failing_ = false;
-    bool writing_ = false; ///< a write is under way, and the next one waits for its end
+    bool writing_ = false; ///< a write of the file is in progress, and the next write waits until it ends
     EventHandle settleTimer_;
     EventHandle refreshTimer_;
 };

@@ -63,7 +63,7 @@ std::map<std::string, std::string> Allocator::environment(const CpuList& gpus) c
     const auto& config = core_.context.config.gpus;
     std::map<std::string, std::string> variables;
     std::string names;
-    unsigned position = 0; // a program sees only the GPUs that it may open, and counts them from 0
+    unsigned position = 0; // a program sees only the GPUs that it may open, and numbers them from 0
     for (const auto gpu : gpus.numbers())
         names += (names.empty() ? "" : ",") + (config.ids.empty() ? std::to_string(position++) : config.ids.at(gpu));
     for (const auto& variable : config.environment)

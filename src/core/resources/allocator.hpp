@@ -8,18 +8,18 @@
 
 namespace pinfold {
 
-/// Gives CPUs and GPUs of the node to jobs. A CPU or GPU is never given to two jobs. The records of the live jobs say which
-/// CPUs and GPUs are taken. A CPU or GPU is free again when pinfoldd has removed the record of its job.
+/// Gives CPUs and GPUs of the node to jobs. No CPU and no GPU is given to two jobs. The records of the live jobs say which CPUs
+/// and GPUs are taken. A CPU or GPU is free again when pinfoldd has removed the record of its job.
 class Allocator {
 public:
     Allocator(Core& core, BatchSliceShare& share) : core_(core), share_(share) {}
 
     struct Grant {
         Allocation allocation;
-        CpuList memoryNodes; ///< the NUMA nodes of the CPUs
+        CpuList memoryNodes; ///< the NUMA nodes of the allocated CPUs
     };
-    /// Errors: LimitInvalid if this node does not have the CPUs or GPUs of `request`; Busy if other jobs use these CPUs or GPUs
-    /// now; InvalidArgument.
+    /// The errors are InvalidArgument, LimitInvalid if this node does not have the CPUs or GPUs of `request`, and Busy if other
+    /// jobs use these CPUs or GPUs now.
     Result<Grant> allocate(const AllocationRequest& request) const;
 
     /// Returns the devices that the job may open according to the present configuration. The result is nullopt if the job may

@@ -15,18 +15,6 @@
 namespace pinfold {
 namespace {
 
-/// Reads MemTotal of /proc/meminfo (proc(5)), in bytes.
-std::optional<std::uint64_t> memoryOfNode(const std::filesystem::path& root) {
-    const auto text = readFile(AT_FDCWD, (root / "proc/meminfo").c_str()).value_or("");
-    constexpr std::string_view kLabel = "MemTotal:";
-    const auto label = text.find(kLabel);
-    if (label == std::string::npos)
-        return std::nullopt;
-    const auto digits = text.find_first_not_of(' ', label + kLabel.size());
-    const auto kib = parseUnsigned(std::string_view(text).substr(digits, text.find(' ', digits) - digits));
-    return kib ? std::optional(*kib * 1024) : std::nullopt;
-}
-
 std::string onlineCpus(const std::filesystem::path& root) {
     return readFile(AT_FDCWD, (root / "sys/devices/system/cpu/online").c_str()).value_or("");
 }
@@ -46,6 +34,31 @@ Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& r
         return Error{ErrorCode::ConfigInvalid,
                      fmt::format("node.reserve_cpus leaves no CPU for jobs: the node has {} CPUs", topology.cpus.size())};
     return CpuList::of(reserved);
+}
+
+std::optional<std::uint64_t> BatchSliceShare::memoryOfNode() const {
+    // proc(5) describes the line MemTotal.
+    const auto text = readFile(AT_FDCWD, (core_.context.root / "proc/meminfo").c_str()).value_or("");
+    constexpr std::string_view kLabel = "MemTotal:";
+    const auto label = text.find(kLabel);
+    if (label == std::string::npos)
+        return std::nullopt;
+    const auto digits = text.find_first_not_of(' ', label + kLabel.size());
+    const auto kib = parseUnsigned(std::string_view(text).substr(digits, text.find(' ', digits) - digits));
+    return kib ? std::optional(*kib * 1024) : std::nullopt;
+}
+
+std::optional<std::uint64_t> BatchSliceShare::memoryKept(std::uint64_t total) const {
+    const auto batch = core_.context.cgroups.open("/" + std::string(kBatchSlice));
+    if (!batch) {
+        const auto& reserve = core_.context.config.node.memory;
+        return reserve && reserve->of(total) < total ? std::optional(reserve->of(total)) : std::nullopt;
+    }
+    const auto limit = batch->read("memory.max"); // without the memory controller, there is no such file
+    if (!limit)
+        return std::nullopt;
+    const auto bytes = parseUnsigned(*limit); // the file contains "max" if batch.slice has no limit
+    return bytes ? total - std::min(total, *bytes) : 0;
 }
 
 Result<Topology> BatchSliceShare::topology() {
@@ -75,7 +88,7 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
 }
 
 /// Returns true if an earlier pinfoldd has set the property of batch.slice. For each property that was set at run time, systemd
-/// has a file below system.control. From the files below system.control, a new pinfoldd knows which properties are set.
+/// has a file below system.control. So the files below system.control show a new pinfoldd which properties are set.
 bool BatchSliceShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(
@@ -86,7 +99,7 @@ std::optional<UnitProperty> BatchSliceShare::memoryProperty() const {
     const auto& reserve = core_.context.config.node.memory;
     if (!reserve)
         return setEarlier("MemoryMax") ? std::optional(UnitProperty{"MemoryMax", kInfinity}) : std::nullopt;
-    const auto total = memoryOfNode(core_.context.root);
+    const auto total = memoryOfNode();
     if (!total || reserve->of(*total) >= *total) {
         logNodeWarning(core_.context, "node.reserve_memory leaves no memory for jobs: batch.slice stays as it is");
         return std::nullopt;

@@ -13,11 +13,11 @@ namespace pinfold {
 
 /// Returns the CPUs that jobs may not use, because the site reserves whole cores for itself. The reserved cores have the lowest
 /// numbers, because the kernel does its own work on the cores with the lowest numbers. The function reservedCores() is pure.
-/// Error: ConfigInvalid if no core would be left for jobs.
+/// The error is ConfigInvalid if no core would be left for jobs.
 Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& reserve);
 
-/// Limits batch.slice to the CPUs and the memory that the site does not reserve. Also protects the memory that jobs get by
-/// memory_low.
+/// Limits batch.slice to the CPUs and the memory that the site does not reserve, and protects the memory that memory_low gives to
+/// jobs.
 class BatchSliceShare {
 public:
     explicit BatchSliceShare(Core& core) : core_(core) {}
@@ -25,8 +25,8 @@ public:
     /// Sets MemoryMax= and AllowedCPUs= of batch.slice, at start and after each reload. If systemd refuses a value, apply()
     /// writes a warning, and the jobs continue to run.
     void apply();
-    /// Sets MemoryLow= of batch.slice to the sum of memory_low of all jobs. Otherwise the protection of the jobs would have no
-    /// effect, because the kernel limits the protection of a cgroup to the protection of its parent.
+    /// Sets MemoryLow= of batch.slice to the sum of memory_low of all jobs. The kernel limits the protection of a cgroup to the
+    /// protection of its parent, so the protection of jobs has no effect without protect().
     void protect();
 
     /// Returns the topology of the node. If CPUs have become online or offline, topology() reads the topology from the kernel
@@ -35,6 +35,13 @@ public:
     /// Returns the CPUs or memory nodes that jobs may use. The list comes from the file `file` of the cgroup, for example
     /// "cpuset.cpus.effective", but has no reserved CPUs. The result is nullopt if the kernel does not have the file.
     std::optional<CpuList> available(const char* file) const;
+
+    /// Returns the memory of the node in bytes, or nullopt if the kernel does not tell it.
+    std::optional<std::uint64_t> memoryOfNode() const;
+    /// Returns how much of the node's memory jobs cannot get, in bytes. The node has `total` bytes. The amount comes from the
+    /// limit of batch.slice that is in force. Before the first job, batch.slice has no cgroup, and the amount comes from
+    /// node.reserve_memory. The result is nullopt if the amount is not known.
+    std::optional<std::uint64_t> memoryKept(std::uint64_t total) const;
 
 private:
     std::optional<UnitProperty> memoryProperty() const;

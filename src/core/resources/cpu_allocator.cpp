@@ -19,28 +19,30 @@ namespace pinfold {
 namespace {
 
 struct Core {
-    CpuPlace place;               ///< the place of the core's lowest CPU
+    CpuPlace place;               ///< the place of the core's lowest CPU in the node
     std::vector<unsigned> online; ///< the core's online hyper-threads
     std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
     bool taken = false;
     unsigned size = 0; ///< how much the core counts towards a request
 };
 
-/// Is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA node. The
-/// parts of every machine form a tree, in which each part belongs to one larger part. With sub-NUMA clusters, one L3 cache may
-/// serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate L3 part for each of the two NUMA nodes.
+/// A Domain is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA
+/// node. The parts of every machine form a tree, in which each part belongs to one larger part. With sub-NUMA clusters, one L3
+/// cache may serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate L3 part for each of the two NUMA
+/// nodes.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
-    std::vector<Domain> parts;      ///< empty for an L3 cache
-    std::vector<const Core*> cores; ///< the free cores, in ascending order
+    std::vector<Domain> parts;      ///< the smaller domains in this domain; empty for an L3 cache
+    std::vector<const Core*> cores; ///< the free cores of the domain, in ascending order
 };
 
 struct Placement {
     std::vector<const Core*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    std::vector<unsigned> room; ///< the free room in the smallest domain that holds the whole job, then in the domains around it
+    /// The number of free CPUs in the smallest domain that can hold the whole job, and in each of the larger domains around it.
+    std::vector<unsigned> room;
 
     bool operator<(const Placement& other) const {
         return std::tie(nodes, l3s, room) < std::tie(other.nodes, other.l3s, other.room);
@@ -135,8 +137,8 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Gives whole parts to the job, beginning with the part that has the most room. When one part has enough room for all that is
-/// still missing, spread() takes the rest from that part.
+/// Gives whole parts of the domain to the job, beginning with the part that has the most free CPUs. When one of the other parts
+/// has enough CPUs for the rest of the job, spread() takes the rest from that part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;

@@ -4,6 +4,7 @@
 #include "base/parse.hpp"
 #include "core/report/events.hpp"
 #include "model/limit_table.hpp"
+#include "model/limit_variables.hpp"
 #include "os/block_device.hpp"
 #include "systemd/unit_properties.hpp"
 
@@ -168,7 +169,8 @@ std::optional<std::string> LimitKeeper::compare(Job& job) {
         if (expected.holds(read))
             continue;
         auto& names = job.record.limitsNotEnforced;
-        if (names.empty() || names.back() != expected.limit) // the record names a limit once, even if several disks lack it
+        // The record contains the name of a limit only once, even if several disks do not enforce the limit.
+        if (names.empty() || names.back() != expected.limit)
             names.emplace_back(expected.limit);
         if (!first)
             first = fmt::format("{} is not enforced: {} contains {} instead of {}", expected.limit, expected.file,
@@ -230,7 +232,7 @@ void LimitKeeper::change(const JobPtr& job, Change change, Reply<ResourceLimits>
     job->record.limits = std::move(*limits);
     if (pending->change.force)
         job->record.limitsForcedBy = pending->change.by;
-    core_.save(*job); // a restart in between goes on with the new limits
+    core_.save(*job); // if pinfoldd restarts before the change is complete, the next pinfoldd continues with the new limits
     apply(pending);
 }
 
@@ -262,6 +264,8 @@ void LimitKeeper::applied(const std::shared_ptr<PendingChange>& pending) {
         if (auto enforced = inForce(*job); !enforced)
             return undo(pending, enforced.error());
     logLimitsChanged(core_.context, *job, pending->change.by, pending->before);
+    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads); // for the tasks that start later
+    core_.save(*job);
     ender_.limitRunTime(job);
     share_.protect();
     core_.observer->limitsChanged(job->key());
@@ -296,7 +300,7 @@ void LimitKeeper::restore(const JobPtr& job) {
         return;
     logWarning(core_.context, job->key(), fmt::format("{}; setting {} again", *wrong, namesOf(job->record.limits)));
     const auto properties = limitProperties(job->record.limits);
-    // The callbacks ignore failures. Before, pinfoldd has written a warning that names the limits. After its next restart,
+    // The callbacks ignore failures. pinfoldd has already written a warning that names the limits. After its next restart,
     // pinfoldd compares the limits again.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,
                                         [job](const SystemdOutcome&) { (void)compare(*job); });

@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Checks whether this node can enforce a job's limits, and whether the kernel enforces them now. Also changes the limits of
-/// running jobs.
+/// Checks whether this node can enforce a job's limits, and whether the kernel enforces them now. LimitKeeper also changes the
+/// limits of running jobs.
 class LimitKeeper {
 public:
     LimitKeeper(Core& core, BatchSliceShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}
@@ -22,23 +22,26 @@ public:
     Result<ResourceLimits> enforceable(const JobKey& key, ResourceLimits limits) const;
 
     /// Compares the job's limits with the files of the cgroup. Writes into the job's record which limits are not in force.
-    /// Error: LimitUnenforceable if a limit is not in force and the site has set jobs.unenforced_limits = "refuse".
+    /// The error is LimitUnenforceable if a limit is not in force and the site has set jobs.unenforced_limits = "refuse".
     Result<void> inForce(Job& job) const;
 
     struct Change {
-        ResourceLimits limits; ///< only the limits that are to change are set
+        ResourceLimits limits; ///< the new values; only the limits that should change are set
         uid_t by = 0;
-        bool force = false; ///< also sets a limit below what the job uses now, which the kernel enforces by killing
+        /// If `force` is true, a limit may be lower than what the job uses now. If the job uses more than the new limit, the
+        /// kernel may kill processes to enforce the limit.
+        bool force = false;
     };
     /// Changes all limits that are set in `change`. If one limit of `change` cannot be changed, no limit changes. The answer
-    /// contains the job's limits after the change. Errors: LimitInvalid, LimitUnenforceable, JobEnding, Busy, SystemdFailed.
+    /// contains the job's limits after the change. The errors are LimitInvalid, LimitUnenforceable, JobEnding, Busy and
+    /// SystemdFailed.
     void change(const JobPtr& job, Change change, Reply<ResourceLimits> reply);
 
     /// Passes the limits in the job's record to systemd again. Call restore() after a restart of pinfoldd, because the restart
     /// may have interrupted a change.
     void restore(const JobPtr& job);
 
-    /// Returns `limits` with the values of `change` in place of the old values. Error: LimitInvalid for a limit that cannot
+    /// Returns `limits` with the values of `change` in place of the old values. The error is LimitInvalid for a limit that cannot
     /// change while a job runs.
     static Result<ResourceLimits> merged(const ResourceLimits& limits, const ResourceLimits& change);
 

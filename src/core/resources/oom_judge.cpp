@@ -104,6 +104,7 @@ void OomJudge::decide(const JobPtr& job) {
         if (isJobsOwn(*job, report->limitCgroup)) {
             verdict.anon = report->anon;
             verdict.file = report->file;
+            verdict.shmem = report->shmem;
         }
     }
     job->record.oom = std::move(verdict);
@@ -115,13 +116,14 @@ void OomJudge::killedByOomd(std::string_view path) {
     const auto job = identity ? core_.registry.find(identity->key.text()) : nullptr;
     if (!job || job->record.oom)
         return;
-    job->record.oom = OomVerdict{OomCause::Oomd, core_.context.loop.realTime(), {}, {}, {}, job->record.limits.memoryMax, {}, {}};
+    job->record.oom =
+        OomVerdict{OomCause::Oomd, core_.context.loop.realTime(), {}, {}, {}, job->record.limits.memoryMax, {}, {}, {}};
     tell(job);
 }
 
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
-    job->record.oomSaid = job->output.say(oomLine(*job->record.oom, peak));
+    job->record.oomSaid = job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);
     logOutOfMemory(core_.context, *job, peak);
     core_.observer->outOfMemory(job->key(), *job->record.oom);

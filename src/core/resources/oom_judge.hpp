@@ -11,9 +11,9 @@ namespace pinfold {
 
 /// Detects out-of-memory kills of processes of a job. For each kill, OomJudge finds out whether the job or the whole node was
 /// out of memory. OomJudge reports the kill at once in the job's own output, in the journal and by a signal on the bus.
-/// OomJudge reads the kills from memory.events of the job's slice. The file counts the kills in all tasks of the job, but its
-/// field "oom" counts only cases in which the job reached its own limits. If pinfoldd can read the kernel's log, the log says
-/// which process was killed.
+/// OomJudge reads the kills from memory.events of the job's slice. The file memory.events counts the kills in all tasks of the
+/// job. The field "oom" of memory.events counts only cases in which the job reached its own limits. If pinfoldd can read the
+/// kernel's log, the log says which process was killed.
 class OomJudge {
 public:
     explicit OomJudge(Core& core) : core_(core) {}
@@ -29,8 +29,8 @@ public:
     /// cgroup in the form of /proc/PID/cgroup.
     void killedByOomd(std::string_view path);
 
-    /// A job may have the policy that one out-of-memory kill ends the whole job. For such a job, OomJudge calls onWholeJob
-    /// after the kill. The function onWholeJob ends the processes that the kernel did not kill, for example other tasks.
+    /// If the policy of a job is that one out-of-memory kill ends the whole job, OomJudge calls onWholeJob after the kill. The
+    /// function onWholeJob ends the processes that the kernel did not kill, for example other tasks.
     std::function<void(const JobPtr&)> onWholeJob;
 
 private:

@@ -13,12 +13,13 @@ constexpr Microseconds kRetry = 60s;
 
 Receipt ending(Receipt receipt, JobResult result, RealTime end) {
     receipt.result = result;
-    receipt.ended = std::max(end, receipt.started); // somebody may have set the clock back
+    // If somebody has set the clock back, `end` may be earlier than the start of the job.
+    receipt.ended = std::max(end, receipt.started);
     receipt.wall = receipt.ended - receipt.started;
     return receipt;
 }
 
-/// Returns, for each boot of the node, the latest time at which the node was certainly running.
+/// Returns the latest time at which the node was certainly running, for each boot of the node.
 std::map<std::string, RealTime> lastSigns(const LiveTable& live, RealTime booted) {
     std::map<std::string, RealTime> signs;
     for (const auto& job : live.rows) {

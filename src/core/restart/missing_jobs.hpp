@@ -19,7 +19,8 @@ struct AtStart {
     std::string bootId;
     RealTime now{};
     RealTime booted{};
-    std::function<bool(const Receipt&)> mayLive; ///< says for the row of a job of this boot whether the job may live
+    /// mayLive returns true if a job of the present boot may still live, according to the job's row.
+    std::function<bool(const Receipt&)> mayLive;
 };
 
 /// Returns receipts for the lost jobs in `live`. For a job of an earlier boot, the result is NodeLost, and the end is the

@@ -31,7 +31,7 @@ void NodeShutdown::begin() {
         return;
     core_.shutdownSince = core_.context.loop.bootTime();
     logShutdown(core_.context, core_.registry.all().size());
-    const auto jobs = core_.registry.all(); // a copy, because an empty job may end at once and leave the registry
+    const auto jobs = core_.registry.all(); // the list is a copy, because an empty job may end at once and leave the registry
     for (const auto& [key, job] : jobs)
         ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }
@@ -40,7 +40,7 @@ void NodeShutdown::finish(std::function<void()> done) {
     done_ = std::move(done);
     const auto jobs = core_.registry.all();
     for (const auto& [key, job] : jobs)
-        if (job->leftToPid1) // by now PID 1 has given up on the job
+        if (job->leftToPid1) // PID 1 has had its time to end the job, so pinfoldd ends the job now
             ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = 0s});
     timer_ = core_.context.loop.after(kPatience, [this] {
         logNodeWarning(

@@ -15,8 +15,8 @@ class NodeShutdown {
 public:
     NodeShutdown(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
-    /// Call begin() when PID 1 has begun to shut the node down. After the call, pinfoldd takes no new jobs. For each live job,
-    /// begin() begins the end of the job with the result JobResult::NodeShutdown.
+    /// Call begin() when PID 1 has begun to shut the node down. After the call of begin(), pinfoldd takes no new jobs. The
+    /// function begin() also begins to end all live jobs, with the result JobResult::NodeShutdown.
     void begin();
     /// Call finish() when PID 1 has stopped the scopes of the jobs and pinfoldd has to exit. When all jobs have their receipts,
     /// finish() calls `done`. A process that hangs in the kernel must not delay the shutdown, so finish() calls `done` after 30

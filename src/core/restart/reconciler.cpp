@@ -31,14 +31,15 @@ struct Reconciler::Run {
     bool dryRun;
     Reply<Reconciliation> reply;
     Reconciliation found;
-    std::set<std::string> known; ///< keys of the jobs that a dry run would take up
-    std::size_t pending = 0;     ///< how many answers of systemd have not come yet
+    std::set<std::string> known;         ///< the keys of the jobs that a dry run would take over
+    std::set<std::string> withoutCgroup; ///< the suspected units that had no cgroup in the expected place before the second list
+    std::size_t pending = 0;             ///< the number of answers of systemd that have not come yet
 };
 
 // Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the
 // job's units. The job stays in the registry until the job's cgroup is gone. So run() first asks systemd for the list of units,
-// and *after* the answer looks up each unit in the registry. A job may have ended between the two steps. So run() asks systemd
-// for a second list. Only a unit that is in both lists can be an orphan.
+// and looks up each unit in the registry *after* the answer. A job may have ended between the answer and the look-up. So run()
+// asks systemd for a second list. Only a unit that is in the first and in the second list can be an orphan.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -94,11 +95,15 @@ bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {
 }
 
 /// Returns the names of the units that seem to be orphans. A unit is also in the result if only the cgroup of the unit is left.
-std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<UnitStatus>& units) const {
+std::set<std::string> Reconciler::suspects(Run& run, const std::vector<UnitStatus>& units) const {
     std::set<std::string> names;
-    for (const auto& unit : units)
-        if (isOrphan(run, unit.name))
-            names.insert(unit.name);
+    for (const auto& unit : units) {
+        if (!isOrphan(run, unit.name))
+            continue;
+        names.insert(unit.name);
+        if (!core_.context.cgroups.exists(cgroupOf(*identifyUnit(unit.name))))
+            run.withoutCgroup.insert(unit.name);
+    }
     for (const auto& child : core_.context.cgroups.children("/" + std::string(kBatchSlice)))
         if (isOrphan(run, child))
             names.insert(child);
@@ -106,7 +111,9 @@ std::set<std::string> Reconciler::suspects(const Run& run, const std::vector<Uni
 }
 
 void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, const std::vector<UnitStatus>& units) {
-    std::set<std::string> slices; // the slices that seem to be orphans: a scope in one of them goes or stays with its slice
+    // `slices` contains the slices that seem to be orphans. The function act() keeps or removes the scopes in an orphaned slice
+    // together with the slice.
+    std::set<std::string> slices;
     std::set<std::string> loaded;
     for (const auto& unit : units) {
         loaded.insert(unit.name);
@@ -114,13 +121,14 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
         if (identity && !identity->task && suspects.contains(unit.name))
             slices.insert(identity->key.text());
     }
-    run->pending = 1; // the count begins with this function, so that no answer is the last one before all calls are sent
+    // The count of missing answers begins with 1, so that the count cannot reach 0 before act() has sent all calls.
+    run->pending = 1;
     for (const auto& unit : units) {
         const auto identity = identifyUnit(unit.name);
         if (!suspects.contains(unit.name) || !isOrphan(*run, unit.name) ||
             (identity->task && slices.contains(identity->key.text())))
             continue;
-        if (unit.activeState != "inactive") // systemd is about to forget an inactive unit
+        if (unit.activeState != "inactive") // if a unit is inactive, systemd is about to forget the unit
             handleUnit(run, unit);
     }
     for (const auto& name : suspects)
@@ -133,9 +141,16 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
 void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const auto identity = identifyUnit(unit.name);
     const auto cgroup = cgroupOf(*identity);
+    const bool failed = unit.activeState == "failed";
+    const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
+    // pinfoldd forgets a task when the task's scope is empty, which is a moment before PID 1 removes the scope. PID 1 removes the
+    // cgroup of a scope and changes the scope's state in one turn of its loop. So if the cgroup has vanished since the first
+    // list, the second list is outdated, and the scope has ended.
+    if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
+        return;
     // A scope that has not failed has processes. If the expected cgroup does not exist, the scope has its processes in another
     // cgroup.
-    const bool elsewhere = identity->task && unit.activeState != "failed" && !core_.context.cgroups.exists(cgroup);
+    const bool elsewhere = identity->task && !failed && lacksCgroup;
     if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);
         return;
@@ -150,7 +165,7 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
         if (--run->pending == 0)
             finish(run);
     };
-    if (unit.activeState == "failed")
+    if (failed)
         core_.context.systemd.resetFailed(unit.name, std::move(done));
     else
         core_.context.systemd.stop(unit.name, std::move(done));

@@ -29,7 +29,7 @@ private:
     using RunPtr = std::shared_ptr<Run>;
 
     Result<void> lookAtRecords(Run& run, const std::set<std::string>& loadedUnits) const;
-    std::set<std::string> suspects(const Run& run, const std::vector<UnitStatus>& units) const;
+    std::set<std::string> suspects(Run& run, const std::vector<UnitStatus>& units) const;
     void act(const RunPtr& run, const std::set<std::string>& suspects, const std::vector<UnitStatus>& units);
     bool isOrphan(const Run& run, const std::string& unit) const;
     void handleUnit(const RunPtr& run, const UnitStatus& unit);

@@ -27,7 +27,7 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         Result<void> taken;
         try {
             taken = takeUp(std::move(*records), namesOf(std::get<std::vector<UnitStatus>>(answer)));
-        } catch (const std::exception& error) { // for example because no descriptor is left for a watch
+        } catch (const std::exception& error) { // an exception may occur, for example, if no file descriptor is free for a watch
             taken = Error{ErrorCode::Internal, error.what()};
         }
         if (taken) {
@@ -88,8 +88,7 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
 }
 
 bool Recovery::isBeingStarted(const Job& job, std::uint32_t number) const {
-    // systemd starts the scope of task 0 together with its job's slice. Only for a batch script that joins an opened job, the
-    // scope of task 0 starts later than the slice.
+    // systemd starts the scope of task 0 together with its job's slice, unless task 0 is a batch script that joins an opened job.
     if ((number == 0 && !job.record.linger) || !job.tasks.at(number).leader)
         return false;
     return core_.context.cgroups.isEmpty(scopePath(job.key(), number));
@@ -102,8 +101,8 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
 }
 
 /// An earlier pinfoldd may have asked systemd to start scopes. awaitStarts() waits for those starts that cannot be requested
-/// again. Some starts are for an adoption, and the record does not say which processes to adopt. Other starts are for a job
-/// that is ending, and such a job takes no more processes.
+/// again. A start for an adoption cannot be requested again, because the record does not say which processes to adopt. A job that
+/// is ending takes no more processes, so its starts cannot be requested again.
 void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
     for (const auto& [number, task] : job->record.tasks)
         if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&
@@ -145,7 +144,8 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         return;
     case JobState::Ending:
     case JobState::Accounting:
-        if (!job->record.neverRan) // the creator of a job that never ran was told that there is no such job
+        // If a job never ran, its creator got the answer that the job does not exist, so the job needs no receipt.
+        if (!job->record.neverRan)
             core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);
         return;

@@ -33,14 +33,14 @@ public:
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Collects all records, units, cgroups and processes of jobs, and acts only when the list is complete. Before the list is
-    /// complete, Recovery stops nothing. Errors: Internal, SystemdFailed.
+    /// Collects all records, units, cgroups and processes of jobs, and changes nothing until all of them are known. Errors:
+    /// Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
     /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job
     /// would have ended without the restart, takeUp() ends the job. The argument `loaded` lists the units that systemd has
-    /// loaded. Error: Internal if pinfoldd cannot find out which parts of a job are alive. After an error, takeUp() has changed
-    /// no job.
+    /// loaded. The error is Internal if pinfoldd cannot find out which parts of a job are alive. After an error, takeUp() has
+    /// changed no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
     /// Returns true if the record says that the job is running or ending, but the cgroup of the job's slice does not exist.
     bool lacksUnit(const JobRecord& record) const;
@@ -48,8 +48,8 @@ public:
 private:
     Result<JobPtr> reopen(JobRecord record) const;
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
-    /// Returns true if the task's process lives, but the task's scope does not exist or is empty. A possible reason is that the
-    /// earlier pinfoldd has asked PID 1 to start the scope, and PID 1 has not done so yet.
+    /// Returns true if the task's process lives, but the task's scope does not exist or is empty. An earlier pinfoldd may have
+    /// asked PID 1 to start the scope, and PID 1 may start the scope later.
     bool isBeingStarted(const Job& job, std::uint32_t number) const;
     void resumeStarts(const JobPtr& job, const std::set<std::string>& loaded);
     void awaitStarts(const JobPtr& job, const std::set<std::string>& loaded);

@@ -5,6 +5,7 @@
 #include "core/access/live_job_limit.hpp"
 #include "core/job_id.hpp"
 #include "core/report/events.hpp"
+#include "model/limit_variables.hpp"
 #include "os/block_device.hpp"
 
 #include <fmt/core.h>
@@ -24,6 +25,8 @@ Result<void> compatible(const CreateRequest& request) {
         return Error{ErrorCode::InvalidArgument, "allowed_cpus excludes cpus, cpu_list and exclusive: use only one of them"};
     return {};
 }
+
+bool saysMoreThanLabels(const JobIdentity& identity) { return identity != JobIdentity{.labels = identity.labels}; }
 
 ResourceLimits withAllocation(ResourceLimits limits, const Allocator::Grant& grant) {
     if (grant.allocation.cpus.empty())
@@ -47,7 +50,7 @@ Error alreadyLive(const std::string& key) { return possible(Action::CreateJob, P
 
 constexpr std::string_view kManual = "manual";
 constexpr std::uint64_t kMostSlots = 8192;
-constexpr std::uint64_t kUsecPerCpu = 1'000'000; // microseconds of CPU time in each second
+constexpr std::uint64_t kUsecPerCpu = 1'000'000; // the CPU time that one CPU has in each second, in microseconds
 constexpr std::uint64_t kWeightPerSlot = 100;
 constexpr std::uint64_t kMostWeight = 10'000;
 
@@ -126,8 +129,8 @@ void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
     if (!core_.registry.add(job))
         return reply(alreadyLive(job->key().text()));
     job->creators.push_back(std::move(reply));
-    // pinfoldd stores the record before it asks systemd for the units. So after a restart pinfoldd finds the units that the
-    // call has created.
+    // pinfoldd stores the record before it asks systemd for the units. So after a restart, pinfoldd finds the units that systemd
+    // has created for the job.
     core_.save(*job);
     share_.protect();
     start(job, false);
@@ -174,6 +177,7 @@ Result<void> JobCreator::permitted(const Caller& caller, const CreateRequest& re
     target.allocates = !request.allocation.empty();
     target.namesOwner = request.owner && *request.owner != caller.uid;
     target.shepherd = request.shepherd;
+    target.speaksAsBatchSystem = saysMoreThanLabels(request.identity);
     return decide(caller, leader ? Action::CreateJob : Action::OpenJob, target);
 }
 
@@ -202,8 +206,8 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // The number must also be higher than the numbers of all live jobs. An admin may have given the key manual.<n> to a job,
-    // and after a restart the history does not have the live jobs.
+    // A new number must not belong to a live job. An admin may have given the key manual.<n> to a job, and the history has no
+    // receipts of live jobs.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;
@@ -211,7 +215,8 @@ std::uint64_t JobCreator::nextManualNumber() const {
 }
 
 Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader) {
-    const auto manual = request.key.empty() && leader ? nextManualNumber() : 0; // 0 if the caller names the job
+    // `manual` is the number of a new key manual.<n>, or 0 if the caller has chosen the key.
+    const auto manual = request.key.empty() && leader ? nextManualNumber() : 0;
     auto key = manual > 0 ? Result<JobKey>(JobKey::manual(manual)) : JobKey::parse(request.key);
     if (!key)
         return key.error();
@@ -222,6 +227,9 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
         return valid.error();
     if (auto valid = compatible(request); !valid)
         return valid.error();
+    if (auto valid = validate(request.identity.labels); !valid)
+        return valid.error();
+    makePrintable(request.identity);
     if (!leader && !request.owner)
         return Error{ErrorCode::InvalidArgument, "uid is missing: an opened job has no process yet, so name its owner"};
     if (auto allowed = permitted(caller, request, leader); !allowed)
@@ -250,6 +258,9 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     record.createdBoot = core_.context.loop.bootTime();
     record.limits = std::move(*enforceable);
     record.allocation = std::move(grant->allocation);
+    record.slots = caller.admin ? request.slots : std::nullopt; // nobody has given slots to a user's own job
+    setLimitVariables(record, config.jobs.ompNumThreads);
+    record.identity = std::move(request.identity);
     record.reportWithin = request.reportWithin;
     if (leader) {
         record.tasks[0] = {.leader = leader->identity, .supervisor = {}, .shepherd = request.shepherd};
@@ -295,14 +306,13 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
     start(job, isLoaded);
 }
 
-/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. Most callers end the leader after
-/// this error. But the site may allow that the leader runs without a scope. If PID 1 moves the leader into the scope later, the
-/// job becomes a normal job. For this reason overdue() stops no unit of the job.
+/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. Most callers end the leader when they
+/// get the error. But the site may allow the leader to run without a scope. If PID 1 moves the leader into the scope later, the
+/// job becomes a normal job. So overdue() stops no unit of the job.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
-    // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's
-    // output has to be closed here. If the output is a pipe that pinfoldd keeps open, the reader of the pipe never sees its
-    // end.
+    // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
+    // may be a pipe, and the reader of the pipe would never see its end if pinfoldd kept the pipe open.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();
@@ -347,8 +357,8 @@ void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
     // pinfoldd ends the processes of the job in the same way as the processes of any other job. The caller gets the answer that
-    // the job was not created, so pinfoldd writes no receipt. With --exec the caller is the leader, and needs the grace time to
-    // print an error message before it ends.
+    // the job was not created, so pinfoldd writes no receipt. With the option --exec of pinfold-run, the caller is the leader,
+    // and needs the grace time to print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

@@ -34,8 +34,8 @@ public:
     /// A request to open a job may find a live job with the same key and the same owner. IfLive says whether the live job may
     /// be the answer to a request to open a job.
     enum class IfLive {
-        SameRequest, ///< only a job that somebody opened by the same request
-        JoinAny,     ///< any job
+        SameRequest, ///< the live job may be the answer only if somebody opened it by the same request
+        JoinAny,     ///< every live job may be the answer
     };
     /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
     /// argument `ifLive` says what to do if a job with the same key is live.
@@ -58,8 +58,8 @@ public:
 private:
     /// Makes the Job object for a request. If the request opens a job, the job has no leader, and `leader` is null.
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
-    /// Succeeds if no job has this key. Error: AlreadyExists if a job has this key, or if units or files exist that may belong
-    /// to a job with this key.
+    /// Succeeds if no job has the key. The error is AlreadyExists if a job has the key, or if units or files exist that may
+    /// belong to a job with the key.
     Result<void> isFree(const JobKey& key) const;
     std::uint64_t nextManualNumber() const;
     Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;

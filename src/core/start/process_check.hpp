@@ -19,21 +19,22 @@ namespace pinfold {
 struct CheckedProcess {
     UniqueFd pidfd;
     ProcessIdentity identity;
-    uid_t uid = 0;                     ///< the real user id
-    std::optional<uid_t> soleUid;      ///< the user id, if the real, effective and saved user ids are the same; otherwise unset
-    std::optional<UnitIdentity> inJob; ///< the job that has the process already, if any
+    uid_t uid = 0;                ///< the real user id of the process
+    std::optional<uid_t> soleUid; ///< the user id of the process; unset if the real, effective and saved user ids are different
+    std::optional<UnitIdentity> inJob; ///< the job to which the process belongs already; unset if it belongs to no job
 };
 
-/// Checks and describes the process behind a pidfd. Errors: PidGone; InvalidArgument for pid 1, pinfoldd itself, kernel threads
-/// and descriptors that are not pidfds.
+/// Checks and describes the process behind a pidfd. The errors are PidGone, and InvalidArgument for pid 1, pinfoldd itself,
+/// kernel threads and descriptors that are not pidfds.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 
 /// Returns a Newcomer with its own copy of the pidfd, for a ScopeStarter. The argument `soleUid` means the same as
-/// CheckedProcess::soleUid. Error: Busy if pinfoldd has no free file descriptor.
+/// CheckedProcess::soleUid. The error is Busy if pinfoldd has no free file descriptor.
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid);
 
 /// Checks a process that a caller wants to make the supervisor of a job or task. The argument `leader` is the leader of the job
-/// or task. Errors: those of checkProcess(); Denied if the process belongs to another user, is in a job, or is the leader.
+/// or task. The errors are those of checkProcess(), and Denied if the process belongs to another user, is in a job, or is the
+/// leader.
 Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,
                                        std::optional<ProcessIdentity> leader);
 
@@ -44,8 +45,8 @@ Result<void> checkDescriptors();
 Result<void> checkDescriptorsFor(const Caller& caller);
 
 /// Returns a new pidfd for a process that pinfoldd knew before its restart. If the process has ended, the result is an empty
-/// descriptor. Error: Internal if pinfoldd cannot find out whether the process has ended, for example because of a lack of file
-/// descriptors or memory.
+/// descriptor. The error is Internal if pinfoldd cannot find out whether the process has ended, for example because of a lack of
+/// file descriptors or memory.
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
 
 } // namespace pinfold

@@ -38,8 +38,8 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
 } // namespace
 
 struct ScopeStarter::Moves {
-    Result<void> result;               ///< why one of the processes was not moved
-    std::vector<std::string> troubles; ///< what happened to the other processes
+    Result<void> result;               ///< the outcome of the moves; if a process was not moved, the error says why
+    std::vector<std::string> troubles; ///< texts about other processes that were moved by mistake
 };
 
 struct ScopeStarter::Attempt {
@@ -49,11 +49,12 @@ struct ScopeStarter::Attempt {
     JobPtr job;
     Request request;
     Callbacks callbacks;
-    std::shared_ptr<const std::vector<Newcomer>> processes; ///< shared, because threads hold the list too
-    BootTime since;                                         ///< when the attempt began
-    bool begun = false;                                     ///< means the same as Outcome::begun
-    bool lost = false;                                      ///< an answer was lost, and its call may still wait in PID 1's queue
-    std::vector<pid_t> placeholders; ///< with those of earlier tries, because a call in PID 1's queue has their numbers
+    std::shared_ptr<const std::vector<Newcomer>> processes; ///< the pointer is shared, because threads use the list too
+    BootTime since;                                         ///< the time at which the attempt began
+    bool begun = false;                                     ///< `begun` has the same meaning as Outcome::begun
+    bool lost = false; ///< the answer to a call was lost, and the call may still wait in PID 1's queue
+    /// The placeholders of earlier tries are kept too, because a call in PID 1's queue may contain their process ids.
+    std::vector<pid_t> placeholders;
 
     const JobKey& key() const { return job->key(); }
     std::string unit() const { return processes->empty() ? key().sliceName() : key().scopeName(request.task); }
@@ -69,7 +70,8 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
         // the same cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
-            (void)context_.cgroups.remove(path); // if the cgroup is in use after all, the start below fails and says so
+            // If the cgroup is in use, the removal fails, and the later start of the scope fails too.
+            (void)context_.cgroups.remove(path);
     }
     highest_ = std::max(highest_, ++inFlight_);
     const auto since = context_.loop.bootTime();
@@ -90,7 +92,7 @@ void ScopeStarter::finished() {
     if (--inFlight_ > 0)
         return;
     // After many starts at once, the freed messages leave free memory between objects that still exist. Without malloc_trim(3),
-    // pinfoldd would never give this free memory back to the kernel.
+    // pinfoldd would never give the free memory back to the kernel.
     if (std::exchange(highest_, 0) >= kBurst)
         ::malloc_trim(0);
 }
@@ -325,7 +327,7 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // If the job is over, ScopeStarter must not try the start again. The start would create a slice without limits and
+        // If the job is over, ScopeStarter must not try the start again. A new start would create a slice without limits and
         // without a job.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
@@ -372,7 +374,7 @@ Result<bool> ScopeStarter::isDone(const Attempt& attempt) const {
     std::size_t living = 0;
     for (const auto& process : *attempt.processes) {
         const auto path = context_.processes.cgroupOf(process.pid);
-        if (hasEnded(process.pidfd.get())) // after that /proc may describe another process
+        if (hasEnded(process.pidfd.get())) // when the process has ended, /proc may describe another process
             continue;
         if (!path)
             return path.error();

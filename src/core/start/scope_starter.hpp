@@ -32,23 +32,26 @@ public:
     struct Request {
         std::uint32_t task = 0;
         TaskProperties properties;
-        std::vector<Newcomer> processes; ///< if empty, ScopeStarter starts only the slice
-        bool withSlice = true;           ///< ScopeStarter makes the job's slice in the same transaction
-        bool mayBeThere = false;         ///< an earlier pinfoldd has begun this start, and systemd has loaded units of it
+        std::vector<Newcomer> processes; ///< the processes for the scope; if empty, ScopeStarter starts only the slice
+        bool withSlice = true;           ///< ScopeStarter creates the job's slice in the same transaction as the scope
+        bool mayBeThere = false;         ///< an earlier pinfoldd has begun this start, and systemd has loaded units of the start
     };
     /// Says how a start ended. After a success, all live processes of the request are in the scope, and the scope has at least
-    /// one process of the request. If the request has no processes, a success means that the job's slice exists. Errors:
-    /// PidGone, AlreadyExists, Busy, JobEnding, SystemdFailed.
+    /// one process of the request. If the request has no processes, a success means that the job's slice exists. The errors are
+    /// PidGone, AlreadyExists, Busy, JobEnding and SystemdFailed.
     struct Outcome {
         Result<void> result;
-        bool begun = false; ///< systemd has begun to make units; if false, units of these names belong to somebody else
+        /// If `begun` is true, systemd has begun to create the units. If `begun` is false, units with the same names belong to
+        /// somebody else.
+        bool begun = false;
     };
     struct Callbacks {
-        std::function<void(const Outcome&)> done; ///< ScopeStarter calls it exactly once, when the outcome of the start is known
+        /// ScopeStarter calls `done` exactly once, when the outcome of the start is known.
+        std::function<void(const Outcome&)> done;
         /// ScopeStarter calls `overdue` when PID 1 has not answered for 45 s, at most once, and always before `done`. PID 1 may
         /// still start the scope later. When PID 1 answers again, ScopeStarter calls `done`.
         std::function<void(const Error&)> overdue;
-        std::function<bool()> wanted; ///< if it returns false, ScopeStarter does not try the start again
+        std::function<bool()> wanted; ///< if `wanted` returns false, ScopeStarter does not try the start again
     };
     void start(const JobPtr& job, Request request, Callbacks callbacks);
 
@@ -56,7 +59,7 @@ public:
     struct Patience {
         Microseconds interval;
         Microseconds total;
-        bool mayComeYet; ///< when that time is over, PID 1 may still do the start
+        bool mayComeYet; ///< PID 1 may still start the scope after the time `total`
     };
 
 private:
@@ -85,12 +88,12 @@ private:
     void finished();
 
     CoreContext& context_;
-    std::map<AttemptPtr, EventHandle> waiting_; ///< attempts that wait, with their timers
-    std::vector<pid_t> inDoubt_;                ///< placeholders that are not needed any more, but must keep their numbers
+    std::map<AttemptPtr, EventHandle> waiting_; ///< the attempts that wait for their next try, with their timers
+    std::vector<pid_t> inDoubt_; ///< the placeholders that are not needed any more, but must keep their process ids
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;
-    std::size_t highest_ = 0; ///< the most starts in flight at once, since the last time when no start was in flight
+    std::size_t highest_ = 0; ///< the highest number of starts in progress since the last moment without any start
 };
 
 } // namespace pinfold

@@ -46,7 +46,7 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // pinfoldd has checked at the request that the supervisor was in no job. But after the request, the owner may have let a
+    // When the request came, pinfoldd checked that the supervisor was in no job. But after the request, the owner may have let a
     // job adopt the supervisor.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))

@@ -200,7 +200,7 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
 }
 
 /// PID 1 hangs, but may still start the scope of the task later, as in JobCreator::overdue(). As long as pinfoldd does not know
-/// the outcome, the job is not over.
+/// the outcome of the start, the job is not over.
 void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
     logWarning(core_.context, job->key(), fmt::format("task {} not started yet: {}", number, why.message), Trouble::Start);
     for (const auto& reply : std::exchange(job->tasks[number].adders, {}))

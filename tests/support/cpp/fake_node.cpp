@@ -97,7 +97,7 @@ void FakeNode::vanish(pid_t pid) {
         }));
 }
 
-/// Does what PID 1 does when a scope has run empty. Returns false if the scope has processes or does not exist.
+/// Does what PID 1 does when a scope has become empty. Returns false if the scope has processes or does not exist.
 bool FakeNode::removeIfEmpty(const std::string& scope) {
     const auto isThere = [&scope](const auto& process) { return process.second.starts_with(scope); };
     if (std::any_of(processes_.begin(), processes_.end(), isThere) || units.erase(scope.substr(scope.rfind('/') + 1)) == 0)

@@ -23,7 +23,7 @@
 
 namespace pinfold::test {
 
-/// Is a real child process that does nothing until somebody ends it.
+/// A real child process that does nothing until somebody ends it.
 class ChildProcess {
 public:
     ChildProcess();
@@ -57,34 +57,35 @@ public:
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
     /// Does what the text in the cgroup's cgroup.freeze asks for.
     void applyFreeze(const std::string& cgroup);
-    /// Does what the text in cgroup.kill files asks for. Returns true if it killed a process.
+    /// Does what the text in cgroup.kill files asks for. Returns true if applyCgroupKills() has killed a process.
     bool applyCgroupKills();
     /// Creates a process inside a cgroup, as a fork of a job does.
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
-    // The following members make faults. The next start, or all stops, have this outcome.
-    std::deque<SystemdError> nextStartFaults; ///< each is for one start; such a start does nothing
+    // The following members make faults. nextStartFaults has the outcomes of the next starts, and nextStopFaults those of the
+    // next stops.
+    std::deque<SystemdError> nextStartFaults; ///< each fault is for one start, which then does nothing
     std::deque<SystemdError> nextStopFaults;
-    bool loseNextStartAnswer = false;                   ///< the next start happens, but its answer says NoReply
-    bool startWithoutMoving = false;                    ///< starts say "done", but the process is elsewhere
-    std::map<std::string, SystemdError> propertyFaults; ///< by unit: SetUnitProperties fails with this error
+    bool loseNextStartAnswer = false;                   ///< the next start happens, but its answer is NoReply
+    bool startWithoutMoving = false;                    ///< the answer to starts is "done", but the process is not in the scope
+    std::map<std::string, SystemdError> propertyFaults; ///< SetUnitProperties of these units fails with this error
     bool ignoreProperties = false; ///< SetUnitProperties succeeds but does nothing, as if a controller were missing
     std::optional<SystemdError> freezeFault;
     std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
-    bool holdLists = false; ///< listUnits() answers only at releaseLists(), with the units of the time of the question
+    bool holdLists = false; ///< listUnits() answers only at releaseLists(), with the units that existed at the call
     void releaseLists();
     bool shutDown = false;                           ///< PID 1 has begun a shutdown, and its signal is on its way
-    std::map<std::string, std::string> activeStates; ///< by unit; other units are "active"
-    bool holdStarts = false;                         ///< starts get their answer only at release()
+    std::map<std::string, std::string> activeStates; ///< these units have the given state, and all others are "active"
+    bool holdStarts = false;                         ///< starts get no answer before release()
     void release();
-    bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove scopes that have run empty
+    bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove scopes that have become empty
     bool hangs = false;           ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in its queue
     void goOn();
-    /// Makes the callers vanish, so that nobody hears the answers that are on their way.
+    /// Removes the callers, so that nobody gets the answers that are on their way.
     void forgetCallers();
 
-    // The following functions are those of Placeholders. The placeholders are no real processes.
+    // The following functions implement Placeholders. The placeholders are not real processes.
     Result<pid_t> start() override;
     bool lives(pid_t placeholder) const override { return processes_.contains(placeholder); }
     void end(pid_t placeholder, std::function<void()> over) override;
@@ -100,7 +101,7 @@ public:
     std::vector<pid_t> tracers;          ///< the processes that killTracers() finds
     std::vector<uid_t> tracersKilledOf;  ///< the users for whom killTracers() was called
 
-    // The following functions are those of SystemdManager.
+    // The following functions implement SystemdManager.
     void start(StartRequest request, SystemdDone done) override;
     void startService(ServiceRequest request, SystemdDone done) override;
     void stop(const std::string& unit, SystemdDone done) override;

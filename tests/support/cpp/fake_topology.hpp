@@ -53,8 +53,8 @@ inline CpuList cpusWith(const Topology& topology, unsigned CpuPlace::*member, un
     return CpuList::of(numbers);
 }
 
-/// Returns the topology after `echo 0 > /sys/devices/system/cpu/cpuN/online`. The number of a core or cache is that of its lowest
-/// CPU that is left.
+/// Returns the topology after `echo 0 > /sys/devices/system/cpu/cpuN/online`. The number of a core or cache is the number of its
+/// lowest CPU that is still online.
 inline Topology withoutCpus(const Topology& topology, const CpuList& offline) {
     Topology left;
     for (auto place : topology.cpus) {

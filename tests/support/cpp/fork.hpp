@@ -8,8 +8,8 @@
 
 namespace pinfold::test {
 
-/// Forks a child that the kernel kills when the calling thread ends, even by a crash. A child that stays would hold the pipe open
-/// from which the test's output is read.
+/// Forks a child that the kernel kills when the calling thread ends, even by a crash. A child that outlived the test would keep
+/// open the pipe from which another program reads the test's output.
 inline pid_t forkDependent() {
     const auto parent = ::getpid();
     const auto child = ::fork();

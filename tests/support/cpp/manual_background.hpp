@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does background work at once, unless the test lets the lane hang. The completions come when the loop settles.
+// Does background work at once, unless the test lets the lane hang. ManualBackground calls the completions when the test calls
+// settle() of the loop.
 #pragma once
 
 #include "os/background.hpp"
@@ -34,7 +35,7 @@ public:
 
     /// From now on work that comes to the lane hangs.
     void hold(Lane lane) { held_.insert(lane); }
-    /// Lets the work of the lane that hangs go on.
+    /// Lets the hanging work of the lane continue.
     void release(Lane lane) {
         held_.erase(lane);
         serve(lane);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Is an event loop whose clock the test moves. Its descriptors are real.
+// Is an event loop whose clock the test moves. The descriptors of the event loop are real.
 #pragma once
 
 #include "os/event_loop.hpp"
@@ -23,10 +23,10 @@ public:
     Microseconds cpuTime() const override { return now_.time_since_epoch(); }
     RealTime realTime() const override { return RealTime(1'700'000'000s) + now_.time_since_epoch() + clockAhead_; }
 
-    /// Sets the clock of the day ahead by `time`, counted from its first value.
+    /// Sets the real-time clock ahead by `time`, counted from its first value.
     void setClockAhead(Microseconds time) { clockAhead_ = time; }
 
-    /// Handles everything that is pending: first descriptors, then idle work, until nothing is left.
+    /// Handles all pending events, first of descriptors and then of idle work, until no event is left.
     void settle() {
         while (stepDescriptors(0) || stepIdle()) {
         }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Damaged input in the manner of a fuzzer, but the same in every run.
+// Damages an input like a fuzzer, but in the same way in every run.
 #pragma once
 
 #include <random>
@@ -9,7 +9,7 @@ namespace pinfold {
 
 class Mutator {
 public:
-    /// `original` with one to four bytes changed, lost, added or cut off.
+    /// Returns `original` with one to four bytes changed, removed, added or cut off.
     std::string mutate(std::string text) {
         for (auto changes = pick(4) + 1; changes > 0; --changes) {
             const auto position = pick(text.size() + 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Real processes to look at.
+// Makes real processes that a test can look at.
 #pragma once
 
 #include "base/unique_fd.hpp"
@@ -20,7 +20,7 @@ namespace pinfold::test {
 
 constexpr int kDeadlineMs = 10'000;
 
-/// A forked process that runs `body`, says that it is ready, and sleeps until it is killed.
+/// A forked process that runs `body`, reports that it is ready, and sleeps until it is killed.
 class SleepingProcess {
 public:
     explicit SleepingProcess(const std::function<void()>& body = [] {}) {
@@ -52,7 +52,7 @@ public:
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
 
-    /// Ended, but not reaped: a zombie.
+    /// Kills the process without reaping it, so that it remains as a zombie.
     void kill() {
         if (reaped_)
             return;

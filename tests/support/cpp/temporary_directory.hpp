@@ -13,7 +13,7 @@
 
 namespace pinfold::test {
 
-/// A directory of a test's own, gone after it.
+/// A temporary directory that is removed after the test.
 class TemporaryDirectory : public ::testing::Test {
 protected:
     TemporaryDirectory() {

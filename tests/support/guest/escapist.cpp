@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Leaves a process behind as a badly written batch job does. `escapist WAY [NAME]` leaves the process behind in the way WAY, and
-// exits with status 3. With the way "threads" the main thread ends, and the others go on until they can read a byte from standard
-// input. escapist prints "ready PID" when the process is in the wanted state.
+// exits with status 3. With the way "threads", the main thread ends, and the other threads continue until they can read a byte
+// from standard input. escapist prints "ready PID" when the process is in the wanted state.
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -62,7 +62,7 @@ void waitForEndOf(pid_t pid) {
     ::close(ended.fd);
 }
 
-/// Goes on in a child, when the parent has ended. Otherwise the parent would be left behind too, for a moment.
+/// Continues in a child when the parent has ended. If the child did not wait, the parent would also be left behind for a moment.
 void forkOff() {
     const pid_t parent = ::getpid();
     if (::fork() != 0)
@@ -95,7 +95,7 @@ void daemonFunction() {
 }
 
 void reparented() {
-    // Goes on in the third generation, so that no process of escapist waits for the process in the middle.
+    // Continues in the third generation, so that no process of escapist waits for the process in the middle.
     forkOff();
     forkOff();
     dropDescriptors();
@@ -121,8 +121,7 @@ void otherUser() {
         ::_exit(1);
 }
 
-/// Runs four daemons that change their process all the time: each forks, and the parent exits. This goes on while `goesOn`
-/// returns true.
+/// Runs four daemons that change their process all the time while `goesOn` returns true: each forks, and the parent exits.
 template <class F> [[noreturn]] void hop(F&& goesOn) {
     setSid();
     ::signal(SIGTERM, SIG_IGN);
@@ -138,13 +137,13 @@ template <class F> [[noreturn]] void hop(F&& goesOn) {
     ::_exit(0);
 }
 
-/// Hops for so many seconds, or for ever if `seconds` is 0.
+/// Changes the pid for this number of seconds, or for ever if `seconds` is 0.
 [[noreturn]] void hopFor(long seconds) {
     hop([seconds, end = ::time(nullptr) + seconds] { return seconds == 0 || ::time(nullptr) < end; });
 }
 
-/// Hops until the file exists. There are only some hundred hops a second, because a faster storm would leave more zombies to PID
-/// 1 than the host has pids.
+/// Changes the pid until the file exists. The program makes only some hundred processes a second, because a faster storm would
+/// leave more zombies to PID 1 than the host has pids.
 [[noreturn]] void hopUntil(const char* file) {
     hop([file] {
         ::usleep(5000);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Is a file server that hangs. `fuse_hang serve DIRECTORY` mounts it on DIRECTORY and prints "mounted". The file "f" answers no
-// read except the first, which fails; at each later read the server prints "asked". The file "unclosed" answers no close. A file
-// "unclosed-NAME" answers no close by a program with this name.
-// `fuse_hang victim FILE` is a process that hangs in the file server and holds the lock of its memory. One of its threads waits
-// for a page of the file, and another thread waits for the lock. A process that reads /proc/PID/cmdline waits behind these
-// threads.
+// Is a file server that hangs. `fuse_hang serve DIRECTORY` mounts the file server on DIRECTORY and prints "mounted". The file "f"
+// answers no read except the first, which fails; at each later read the server prints "asked". The file "f" answers no write; at
+// each write the server prints "written". The file "unclosed" answers no close. A file "unclosed-NAME" answers no close by a
+// program with this name. `fuse_hang victim FILE` is a process that hangs in the file server and holds the lock of its memory.
+// One thread of the victim waits for a page of the file, and another thread waits for the lock. A process that reads the victim's
+// /proc/PID/cmdline waits behind these threads.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/mman.h>
@@ -41,7 +41,7 @@ int fail(const char* what) {
     return 1;
 }
 
-/// The name of a thread, which is its program's if nobody has changed it.
+/// Returns the name of a thread, which is the name of its program if nobody has changed it.
 std::string nameOf(std::uint32_t thread) {
     std::ifstream file("/proc/" + std::to_string(thread) + "/comm");
     std::string name;
@@ -89,7 +89,7 @@ private:
         return attr;
     }
 
-    /// 0: there is no such file.
+    /// Returns 0 if the file does not exist.
     static std::uint64_t nodeOf(std::string_view name) {
         if (name == "f")
             return kFile;
@@ -131,11 +131,13 @@ private:
             return reply(header, fuse_open_out{});
         case FUSE_READ: // the first read may be the kernel's own read-ahead
             return reads_++ == 0 ? refuse(header, EIO) : say("asked");
+        case FUSE_WRITE:
+            return say("written");
         case FUSE_FLUSH:
             if (header.nodeid == kFile)
                 return refuse(header, ENOSYS);
             if (header.nodeid == kUnclosedByOne && nameOf(header.pid) != one_)
-                return refuse(header, 0); // which is: it is closed
+                return refuse(header, 0); // error number 0 says that the file is closed
             return;
         case FUSE_FORGET:
         case FUSE_BATCH_FORGET:
@@ -148,7 +150,7 @@ private:
 
     int device_;
     int reads_ = 0;
-    std::string one_; ///< the program whose closes are not answered
+    std::string one_; ///< the only program whose close() of one file gets no answer
 };
 
 int serve(const char* directory) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Plays, by LD_PRELOAD, a kernel whose inotify watches are used up: there is no watch left while the file $NOWATCHES_FILE exists.
+// Replaces a function by LD_PRELOAD, to act as a kernel without free inotify watches while the file $NOWATCHES_FILE exists.
 // A test cannot use up the real limit, because all programs of the host's root share it, even in containers.
 #include <dlfcn.h>
 #include <unistd.h>

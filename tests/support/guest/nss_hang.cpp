@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Is a source of the name service ("passwd: files hang") that knows no user. It answers only when /run/names-hang is gone.
+// Is a source of the name service ("passwd: files hang") that knows no user. The source does not answer while /run/names-hang
+// exists.
 #include <nss.h>
 #include <pwd.h>
 #include <unistd.h>

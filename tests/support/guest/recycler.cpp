@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Offers pinfoldd a process whose number belongs to another process a moment later. `recycler serve SOCKET` plays sshd: for each
-// connection it forks a child, which tells its number and lives until the connection ends. With `serve SOCKET forks`, a child
-// that notices that it was moved forks at once, and also tells the number of its own child (otherwise 0). `recycler attack SOCKET
-// KEY TRIES` asks pinfoldd to adopt a process into the job KEY. It has arranged that the next new process will get the number of
-// this process. While pinfoldd handles the request, it ends the process and makes the server fork. For each try it prints whether
-// the server's child got the number, in which cgroup this child is, what pinfoldd answered, and in which cgroup the child's own
-// child is.
+// Offers pinfoldd a process whose number belongs to another process a moment later. `recycler serve SOCKET` acts like sshd: for
+// each connection, the server forks a child, which prints its number and lives until the connection ends. With `serve SOCKET
+// forks`, a child that notices that it was moved forks at once, and also prints the number of its own child (otherwise 0).
+// `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler makes sure
+// that the next new process will get the number of the offered process. While pinfoldd handles the request, recycler ends the
+// process and makes the server fork. For each try, recycler prints whether the server's child got the number, in which cgroup
+// this child is, what pinfoldd answered, and in which cgroup the child's own child is.
 #include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
@@ -31,10 +31,10 @@ namespace {
 
 constexpr const char* kPinfoldd = "/run/pinfold/wrapper.sock";
 constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd need for a request on a busy machine
-constexpr long kSteps = 23;         // the delay grows from one try to the next, at first by little
-constexpr int kNear = 8;            // so close to the wanted number, recycler looks at each number
+constexpr long kSteps = 23;         // the delay grows slowly from one try to the next
+constexpr int kNear = 8;            // at this distance from the wanted number, recycler looks at each number
 constexpr int kMostForks = 10'000;
-constexpr std::chrono::milliseconds kMoveMayTake{60}; // when slowmove.so is loaded
+constexpr std::chrono::milliseconds kMoveMayTake{60}; // the time to be moved if slowmove.so is loaded
 
 int fail(const char* what) {
     std::perror(what);
@@ -110,12 +110,13 @@ pid_t passingProcess() {
     return pid;
 }
 
-/// Makes the next new process get the number `wanted`, when that number is free. Returns false if other processes were born in
+/// Makes the next new process get the number `wanted`, when that number is free. Returns false if other processes were created in
 /// between.
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
-        if (count == kMostForks) // the kernel's numbers begin anew at 300, so none may come shortly before `wanted`
+        // the kernel's numbers begin again at 300, so no other process may get a number shortly before `wanted`
+        if (count == kMostForks)
             return false;
         last = passingProcess();
     }
@@ -176,7 +177,7 @@ void tryOnce(const std::string& server, const std::string& request, long delay, 
     waitUntilRead(wrapper);
     spin(delay);
     ::kill(offered, SIGKILL);
-    ::waitpid(offered, nullptr, 0); // after this the number is free
+    ::waitpid(offered, nullptr, 0); // the number is free from here on
     if (ready) {
         const auto address = addressOf(server);
         if (::connect(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)

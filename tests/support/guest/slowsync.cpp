@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Plays, by LD_PRELOAD, a busy disk: fsync(2) and fdatasync(2) take longer, by as many milliseconds as the file $SLOWSYNC_FILE
-// says.
+// Replaces functions by LD_PRELOAD, to act as a busy disk: fsync(2) and fdatasync(2) take longer by the number of milliseconds in
+// the file $SLOWSYNC_FILE.
 #include <dlfcn.h>
 #include <time.h>
 

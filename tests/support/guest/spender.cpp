@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A batch job that uses known amounts. `spender [NAME=VALUE…]`:
+// A batch job that uses known amounts of resources. `spender [NAME=VALUE…]`:
 //   wait               for a line on standard input, before everything else
 //   since=CPU_STAT     before the work print "begun OWN CHARGED": microseconds of CPU of its own, and of that file's cgroup
 //   processes=N        so many children do the work, each all of it; else it does the work itself
@@ -136,7 +136,7 @@ void work() {
         ::pause();
 }
 
-/// Lets `count` children do the work. Returns when all of them have done it.
+/// Lets `count` children do the work. Returns when all children have done the work.
 void workInChildren(long count, bool stay) {
     std::array<int, 2> done{};
     if (::pipe2(done.data(), O_CLOEXEC) != 0)

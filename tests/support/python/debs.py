@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Debian packages that the box was booted with, and what dpkg does with them."""
+"""The Debian packages that come with the box, and functions that install and remove them."""
 
 import functools
 import os
@@ -24,7 +24,7 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """The same package with the version OLDER, and with another text in its configuration file."""
+    """Makes the same package with the version OLDER, and with another text in its configuration file."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
     run("dpkg-deb", "--raw-extract", deb(name), tree)
@@ -46,7 +46,7 @@ def install(*names, of=deb):
 
 
 def installed():
-    """The version of each package that is installed, by name."""
+    """Returns the version of each installed package, by name."""
     lines = run("dpkg-query", "--show", "--showformat=${Package} ${Version} ${db:Status-Status}\n").stdout.splitlines()
     return {name: version for name, version, status in map(str.split, lines) if name in NAMES and status == "installed"}
 
@@ -59,5 +59,5 @@ def purge():
 
 
 def contents(name):
-    """All files of an installed package, without directories."""
+    """Returns all files of an installed package, without directories."""
     return {path for path in run("dpkg", "--listfiles", name).stdout.splitlines() if path != "/." and (os.path.islink(path) or not os.path.isdir(path))}

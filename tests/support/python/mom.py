@@ -1,20 +1,27 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for pbs_mom: runs the hook at the events, in the order and from the processes that MoM does, and acts on its answers.
+"""A stand-in for pbs_mom. The stand-in runs the hook at the same events, in the same order and from the same processes as MoM, and acts on
+the answers.
 
-From OpenPBS at cd7ab5eda: src/resmom/start_exec.c (begin by MoM itself; launch by the forked child that becomes the job, the leader of a
-session, still root, which then gives up its rights and executes what the hook left of progname, argv and env),
-src/resmom/mom_hook_func.c (run_hook: the hook has a session of its own, MoM's environment and PBS_HOOK_CONFIG_FILE; post_run_hook: what a
-rejection means), src/resmom/catch_child.c (the session is killed, then epilogue; one that is rejected deletes the job).
+The stand-in follows these sources of OpenPBS at cd7ab5eda:
+  src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, the forked child that becomes the job runs the hook,
+                              as root and as the leader of a session. Then the child gives up its rights and executes progname, argv and env
+                              as the hook left them.
+  src/resmom/mom_hook_func.c  run_hook: the hook has its own session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook: the effect of a
+                              rejection.
+  src/resmom/catch_child.c    MoM kills the session and then runs the epilogue. A rejected epilogue deletes the job.
 
-From a real OpenPBS of that commit: The leader of a batch job is a login shell that runs the script as its child, and is gone at MoM's first
-SIGTERM. MoM waits for the rest of the session as long as kill_delay says. The Exit_status of a job over a limit is a number of MoM's own, below
-0. It is always 0 on a sister host, for an interactive job, and for a job that was running when MoM was restarted with -p. A rejected task
-leaves the job running, and where the hook says rerun the job runs again after its end. execjob_resize comes on each host when a hook has taken
-chunks from the job at its start, after the launch on the primary host, and when pbs_release_nodes has taken vnodes of a sister host, on the
-sister hosts that stay. vnode_list has the vnodes of the job on all its hosts, and at exechost_periodic those of this host that MoM knows: not
-those that only the server knows, since qmgr has created them. The server takes no word of MoM's on another host's vnodes. The child that
-becomes the job has the limits of the job's processes (vmem, pvmem, file) before it runs the hook of execjob_launch. If the hook's interpreter
-cannot start under them, MoM runs the job without the hook.
+A real OpenPBS of this commit behaved as follows:
+* The leader of a batch job is a login shell that runs the script as its child. MoM's first SIGTERM ends the shell. MoM waits kill_delay seconds
+  for the rest of the session.
+* The Exit_status of a job that exceeded a limit is MoM's own number below 0. Exit_status is always 0 on a sister host, for an interactive job, and
+  for a job that was running when MoM was restarted with -p.
+* A rejected task does not end the job. If the hook called rerun(), the job runs again after its end.
+* execjob_resize comes on each host after a hook has released chunks at the job's start. On the primary host, execjob_resize comes after the
+  launch. When pbs_release_nodes has released vnodes of a sister host, execjob_resize comes on the sister hosts that stay.
+* vnode_list has the job's vnodes on all hosts. At exechost_periodic, vnode_list has the vnodes of this host that MoM knows. MoM does not
+  know vnodes that only qmgr has created. The server ignores what MoM says about vnodes of another host.
+* The child that becomes the job has the limits of the job's processes (vmem, pvmem, file) before it runs the hook for execjob_launch. If the hook's
+  interpreter cannot start under these limits, MoM runs the job without the hook.
 """
 
 import json
@@ -41,8 +48,8 @@ Answer = namedtuple("Answer", "status accepted message log job job_list vnode_li
 
 
 def run_hook(hook, work, given, become=None):
-    """Runs the hook in the directory `work`. The hook has its own session, as with MoM, so its session does not tell its job. `become` is called
-    in the process that becomes the interpreter. Returns None if the interpreter does not start."""
+    """Runs the hook in the directory `work`. As under MoM, the hook has its own session, so pinfold cannot find the job by the session.
+    `become` is called in the process that becomes the interpreter. Returns None if the interpreter does not start."""
     name = f"hook_{given['event']}_{given.get('job', {}).get('id')}_{os.getpid()}"
     source, target = Path(work, name + ".in"), Path(work, name + ".out")
     source.write_text(json.dumps(given))
@@ -78,7 +85,7 @@ class Mom:
         self.restart()
 
     def add_vnode(self, name, by_qmgr=False, **server):
-        """One of this host's. `server`: what the server has of it, if not the usual."""
+        """Returns a vnode of this host. `server` has the values that the server knows, if they differ from the usual ones."""
         self.server_vnodes[name] = {"state": 0, "comment": None, **server}
         if not by_qmgr:
             self.vnodes.append(name)
@@ -89,7 +96,7 @@ class Mom:
         return sorted({part.strip("()").split(":")[0] for part in str(job["exec_vnode"]).split("+")})
 
     def restart(self):
-        """Restarts MoM with -p: the jobs go on, and are no longer MoM's children."""
+        """Restarts MoM with -p: the jobs continue, but are not children of the new MoM."""
         self.orphans = set(self.jobs)
         (self.home / "mom_priv/mom.lock").write_text(f"{os.getpid()}\n")
 
@@ -124,7 +131,8 @@ class Mom:
         return answer
 
     def launch(self, job, *command):
-        """Starts the process that becomes the job or a task of it. Its exit status is NOT_LAUNCHED if the hook rejected the launch."""
+        """Starts the process that becomes the job or a task of it. The exit status of the process is NOT_LAUNCHED if the hook rejected the
+        launch."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=list(command),
                            env={"PBS_JOBID": job["id"], "PBS_TASKNUM": str(number), "PATH": "/usr/bin:/bin"})
@@ -142,7 +150,7 @@ class Mom:
         return child
 
     def script(self, job, text):
-        """Starts a batch script as MoM does: the leader is the login shell, which reads only the script's name and runs the script."""
+        """Starts a batch script as MoM does: the leader is the login shell, which reads the script's name and runs the script."""
         path = self.home / "mom_priv/jobs" / f"{job['id']}.SC"
         path.write_text("#!/bin/sh\n" + text)
         path.chmod(0o755)
@@ -161,7 +169,7 @@ class Mom:
         return self.event("execjob_attach", job, pid=pid)
 
     def epilogue(self, job, child=None, over_limit=None):
-        """`over_limit` is the number that MoM has in place of the exit status of a job that exceeded a limit."""
+        """`over_limit` is MoM's own number for a job that exceeded a limit, in place of the exit status."""
         if child is not None:
             status = child.wait(timeout=60)
             job["Exit_status"] = over_limit or (status if status >= 0 else 256 - status)
@@ -191,14 +199,14 @@ class Mom:
 
 @contextmanager
 def mom_of_this_host():
-    """Is the MoM of node1. Users can enter its PBS_HOME, unlike pytest's own directories."""
+    """The MoM of node1. Unlike pytest's own directories, its PBS_HOME is open to all users."""
     home = tempfile.mkdtemp(prefix="pbs-", dir="/var/tmp")
     yield Mom(home)
     shutil.rmtree(home)
 
 
 def members_of(session):
-    """Returns all processes that MoM can reach. A process that has called setsid(2) is not among them."""
+    """Returns all processes that MoM can reach. MoM cannot reach a process that has called setsid(2)."""
     found = []
     for entry in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -234,7 +242,7 @@ def limit_files(job):
     if "file" in job["Resource_List"]:
         most = size(job["Resource_List"]["file"])
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # unlike Python, MoM dies of it
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # a write beyond the limit must end this process, but Python ignores the signal
 
 
 def limit_address_space(job):
@@ -246,7 +254,7 @@ def limit_address_space(job):
 
 def become_the_job(hook, work, given):
     limit_files(given["job"])
-    # This interpreter needs more address space than MoM, so only what it starts has the limit.
+    # This interpreter needs more address space than MoM, so only the hook's interpreter gets the limit.
     answer = run_hook(hook, work, given, become=lambda: limit_address_space(given["job"]))
     if answer and not answer.accepted:
         print("\n".join(answer.log), "rerun" if answer.job["rerun"] else "delete", file=sys.stderr, flush=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The history's tables as pinfold made them before schema 2."""
+"""Contains the history's tables as pinfold made them before schema 2."""
 
 OLD_SCHEMA = """
 CREATE TABLE receipts (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, key TEXT NOT NULL, uid INTEGER NOT NULL,

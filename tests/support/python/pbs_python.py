@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pbs_python INPUT OUTPUT SCRIPT: runs a hook as MoM's program of that name does (src/tools/pbs_python.c, src/resmom/mom_hook_func.c):
+"""pbs_python INPUT OUTPUT SCRIPT: runs a hook as MoM's program pbs_python does (src/tools/pbs_python.c, src/resmom/mom_hook_func.c).
 
-in a fresh interpreter for each event, the script in a name space of its own whose __name__ is "builtins", with an alarm that interrupts it.
-Exit status 254: the script let an exception out, 253: the alarm came; either is a rejection. SystemExit is no exception. Input and output
-are JSON here; the real ones are lines of NAME=VALUE.
+Each event has a fresh interpreter, and an alarm interrupts the script. The script runs in its own name space, whose __name__ is "builtins". The exit
+status is 254 if the script did not catch an exception other than SystemExit, and 253 if the alarm came. MoM treats both statuses as a
+rejection. The input and the output are JSON, while the real program uses lines NAME=VALUE.
 """
 
 import json

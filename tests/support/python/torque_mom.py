@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for pbs_mom that calls its scripts and its job starter as pbs_mom does: user, groups, arguments, environment,
-descriptors, session, working directory, time limit, and the order of all that. The comments name the function of Torque 6.1's
-src/resmom that each part stands for. It takes one request a line on its standard input, and answers each in one line."""
+"""A stand-in for pbs_mom that calls the scripts and the job starter as pbs_mom does: with the same user, groups, arguments, environment,
+descriptors, session, working directory and time limit, and in the same order. The comments name the function in src/resmom of Torque 6.1
+that each part stands for. The stand-in reads one request per line from its standard input, and answers each request in one line."""
 
 import contextlib
 import ctypes
@@ -24,7 +24,7 @@ JOB_EXEC_OK, JOB_EXEC_FAIL2, JOB_EXEC_RETRY = 0, -2, -3
 
 
 class Mom:
-    """Is one pbs_mom. `privileged` is $job_starter_run_privileged; `alarm` is $prologalarm, seconds."""
+    """A single pbs_mom. `privileged` is $job_starter_run_privileged, and `alarm` is $prologalarm in seconds."""
 
     def __init__(self, home, starter, privileged=False, alarm=300):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
@@ -35,7 +35,7 @@ class Mom:
                                          str(self.alarm)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def restart(self):
-        """Does what `systemctl restart pbs_mom` does with KillMode=process and pbs_mom's -p: the jobs go on, without a parent."""
+        """Does what `systemctl restart pbs_mom` does with KillMode=process and pbs_mom's -p: the jobs continue without a parent."""
         self.process.kill()
         self.process.wait(timeout=10)
         self.start()
@@ -60,8 +60,8 @@ def kill_session(session, number):
 
 
 def kill_task(session, number, told):
-    """kill_task(). `told`: who has had SIGTERM, which nobody gets twice. SIGTERM goes to process groups: to those whose leader is in the
-    session. Before SIGKILL comes SIGTERM, without any time in between."""
+    """kill_task(). `told` has the processes that got SIGTERM, and no process gets it twice. SIGTERM goes to a whole process group if the group's
+    leader is in the session. SIGTERM comes right before SIGKILL, without any wait in between."""
     for pid in session_members(session):
         with contextlib.suppress(ProcessLookupError):
             if number == signal.SIGKILL and pid not in told:
@@ -89,11 +89,13 @@ def session_members(session):
 
 
 class Server:
-    """Is the process of pbs_mom itself."""
+    """The process of pbs_mom itself."""
 
     def __init__(self, home, starter, privileged, alarm):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
-        self.sessions, self.told = {}, {}  # of the leaders that are children of this process; kill_task()'s, by session
+        # `sessions` has the sessions whose leaders are children of this process, and `told` has the processes that got a signal from
+        # kill_task(), by session
+        self.sessions, self.told = {}, {}
         for folder in ("mom_priv/jobs", "aux", "spool"):
             (self.home / folder).mkdir(parents=True, exist_ok=True)
         os.chmod(self.home / "mom_priv" / "jobs", 0o751)
@@ -137,20 +139,20 @@ class Server:
         if spawned is None:
             values.update({"LOGNAME": user.pw_name, "USER": user.pw_name, "SHELL": user.pw_shell})
         else:
-            values.update(spawned)  # tm_spawn_request(): the spawner's, and then PBS_VNODENUM
+            values.update(spawned)  # tm_spawn_request() sets the spawner's variables, and then PBS_VNODENUM
         return values
 
     # The following methods run scripts.
 
     def script_files(self, job, files):
-        """setup_pelog_outputs(): as they are, the job's own, or none."""
+        """setup_pelog_outputs(): the script's output is unchanged, or goes to the job's files, or to /dev/null."""
         for number, suffix in ((1, ".OU"), (2, ".ER")):
             path = self.path(job, "spool", suffix)
             if files != "as they are":
                 os.dup2(os.open(path if files == "job" and path.exists() else "/dev/null", os.O_WRONLY | os.O_APPEND), number)
 
     def run_script(self, name, job, words, files, user=None):
-        """run_pelog(). `user`: it runs as this one. A name with a path is of a file of the user's own."""
+        """run_pelog(). `user` is the user for whom the script runs. If the name contains a path, the file belongs to the user."""
         script = self.home / "mom_priv" / name
         if not script.exists():
             return 0
@@ -167,7 +169,7 @@ class Server:
             self.script_files(job, files)
             os.closerange(3, 256)
             hosts = len(set(job["hosts"]))
-            # setup_pelog_environment(): pbs_mom's own, and these
+            # setup_pelog_environment(): the environment of pbs_mom, and these variables
             environment = {**os.environ, "PBS_RESOURCE_NODES": f"{hosts}:ppn={job['ppn']}", "PBS_NUM_NODES": str(hosts),
                            "PBS_NUM_PPN": str(job["ppn"]), "PBS_NP": str(len(job["hosts"])),
                            "PBS_NODENUM": str(job["node"]), "PBS_MSHOST": job["hosts"][0]}
@@ -200,7 +202,7 @@ class Server:
         return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 0
 
     def prologue(self, name, job, files="as they are"):
-        """setup_pelog_arguments(), handle_prologs(): pbs_mom's own, then those that run as the user, up to one that fails."""
+        """setup_pelog_arguments(), handle_prologs(): runs pbs_mom's own prologues and then the user's, up to the first failure."""
         words = [job["id"], job["user"], "users", job["name"], job["resources"], "batch", "",
                  str(self.path(job, "mom_priv/jobs", ".SC"))]
         code = self.run_script(name, job, words, files)
@@ -210,7 +212,7 @@ class Server:
         return code
 
     def epilogue(self, name, job, session, exit_status):
-        """setup_pelog_arguments(), run_epilogues(): those that run as the user, then pbs_mom's own."""
+        """setup_pelog_arguments(), run_epilogues(): runs the user's epilogues and then pbs_mom's own."""
         files = "none" if "typed" in job else "job"
         words = [job["id"], job["user"], "users", job["name"], str(session), job["resources"], "cput=00:00:01,mem=0kb", "batch", "",
                  str(exit_status), str(self.path(job, "mom_priv/jobs", ".SC"))]
@@ -299,7 +301,7 @@ class Server:
             os.chdir(job["variables"].get("PBS_O_INITDIR", user.pw_dir))  # go_to_init_dir()
             report(JOB_EXEC_OK)
             os.closerange(3, 256)
-            # mom_jobstarter_execute_job(): the shell's name of a login shell is lost
+            # mom_jobstarter_execute_job(): the program's name no longer marks a login shell
             os.execve(self.starter, [self.starter, user.pw_shell], environment)
         os.close(writing)
         code, session = struct.unpack("ii", os.read(reading, 8))
@@ -307,7 +309,7 @@ class Server:
         for descriptor in (reading, acknowledged, acknowledge):
             os.close(descriptor)
         if code == JOB_EXEC_OK:
-            self.save_job(job)  # pbs_mom saves the job only after it has let the job go
+            self.save_job(job)  # pbs_mom saves the job only after it has let the job run
         self.sessions[child] = session
         return {"code": code, "pid": child, "session": session}
 

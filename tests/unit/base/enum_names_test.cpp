@@ -20,7 +20,7 @@ TEST(EnumNames, goBothWays) {
     EXPECT_EQ(kNames.all(), (std::vector<std::string>{"red", "green"}));
 }
 
-// A table without a name for each value does not compile, because of this.
+// isEnumerator() lets the compiler refuse a table that lacks the name of a value.
 TEST(EnumNames, knowWhereTheEnumerationEnds) {
     EXPECT_TRUE(isEnumerator<Color::Green>());
     EXPECT_FALSE(isEnumerator<static_cast<Color>(2)>());

@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-/// What valueOf() makes of an error.
+/// valueOf() returns this value for an error.
 constexpr std::uint64_t kRefused = UINT64_MAX - 1;
 
 template <class T> std::uint64_t valueOf(const Result<T>& result) {
@@ -66,12 +66,38 @@ TEST(ParseDuration, understands) {
                                       {"1w", 604'800'000'000},
                                       {"5 min", 300'000'000},
                                       {"1m", 60'000'000},
+                                      {"1:30:00", 5'400'000'000},
+                                      {" 0:00:07 ", 7'000'000},
+                                      {"100:00:00", 360'000'000'000},
+                                      {"2-06:00:01", 194'401'000'000},
                                       {"infinity", kInfinity}})
         EXPECT_EQ(valueOf(parseDuration(text)), value) << text;
 }
 
 TEST(ParseDuration, refuses) {
-    for (const char* text : {"", "s", "-1s", "1 fortnight", "1h-1min", "99999999999999999999s", "1..5s", "h1", "forever"})
+    for (const char* text : {"",
+                             "s",
+                             "-1s",
+                             "1 fortnight",
+                             "1h-1min",
+                             "99999999999999999999s",
+                             "1..5s",
+                             "h1",
+                             "forever",
+                             "1:30",
+                             "1:60:00",
+                             "1:00:60",
+                             "1:0:0",
+                             "1:00:000",
+                             ":00:00",
+                             "1-24:00:00",
+                             "-1:00:00",
+                             "1-:00:00",
+                             "1:+1:00",
+                             "1:00:00s",
+                             "1-30:00",
+                             "18446744073709551615-00:00:00",
+                             "5124095577:00:00"})
         EXPECT_EQ(valueOf(parseDuration(text)), kRefused) << text;
 }
 
@@ -145,7 +171,7 @@ TEST(Parse, refusesDamagedTextInOneSafeLine) {
                 return;
             ++refused;
             EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
-            // Safe and one line: printable() finds nothing but backslashes to change.
+            // The message is one line and safe to print, so printable() changes nothing in the message except backslashes.
             auto message = result.error().message;
             std::replace(message.begin(), message.end(), '\\', '~');
             EXPECT_EQ(printable(message), message);

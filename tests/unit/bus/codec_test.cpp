@@ -20,7 +20,7 @@ template <class T> Result<CreateRequest> create(const std::string& name, const T
     return request;
 }
 
-/// The message of the error that a decoder must end with.
+/// Returns the message of the error that the decoder must return.
 template <class R> std::string refusal(const R& result) {
     if (result)
         return "accepted";

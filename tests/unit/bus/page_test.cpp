@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 namespace pinfold {
 namespace {
 
@@ -43,6 +46,11 @@ TEST(Page, isFullByBytes) {
     const auto entries = std::move(page).take(false);
     EXPECT_EQ(entries.size(), taken);
     EXPECT_TRUE(saysMore(entries));
+}
+
+TEST(Page, labelsCount) {
+    const std::map<std::string, std::string> labels{{"a", std::string(1000, 'x')}, {"b", std::string(1000, 'x')}};
+    EXPECT_GE(bytesOf({{"labels", sdbus::Variant(labels)}}), 2000U);
 }
 
 TEST(Page, isFullByValues) {

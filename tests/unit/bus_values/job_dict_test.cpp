@@ -60,5 +60,19 @@ TEST(JobDict, aDrainComesBack) {
     EXPECT_TRUE(drainDetails(std::nullopt).empty());
 }
 
+TEST(JobDict, whatIsNotKnownOfANodeHasNoEntry) {
+    NodeResources resources;
+    resources.cpus = withFree({.total = 8'000'000, .kept = 0, .given = 1'500'000, .unlimitedJobs = 2});
+    resources.memory.given = 4096;
+    const auto dict = toDict(resources);
+    Dict properties;
+    put(properties, "Resources", dict);
+    EXPECT_EQ(resourcesFrom(properties), resources);
+    EXPECT_EQ(dict.at("cpus_free").get<std::uint64_t>(), 6'500'000U);
+    EXPECT_FALSE(dict.contains("memory_total"));
+    EXPECT_FALSE(dict.contains("memory_unlimited_jobs"));
+    EXPECT_EQ(resourcesFrom({}), NodeResources{}) << "an older pinfoldd";
+}
+
 } // namespace
 } // namespace pinfold

@@ -11,10 +11,11 @@
 namespace pinfold {
 namespace {
 
-// Values that differ from those of an empty receipt, so that a member which gets lost on the way is noticed.
+// Fills in values that differ from those of an empty receipt, so that the tests notice a lost member.
 void fill(std::string& value, std::uint64_t number) { value = "text " + std::to_string(number); }
 void fill(std::vector<std::string>& value, std::uint64_t number) { value = {"one", std::to_string(number)}; }
 void fill(JobResult& value, std::uint64_t) { value = JobResult::NodeLost; }
+void fill(Labels& value, std::uint64_t number) { value = {{"name", std::to_string(number)}, {"other", ""}}; }
 template <class T>
 requires std::is_integral_v<T>
 void fill(T& value, std::uint64_t number) { value = static_cast<T>(100 + number); }
@@ -59,6 +60,7 @@ Receipt fullReceipt() {
     receipt.allocation.cpus = *CpuList::parse("2-3");
     receipt.allocation.gpus = *CpuList::parse("1");
     receipt.allocation.exclusive = true;
+    forEachIdentityField(receipt.identity, [&number](const char*, auto& value) { fill(value, ++number); });
     return receipt;
 }
 
@@ -67,17 +69,27 @@ TEST(ReceiptDict, aReceiptComesBackWhole) {
         EXPECT_EQ(receiptFrom(toDict(receipt)), receipt);
 }
 
-// A new member of a receipt must be added here and in forEachReceiptField(), or to the parts that have a function of their own.
+// If you add a member to Receipt, add the member here, too. Also add the member to forEachReceiptField(), unless the member has
+// a table of its own.
 TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
-    [[maybe_unused]] const auto& [id, key, uid, started, ended, wall, suspended, result, exit, stoppedBy, tasks, leftovers, usage,
-                                  oom, oomSaid, unwritten, limits, limitsNotEnforced, allocation] = Receipt{};
+    [[maybe_unused]] const auto& [id, sequence, epoch, origin, key, uid, started, ended, wall, suspended, result, exit, stoppedBy,
+                                  tasks, leftovers, usage, oom, oomSaid, stopSaid, unwritten, limits, limitsNotEnforced,
+                                  allocation, slots, identity, profile] = Receipt{};
+    [[maybe_unused]] const auto& [host, bootId, cluster, user, version] = origin;
+    [[maybe_unused]] const auto& [jobName, account, queue, project, group, arrayJob, arrayTask, run, submitHost, submitDirectory,
+                                  nodes, nodeCount, labels] = identity;
+    std::size_t ofIdentity = 0;
+    forEachIdentityField(identity, [&ofIdentity](const char*, const auto&) { ++ofIdentity; });
+    EXPECT_EQ(ofIdentity, 13U);
     std::size_t fields = 0;
     const Receipt receipt;
     forEachReceiptField(receipt, [&fields](const char*, const auto&) { ++fields; });
     constexpr std::size_t ofExit = 2;
     constexpr std::size_t ofLeftovers = 3;
-    EXPECT_EQ(fields, 11 + ofExit + ofLeftovers)
-        << "19 members, without exit, leftovers, the 4 parts, and oomSaid and unwritten, which are not stored";
+    constexpr std::size_t ofOrigin = 5;
+    EXPECT_EQ(fields, 14 + ofExit + ofLeftovers + ofOrigin)
+        << "26 members, without exit, leftovers, origin, the 5 parts, and "
+           "oomSaid, stopSaid, unwritten and profile, which are not in the JSON";
 }
 
 TEST(ReceiptDict, onlyWhatIsKnownHasAnEntry) {
@@ -93,7 +105,8 @@ TEST(ReceiptDict, onlyWhatIsKnownHasAnEntry) {
     EXPECT_EQ(toDict(usage).size(), 1U) << "zero is known";
 
     const auto receipt = toDict(Receipt{});
-    for (const char* name : {"exit_status", "exit_signal", "stopped_by", "oom_cause", "memory_max"})
+    for (const char* name : {"exit_status", "exit_signal", "stopped_by", "oom_cause", "memory_max", "sequence", "host", "account",
+                             "nodes", "labels"})
         EXPECT_FALSE(receipt.contains(name)) << name;
 }
 
@@ -114,7 +127,14 @@ TEST(ReceiptDict, typesAreThoseOfTheInterface) {
                                      {"cpu_user", "t"},
                                      {"io_devices", "a(stttt)"},
                                      {"oom_cause", "s"},
-                                     {"exclusive", "b"}})
+                                     {"exclusive", "b"},
+                                     {"sequence", "t"},
+                                     {"host", "s"},
+                                     {"slots", "t"},
+                                     {"account", "s"},
+                                     {"array_task", "t"},
+                                     {"nodes", "as"},
+                                     {"labels", "a{ss}"}})
         EXPECT_EQ(std::string(dict.at(name).peekValueType()), type) << name;
 }
 

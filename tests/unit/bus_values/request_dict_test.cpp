@@ -16,7 +16,7 @@ namespace {
 
 using sdbus::Variant;
 
-/// The message of the error that a reader must end with.
+/// Returns the message of the error that the reader must return.
 template <class R> std::string refusal(const R& result) {
     if (result)
         return "accepted";
@@ -63,6 +63,22 @@ TEST(RequestDict, anExitComesBack) {
     }
 }
 
+TEST(RequestDict, whatABatchSystemSaysComesBack) {
+    const JobIdentity identity{.jobName = "train me \\ <b>",
+                               .account = std::string(1000, 'x'),
+                               .arrayTask = 7,
+                               .run = 0,
+                               .submitDirectory = "/home/alice/run 3",
+                               .nodes = {"node1", "node2"},
+                               .labels = {{"project", "x=y"}}};
+    JobIdentity read;
+    EntryReaders readers;
+    addIdentityReaders(readers, read);
+    const auto done = readEntries(toDict(identity), readers);
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(read, identity);
+}
+
 TEST(RequestDict, aFilterComesBack) {
     const ReceiptFilter filter{.key = "sge.1",
                                .uid = 0,
@@ -74,7 +90,9 @@ TEST(RequestDict, aFilterComesBack) {
                                .scheduler = "sge",
                                .leftoversOnly = true,
                                .outcomes = {JobOutcome::Failed, JobOutcome::Unknown}};
-    for (const auto& sent : {filter, ReceiptFilter{}}) {
+    const ReceiptFilter after{.label = LabelFilter{"a", "b=c"}, .after = 4711, .epoch = "e0"};
+    const ReceiptFilter labelled{.label = LabelFilter{"a", std::nullopt}};
+    for (const auto& sent : {filter, after, labelled, ReceiptFilter{}}) {
         const auto read = readReceiptFilter(toDict(sent));
         ASSERT_TRUE(read) << read.error().message;
         EXPECT_EQ(*read, sent);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The chaos plan is a function of its seed, and every step of it is possible."""
+"""The seed alone decides the chaos plan, and every step of the plan is possible."""
 
 import pytest
 

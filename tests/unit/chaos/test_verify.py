@@ -77,6 +77,17 @@ def test_what_the_epilogue_was_told(story):
     assert "the epilogue was told another" in faults(story, RECEIPT)[5][0]
 
 
+def test_what_the_epilogue_was_told_before_it_was_stored(story):
+    stored = {**RECEIPT, "sequence": 7, "epoch": "e"}
+    story.admit(EXITED)
+    story.told = {**RECEIPT, "sequence": None, "epoch": None}
+    assert faults(story, stored) == {}
+    story.told["wall"] = 11
+    assert "the epilogue was told another" in faults(story, stored)[5][0]
+    story.told = {**stored, "sequence": 8}
+    assert "the epilogue was told another" in faults(story, stored)[5][0]
+
+
 @pytest.mark.parametrize("line, bad", [("pinfoldd[7]: unexpected: bad_alloc", True), ("pinfoldd[7]: ==7==ERROR: AddressSanitizer", True),
                                        ("systemd[1]: pinfoldd.service: Main process exited, code=dumped, status=6/ABRT", True),
                                        ("systemd[1]: pinfoldd.service: Watchdog timeout (limit 30s)!", True),

@@ -5,10 +5,12 @@
 #include "cli/json.hpp"
 #include "cli/limit_text.hpp"
 #include "cli/list_table.hpp"
+#include "cli/output.hpp"
 #include "cli/table.hpp"
 #include "cli/terminal.hpp"
 #include "cli/time_out.hpp"
 #include "options/words.hpp"
+#include "time_zone.hpp"
 #include "wording/amounts.hpp"
 
 #include <gtest/gtest.h>
@@ -68,9 +70,14 @@ TEST(Table, onATerminalItFits) {
 
 TEST(Table, aShortTimeIsForTerminals) {
     constexpr RealTime now(1'700'000'000s);
+    useTimeZone("UTC0");
     EXPECT_EQ(tableTime(now, {.width = 80, .now = now}), "11-14 22:13");
     EXPECT_EQ(tableTime(now - 200 * 24h, {.width = 80, .now = now}), "2023-04-28");
     EXPECT_EQ(tableTime(now, {.now = now}), "2023-11-14T22:13:20Z");
+    useTimeZone(kBerlin);
+    EXPECT_EQ(tableTime(now, {.width = 80, .now = now}), "11-14 23:13");
+    EXPECT_EQ(tableTime(now - 200 * 24h, {.width = 80, .now = now}), "2023-04-29") << "it is after midnight there";
+    EXPECT_EQ(tableTime(now, {.now = now}), "2023-11-14T23:13:20+01:00");
 }
 
 TEST(Table, pairsAreForScripts) {
@@ -93,7 +100,7 @@ TEST(Table, whatIsEscapedIsNotEscapedAgain) {
               "\\x1b  a\\\\x0a\nb     \n");
 }
 
-/// What a terminal shows of `text`, printed with that pager.
+/// Returns what a terminal shows if `text` is printed with this pager.
 std::string shown(const std::string& text, const char* pager) {
     int terminal = -1;
     const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);
@@ -134,19 +141,22 @@ TEST(Json, aVacuumsOutcome) {
     EXPECT_EQ(document["bytes"], 4096);
 }
 
+nlohmann::json nodeDrainedBy(Drain drain) {
+    return nlohmann::json::parse(jsonNode({.version = "1.2.3", .jobs = {}, .drain = std::move(drain)}));
+}
+
 TEST(Json, aDrain) {
-    const auto none = nlohmann::json::parse(jsonNode("1.2.3", {}, std::nullopt));
+    const auto none = nlohmann::json::parse(jsonNode({.version = "1.2.3", .jobs = {}}));
     EXPECT_FALSE(none["draining"]);
     EXPECT_TRUE(none["drain"].is_null());
-    const auto drained =
-        nlohmann::json::parse(jsonNode("1.2.3", {}, Drain{.reason = "new disk", .since = RealTime(1'700'000'010s), .by = 0}));
+    const auto drained = nodeDrainedBy(Drain{.reason = "new disk", .since = RealTime(1'700'000'010s), .by = 0});
     EXPECT_TRUE(drained["draining"]);
     EXPECT_EQ(drained["drain"], nlohmann::json({{"reason", "new disk"},
                                                 {"since", 1'700'000'010'000'000},
                                                 {"since_iso", "2023-11-14T22:13:30Z"},
                                                 {"by_uid", 0},
                                                 {"by", "root"}}));
-    const auto itself = nlohmann::json::parse(jsonNode("1.2.3", {}, Drain{.reason = "job", .since = {}, .by = {}}));
+    const auto itself = nodeDrainedBy(Drain{.reason = "job", .since = {}, .by = {}});
     EXPECT_TRUE(itself["draining"] && itself["drain"]["by"].is_null() && itself["drain"]["since_iso"].is_null());
 }
 
@@ -157,11 +167,63 @@ TEST(Suggestion, onlyWhatIsNear) {
 
 TEST(Format, pointsInTime) {
     constexpr RealTime now(1'700'000'000s); // 2023-11-14T22:13:20Z
+    useTimeZone("UTC0");
     EXPECT_EQ(*parseWhen("now", now), now);
     EXPECT_EQ(*parseWhen("-1h", now), now - 1h);
+    EXPECT_EQ(*parseWhen("-1:30:00", now), now - 90min);
     EXPECT_EQ(*parseWhen("today", now), RealTime(1'699'920'000s));
     EXPECT_EQ(*parseWhen("2023-11-14 22:13", now), RealTime(1'699'999'980s));
-    EXPECT_FALSE(parseWhen("tomorrow-ish", now));
+    for (const char* text : {"tomorrow-ish", "1969-12-31", "2023-11-14T22:13:20+01:00 or so", "2023-11-14T22:13:20+"})
+        EXPECT_FALSE(parseWhen(text, now)) << text;
+}
+
+TEST(Format, pointsInLocalTime) {
+    constexpr RealTime now(1'700'000'000s); // 2023-11-14T22:13:20Z
+    useTimeZone(kBerlin);
+    EXPECT_EQ(*parseWhen("today", now), RealTime(1'699'916'400s));
+    EXPECT_EQ(*parseWhen("2023-11-14 23:13", now), RealTime(1'699'999'980s));
+    EXPECT_EQ(*parseWhen("2023-07-01 02:00", now), RealTime(1'688'169'600s)) << "summer time";
+    for (const char* text :
+         {"2023-11-14T22:13:20Z", "2023-11-14T23:13:20", "2023-11-14T23:13:20+01:00", "2023-11-14T16:43:20-05:30"})
+        EXPECT_EQ(*parseWhen(text, now), now) << text;
+    for (const RealTime time : {RealTime(), now, RealTime(1'688'169'600s)})
+        EXPECT_EQ(*parseWhen(formatLocal(time), now), time) << formatLocal(time);
+}
+
+TEST(Format, timesOfPeopleHaveTheirZone) {
+    constexpr RealTime winter(1'700'000'000s);
+    constexpr RealTime summer(1'688'169'600s);
+    useTimeZone(kBerlin);
+    EXPECT_EQ(formatLocal(winter), "2023-11-14T23:13:20+01:00");
+    EXPECT_EQ(formatLocal(summer), "2023-07-01T02:00:00+02:00");
+    EXPECT_EQ((Amounts{}).time(winter), "2023-11-14T22:13:20Z") << "texts of pinfoldd are in UTC";
+    useTimeZone("NST3:30");
+    EXPECT_EQ(formatLocal(winter), "2023-11-14T18:43:20-03:30");
+    useTimeZone("UTC0");
+    EXPECT_EQ(formatLocal(winter), "2023-11-14T22:13:20Z");
+}
+
+TEST(Format, runTimesAreAsSlurmPrintsThem) {
+    const Amounts amounts;
+    EXPECT_EQ(amounts.runTime(90min), "1:30:00");
+    EXPECT_EQ(amounts.runTime(7'999'999us), "0:00:07");
+    EXPECT_EQ(amounts.runTime(24h - 1s), "23:59:59");
+    EXPECT_EQ(amounts.runTime(54h), "2-06:00:00");
+    EXPECT_EQ(amounts.runTime(250ms), "250ms");
+    EXPECT_EQ(amounts.runTime(0s), "0");
+    EXPECT_EQ(amounts.runTime(std::nullopt), "-");
+    EXPECT_EQ(amounts.runTime(kForever), "infinity");
+    EXPECT_EQ((Amounts{.raw = true}).runTime(90min), "5400000000");
+    for (const Microseconds time : {Microseconds(1s), Microseconds(90min), Microseconds(240h + 59s)})
+        EXPECT_EQ(*parseDuration(amounts.runTime(time)), time);
+}
+
+TEST(OutputOptions, utcIsTheTimeZone) {
+    useTimeZone(kBerlin);
+    OutputOptions output;
+    const auto options = outputOptions(output);
+    ASSERT_TRUE(apply(*findOption(options, "--utc"), ""));
+    EXPECT_EQ(formatLocal(RealTime(1'700'000'000s)), "2023-11-14T22:13:20Z");
 }
 
 TEST(Format, amountsForPeopleAndForScripts) {
@@ -197,7 +259,7 @@ TEST(Limits, aChangeIsSaidInALineForEach) {
 TEST(Limits, whatHasNoEffectIsWarnedOf) {
     const ResourceLimits change{.memoryMax = 1ULL << 30, .memoryZswapMax = 0, .tasksMax = 50};
     ResourceLimits after = change;
-    after.memoryZswapMax.reset(); // this node's systemd does not know it
+    after.memoryZswapMax.reset(); // the systemd of this node does not know memory_zswap_max
     const auto warnings = enforcementWarnings(change, after, {"tasks_max", "io_weight"});
     EXPECT_EQ(warnings, "pinfold: warning: memory_zswap_max is not enforced on this node: its systemd is too old\n"
                         "pinfold: warning: tasks_max is not enforced on this node: the kernel did not accept the value; `pinfold "
@@ -225,6 +287,7 @@ TEST(EventLine, isForPeopleAndForPrograms) {
                                                            {"count", 3},
                                                            {"result", nullptr},
                                                            {"oom_cause", nullptr},
+                                                           {"limit", nullptr},
                                                            {"reason", nullptr}}));
     EXPECT_EQ(eventLine({.name = "drained", .reason = "new disk"}, RealTime()), "1970-01-01T00:00:00Z drained reason=new disk\n");
 }

@@ -22,7 +22,7 @@ std::string refusal(const Words& words) {
     return early && early->status == 2 ? early->text : "";
 }
 
-/// The verb that was parsed, or what pinfold said instead.
+/// Returns the verb that was parsed, or the message of pinfold.
 std::string verbOf(const Words& words) {
     const auto parsed = parse(words);
     if (const auto* early = std::get_if<EarlyExit>(&parsed))
@@ -148,7 +148,8 @@ TEST(CommandLine, wordsOfAClosedSetAreToldWhenOneIsWrong) {
 }
 
 TEST(CommandLine, mistakesAreOneLineThatNamesTheHelp) {
-    for (const auto& words : std::vector<Words>{{"stop"},
+    for (const auto& words : std::vector<Words>{{"wait"},
+                                                {"stop", "a", "--user", "alice"},
                                                 {"stop", "a", ""},
                                                 {"end", "a", "b"},
                                                 {"end", "a", "--exit-signal", "15", "--exit-status", "3"},

@@ -65,6 +65,20 @@ std::vector<JobProcess> processes() {
              "./simulate --steps 1000000 --input /home/alice/a/long/path/to/the/input.h5"}};
 }
 
+NodeStatus node() {
+    NodeStatus node{.version = "1.2.3", .jobs = jobs(), .drain = Drain{.reason = "new disk", .since = kNow, .by = 0}};
+    node.resources.cpus = withFree({.total = 64'000'000, .kept = 2'000'000, .given = 17'500'000, .unlimitedJobs = 1});
+    node.resources.memory = withFree({.total = 256 * 1024 * kMiB, .given = 100 * 1024 * kMiB, .unlimitedJobs = 2});
+    node.resources.gpus = withFree({.total = 4, .given = 1});
+    node.lastErrors = {
+        {.time = kNow - 2h, .isError = false, .message = "job slurm.12: its record cannot be removed: Read-only file system"},
+        {.time = kNow,
+         .isError = true,
+         .message = "receipts cannot be written: No space left on device; pinfoldd keeps "
+                    "them in /run/pinfold/receipts and writes them when it can"}};
+    return node;
+}
+
 ResourceLimits limits() {
     ResourceLimits limits;
     limits.memoryMax = 1024 * kMiB;
@@ -89,11 +103,24 @@ JobDetail detail() {
     detail.usage->cpuUser = 60s;
     detail.usage->cpuSystem = 1s;
     detail.usage->memoryCurrent = 500 * kMiB;
+    detail.usage->memoryAnon = 350 * kMiB;
+    detail.usage->memoryShmem = 50 * kMiB;
+    detail.usage->memoryFile = 150 * kMiB;
+    detail.usage->memoryNeed = 600 * kMiB;
     detail.usage->memoryPeak = 900 * kMiB;
     detail.usage->tasksCurrent = 3;
     detail.usage->ioDevices = {{"8:0", 1, 2, 3, 4}};
     detail.processes = processes();
     return detail;
+}
+
+std::vector<JobDetail> details() {
+    std::vector<JobDetail> details;
+    for (const auto& job : jobs())
+        details.push_back({.job = job});
+    details.front() = detail();
+    details.front().allocation.gpus = *CpuList::parse("1");
+    return details;
 }
 
 std::vector<Receipt> receipts() {
@@ -103,14 +130,38 @@ std::vector<Receipt> receipts() {
     whole.usage = *detail().usage;
     whole.usage.tasksPeak = 12;
     whole.limits = limits();
+    whole.slots = 4;
     whole.limitsNotEnforced = {"tasks_max", "io_read_bandwidth_max"};
     whole.leftovers = {2, 7s, {"sleep 1000", "/usr/bin/python3 -m http.server"}};
+    whole.sequence = 4711;
+    whole.epoch = "5f3a9c0b1d2e4f60";
+    whole.origin = {.host = "node7",
+                    .bootId = "0f8fad5b-d9cb-469f-a165-70867728950e",
+                    .cluster = "blue",
+                    .user = "alice",
+                    .version = "0.1.0"};
+    whole.slots = 4;
+    whole.identity = {.jobName = "<img src=x onerror=alert(1)>",
+                      .account = "physics",
+                      .queue = "batch.q",
+                      .project = "quarks",
+                      .group = "users",
+                      .arrayJob = 4711,
+                      .arrayTask = 3,
+                      .run = 1,
+                      .submitHost = "login1",
+                      .submitDirectory = "/home/alice/run 3",
+                      .nodes = {"node7", "node8"},
+                      .nodeCount = 7,
+                      .labels = {{"dataset", "v2"}, {"project", "x=y"}}};
     auto killed = receipt("slurm.123456_789", kUser, JobResult::OutOfMemory, 90'061s);
     killed.exit.signal = 9;
     killed.usage.cpuUser = 24h;
     killed.usage.cpuSystem = 3661s;
     killed.usage.memoryPeak = 48 * kMiB;
-    killed.oom = OomVerdict{OomCause::OwnLimit, killed.ended, 4712, "simulate", 40 * kMiB, 48 * kMiB, 40 * kMiB, 8 * kMiB};
+    killed.usage.memoryNeed = 45 * kMiB;
+    killed.oom =
+        OomVerdict{OomCause::OwnLimit, killed.ended, 4712, "simulate", 40 * kMiB, 48 * kMiB, 40 * kMiB, 8 * kMiB, 5 * kMiB};
     auto old = receipt("pbs.1234567[89].server-of-the-site.example.org", kUser, JobResult::SupervisorLost, 200 * 24h);
     return {whole, killed, old};
 }
@@ -128,12 +179,43 @@ std::vector<TopRow> topRows() {
     row.cpuOfAllowed = 50;
     row.cpuTime = 90s;
     row.memory = 512 * kMiB;
+    row.cache = 30 * kMiB;
+    row.memoryCurrent = 550 * kMiB;
     row.memoryMax = 1024 * kMiB;
     row.memoryPeak = 600 * kMiB;
     row.readRate = 1536;
     row.writeRate = 0;
     row.tasks = 12;
     return rows;
+}
+
+Profile profile() {
+    Profile made;
+    for (int i = 0; i < 60; ++i) {
+        ProfilePoint point{.length = 60s};
+        const auto set = [&point](Measure measure, double mean, double most) {
+            point.mean[static_cast<std::size_t>(measure)] = static_cast<float>(mean);
+            point.most[static_cast<std::size_t>(measure)] = static_cast<float>(most);
+        };
+        set(Measure::Anon, i * 10.0 * kMiB, i * 11.0 * kMiB); // a leak
+        set(Measure::Shmem, i < 20 ? 0 : 50.0 * kMiB, i < 20 ? 0 : 50.0 * kMiB);
+        set(Measure::Cache, 300.0 * kMiB, 310.0 * kMiB);
+        set(Measure::Cpu, i % 10 < 5 ? 1.5e6 : 0.2e6, 1.5e6);
+        set(Measure::Io, i == 30 ? 4.0 * kMiB : 0, i == 30 ? 9.0 * kMiB : 0);
+        set(Measure::Tasks, 3, 5);
+        made.add(point);
+    }
+    return made;
+}
+
+IdleListing idle() {
+    IdleListing listing;
+    listing.since = 1h;
+    listing.share = 10;
+    listing.jobs = {{jobs()[1], 90'061s, {.held = 16, .used = 0.25, .over = 1h + 12min}},
+                    {job("sge.4712", ShownState::Running, 0, 2h), 2h, {.held = 1.5, .used = 0, .over = 1h}}};
+    listing.withoutCpus = {"sge.4713"};
+    return listing;
 }
 
 StrayRun strays() {

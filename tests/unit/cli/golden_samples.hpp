@@ -4,6 +4,7 @@
 
 #include "bus_client/manager_client.hpp"
 #include "cli/json.hpp"
+#include "cli/node_page.hpp"
 #include "cli/stray_rows.hpp"
 #include "cli/top_rows.hpp"
 #include "doctor/finding.hpp"
@@ -20,9 +21,13 @@ constexpr uid_t kUser = 4'000'000;
 std::vector<JobInfo> jobs();
 std::vector<JobProcess> processes();
 JobDetail detail();
+NodeStatus node();
+std::vector<JobDetail> details(); ///< of jobs(): the first job has all details
 ResourceLimits limits();
 std::vector<Receipt> receipts();
 std::vector<TopRow> topRows();
+Profile profile();
+IdleListing idle();
 StrayRun strays();
 LeftoverListing leftovers();
 std::vector<doctor::Finding> findings();

@@ -2,16 +2,21 @@
 // Each --json output, and each table and page on a terminal of 80 columns, is compared with a file in golden/.
 // PINFOLD_WRITE_GOLDEN=1 writes the files anew: git diff shows then what users will see of a change.
 #include "golden_samples.hpp"
+#include "time_zone.hpp"
 
 #include "build_config.hpp"
 #include "cli/doctor_page.hpp"
 #include "cli/event_line.hpp"
+#include "cli/idle_table.hpp"
 #include "cli/job_page.hpp"
 #include "cli/leftover_table.hpp"
 #include "cli/limit_text.hpp"
 #include "cli/list_table.hpp"
+#include "cli/node_page.hpp"
 #include "cli/receipt_table.hpp"
+#include "cli/textfile.hpp"
 #include "cli/top_text.hpp"
+#include "wording/profile_text.hpp"
 #include "wording/receipt_text.hpp"
 
 #include <gtest/gtest.h>
@@ -39,7 +44,7 @@ struct Golden {
 
 void PrintTo(const Golden& golden, std::ostream* out) { *out << golden.name; }
 
-/// The version changes with each release.
+/// Returns the JSON versions with a fixed version of pinfold, because the real one changes with each release.
 std::string versions() {
     auto text = jsonVersions("1.2.3");
     const std::string version = PINFOLD_VERSION;
@@ -53,7 +58,7 @@ StartRequest units() {
             .sliceProperties = {{"MemoryMax", std::uint64_t{1} << 30}, {"CPUAccounting", true}}};
 }
 
-/// What is never cut.
+/// Returns the texts that pinfold never cuts to the terminal's width.
 std::vector<Golden> documents() {
     const auto jobs = golden::jobs();
     const auto receipts = golden::receipts();
@@ -64,15 +69,17 @@ std::vector<Golden> documents() {
     Reconciliation found;
     found.unitsStopped = {"job-sge.1.scope"};
     found.cgroupsLeft = {"/batch.slice/batch-sge.2.slice"};
-    return {{"list.json", jsonJobs(jobs)},
-            {"status.json", jsonNode("1.2.3", jobs, Drain{.reason = "new disk", .since = golden::kNow, .by = 0})},
+    return {{"list.json", jsonJobs(golden::details())},
+            {"status.json", jsonNode(golden::node())},
             {"status-job.json", jsonJob(golden::detail())},
             {"limits.json", jsonLimits("sge.4711", golden::limits(), {"tasks_max"})},
             {"ps.json", jsonProcesses(golden::processes())},
             {"top.json", jsonTop(golden::topRows(), golden::kNow)},
             {"history.json", jsonReceipts(receipts)},
+            {"history-line.json", jsonReceiptLine(receipts[1])},
             {"why.json", jsonReceipt(receipts.front())},
             {"why-live.json", jsonNotOver("sge.4711")},
+            {"plot.json", jsonProfile("sge.4711", golden::profile())},
             {"reconcile.json", jsonReconciliation(found)},
             {"vacuum.json", jsonVacuumed({.removed = 3, .bytes = 4096})},
             {"check-config.json", jsonConfigCheck(config)},
@@ -81,27 +88,34 @@ std::vector<Golden> documents() {
             {"run-dry-run.json", jsonUnits(units())},
             {"doctor.json", jsonFindings(golden::findings())},
             {"version.json", versions()},
+            {"idle.json", jsonIdle(golden::idle())},
             {"strays.json", jsonStrays(golden::strays())},
             {"strays-files.json", jsonLeftoverFiles(golden::leftovers())},
-            {"status-jobs.json", jsonNode("1.2.3", jobs, std::nullopt, std::vector{golden::detail()})},
+            {"status-jobs.json", jsonNode({.version = "1.2.3", .jobs = jobs}, std::vector{golden::detail()})},
             {"config.json", jsonConfigValues({{"jobs", "summary", "\"on-failure\"", "/etc/pinfold/pinfold.toml", 3}})},
             {"event.json", jsonEvent({.name = "job-removed", .job = "sge.4711", .result = "exited"}, golden::kNow)},
             {"open.json", jsonOpened("sge.4711", "batch-sge.4711.slice", {{"OMP_NUM_THREADS", "2"}})},
             {"limits-change.txt", changeLines(change, ResourceLimits{.memoryMax = 2ULL << 30, .tasksMax = 100}, change, {})},
             {"adopt.json", jsonTask("sge.4711", 2, "job-sge.4711-2.scope")},
             {"dry-run.json", jsonDryRun("sge.4711", {"send SIGUSR1 to all processes of batch-sge.4711.slice"})},
+            {"doctor.prom", findingMetrics(golden::findings())},
+            {"strays.prom", strayMetrics(golden::strays().rows)},
             {"dry-run-node.json", jsonDryRun(std::nullopt, {"let the node take jobs again"})}};
 }
 
 std::string listOf(const std::vector<std::string>& columns) {
-    return listTable(*listColumns(columns, {}, kStyle), golden::jobs(), kStyle);
+    return listTable(*listColumns(columns, {}, kStyle), golden::details(), kStyle);
 }
 
 std::vector<Golden> tables() {
+    useTimeZone("UTC0");
     const auto receipts = golden::receipts();
     return {
         {"list.txt", listOf({})},
         {"list-all-columns.txt", listOf({"key", "user", "uid", "state", "tasks", "age", "leader", "created", "slice", "unit"})},
+        {"list-use.txt", listOf({"key", "need", "memory", "memory_max", "cpu", "cpus", "gpus"})},
+        {"status.txt", nodePage(golden::node(), kTerminal, {}, kStyle)},
+        {"status-without-figures.txt", nodePage({.version = "1.2.3", .jobs = {}, .lastErrors = {{}}}, kTerminal, {}, kStyle)},
         {"status-job.txt", jobPage(golden::detail(), kTerminal, {}, kStyle)},
         {"limits.txt", limitsTable(golden::limits(), {"tasks_max", "io_read_bandwidth_max"}, {}, kStyle)},
         {"ps.txt", processTable(golden::processes(), {}, kStyle)},
@@ -110,7 +124,10 @@ std::vector<Golden> tables() {
         {"history-short-keys.txt", receiptTable({receipts.front()}, {}, kStyle)},
         {"why.txt", receiptPage(receipts.front(), userName, {}, kWidth)},
         {"why-oom.txt", receiptPage(receipts[1], userName, {}, kWidth)},
+        {"why-over-time.txt", profileLines(golden::profile(), {})},
+        {"plot.txt", profileCharts(golden::profile(), chartLimits(golden::limits()), {}, kWidth)},
         {"doctor.txt", doctorPage(golden::findings(), kTerminal, kWidth)},
+        {"idle.txt", idleTable(golden::idle().jobs, {}, kStyle)},
         {"strays.txt", strayTable(golden::strays().rows, {}, kStyle)},
         {"strays-files.txt", leftoverTable(golden::leftovers(), LeftoverAction::List, {}, kStyle)}};
 }
@@ -151,7 +168,7 @@ TEST(GoldenFiles, areAllOfTheTests) {
         EXPECT_TRUE(wanted.contains(file.path().filename())) << file.path() << " belongs to no test";
 }
 
-/// The names that the lines begin with are ours; a long word of the user's may stick out of a page, but of no table.
+/// Most lines begin with names that pinfold chooses. A long word of a user may be wider than a page, but not wider than a table.
 TEST(GoldenFiles, fitEightyColumns) {
     for (const auto& [name, text] : tables()) {
         std::istringstream lines(text);
@@ -161,6 +178,7 @@ TEST(GoldenFiles, fitEightyColumns) {
 }
 
 TEST(GoldenFiles, areNotCutWhenPiped) {
+    useTimeZone("UTC0");
     const TableStyle piped{.legend = true, .width = 0, .pairs = false, .now = golden::kNow};
     const auto command = golden::processes()[1].command;
     EXPECT_NE(processTable(golden::processes(), {}, piped).find(command), std::string::npos);

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/journal_lines.hpp"
+#include "time_zone.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
-
-#include <cstdlib>
-#include <ctime>
 
 namespace pinfold {
 namespace {
@@ -14,8 +12,7 @@ const Terminal kPlain{TerminalOptions{.color = ColorMode::Never}};
 const Terminal kColored{TerminalOptions{.color = ColorMode::Always}};
 
 JournalEntry entry(std::string message, std::string priority = "6") {
-    ::setenv("TZ", "CET-1", 1);
-    ::tzset();
+    useTimeZone("CET-1");
     return {.cursor = "s=1;i=2",
             .realTime = fromUsec<RealTime>(1'700'000'000'999'999),
             .monotonic = fromUsec<MonotonicTime>(42),

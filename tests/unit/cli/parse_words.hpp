@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// What pinfold makes of these words after its name.
+/// Parses these words as pinfold does after its own name.
 inline std::variant<CommandLine, EarlyExit> parse(std::vector<std::string> words, std::vector<Verb> verbs = allVerbs()) {
     words.insert(words.begin(), "pinfold");
     std::vector<char*> argv;

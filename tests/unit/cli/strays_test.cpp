@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// The options after `pinfold strays`, or what pinfold says about them.
+/// Returns the options after `pinfold strays`, or pinfold's message about them.
 std::variant<StraysOptions, EarlyExit> parsed(Words words) {
     StraysOptions seen;
     const auto verb = makeVerb("strays", "", straysOptions, [&seen](const VerbContext&, const StraysOptions& options) {
@@ -28,7 +28,7 @@ std::variant<StraysOptions, EarlyExit> parsed(Words words) {
     return seen;
 }
 
-/// A site's [strays] with the options set in it.
+/// Returns a site's [strays] after the options have changed it.
 StraysConfig applied(const Words& words, const StraysConfig& config = {}) {
     const auto options = parsed(words);
     if (const auto* early = std::get_if<EarlyExit>(&options)) {

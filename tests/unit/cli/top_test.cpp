@@ -122,6 +122,7 @@ TopRow full() {
     row.cpuTime = 90s;
     row.memory = 512 * kMiB;
     row.memoryMax = 1024 * kMiB;
+    row.cache = 30 * kMiB;
     row.memoryPeak = 600 * kMiB;
     row.readRate = 1536;
     row.writeRate = 0;
@@ -132,9 +133,9 @@ TopRow full() {
 TEST(TopText, everythingThatIsKnown) {
     EXPECT_EQ(topText({full(), named("sge.1")}, kStart, std::nullopt, {.sort = "cpu", .amounts = {}}),
               "2023-11-14T22:13:20Z  2 jobs, 1 running, 1 suspended; CPU 200.0%, memory 512M; by cpu\n"
-              "KEY       USER  STATE       CPU%  USED%      TIME  MEMORY  LIMIT  PEAK  READ/S  WRITE/S  TASKS      AGE\n"
-              "sge.4711  root  suspended  200.0   50.0  1min 30s    512M     1G  600M    1.5K        0     12  1h 1min\n"
-              "sge.1     root  running        -      -         -       -      -     -       -        -      -        0\n");
+              "KEY       USER  STATE       CPU%  USED%      TIME  MEMORY  LIMIT  CACHE  PEAK  READ/S  WRITE/S  TASKS      AGE\n"
+              "sge.4711  root  suspended  200.0   50.0  1min 30s    512M     1G    30M  600M    1.5K        0     12  1:01:01\n"
+              "sge.1     root  running        -      -         -       -      -      -     -       -        -      -        0\n");
 }
 
 TEST(TopText, asPairsThereAreRowsOnly) {

@@ -41,7 +41,7 @@ protected:
     }
     Result<LoadedConfig> load() const { return loadConfig(ConfigPaths::below(root_)); }
 
-    /// What is loaded when `text` is the admin's main file; it has to be right.
+    /// Loads `text` as the administrator's main file, which must be valid.
     LoadedConfig loaded(std::string_view text) {
         write(mainFile(), text);
         return loaded();
@@ -51,7 +51,7 @@ protected:
         EXPECT_TRUE(result) << result.error().message;
         return result ? *std::move(result) : LoadedConfig{};
     }
-    /// The error when `text` is the admin's main file, without the file's name.
+    /// Returns the error, without the file's name, if `text` is the administrator's main file.
     std::string errorOf(std::string_view text) {
         const auto file = write(mainFile(), text);
         const auto result = load();
@@ -96,6 +96,7 @@ max_per_user = 3
 max_tasks = 4
 max_tasks_per_user = 5
 summary = true
+omp_num_threads = true
 [defaults]
 memory_max = "4G"
 cpu_quota = "200%"
@@ -124,6 +125,9 @@ on_failure = "continue"
 [metrics]
 textfile = "/srv/text/pinfold.prom"
 per_job = true
+[idle]
+since = "90min"
+share = "25%"
 [unkillable]
 after = "2min"
 action = "script"
@@ -138,6 +142,7 @@ script = "/etc/pinfold/unkillable"
     EXPECT_EQ(config.jobs.unenforcedLimits, UnenforcedLimits::Warn);
     EXPECT_EQ(config.jobs.maxPerUser, 3U);
     EXPECT_EQ(config.jobs.summary, Summary::Always);
+    EXPECT_TRUE(config.jobs.ompNumThreads);
     EXPECT_EQ(config.defaults, (ResourceLimits{.memoryMax = 4ULL << 30,
                                                .cpuQuota = 2'000'000,
                                                .cpuWeight = 50,
@@ -165,6 +170,8 @@ script = "/etc/pinfold/unkillable"
     EXPECT_EQ(config.unkillable.script, "/etc/pinfold/unkillable");
     EXPECT_EQ(config.metrics.textfile, "/srv/text/pinfold.prom");
     EXPECT_TRUE(config.metrics.perJob);
+    EXPECT_EQ(config.idle.since, 90min);
+    EXPECT_EQ(config.idle.share, 25U);
 }
 
 TEST_F(ConfigTest, theMetricsFileIsOneThatNodeExporterReads) {
@@ -225,6 +232,11 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[unkillable]\nscript = \"bin/x\"\n", "2:10: ", "absolute"},
              Row{"[unkillable]\nscript = \"/bin/x\\n\"\n", "2:10: ", "absolute"},
              Row{"[unkillable]\naction = \"script\"\n", "1:1: ", "needs unkillable.script"},
+             Row{"[idle]\nsince = \"59s\"\n", "2:9: ", "1 min to 30 days"},
+             Row{"[idle]\nsince = \"31d\"\n", "2:9: ", "1 min to 30 days"},
+             Row{"[idle]\nshare = 10\n", "2:9: ", "\"1%\" to \"100%\""},
+             Row{"[idle]\nshare = \"0%\"\n", "2:9: ", "0%"},
+             Row{"[idle]\nshare = \"101%\"\n", "2:9: ", "101%"},
              Row{"[jobs]\non_failure = 1\n", "2:14: ", "refuse"},
              Row{"[jobs]\nallow_user_jobs = \"yes\"\n", "2:19: ", "yes"},
              Row{"[jobs]\nsummary = \"failed\"\n", "2:11: ", "\"on-failure\""},
@@ -294,7 +306,7 @@ TEST_F(ConfigTest, theHighestMainFileStandsAlone) {
     const auto config = loaded("[jobs]\nmax_per_user = 3\n");
     EXPECT_EQ(config.files, std::vector{root_ / mainFile()});
     EXPECT_EQ(config.config.jobs.maxPerUser, 3U);
-    EXPECT_EQ(config.config.jobs.killGrace, Config().jobs.killGrace); // nothing of the vendor's file
+    EXPECT_EQ(config.config.jobs.killGrace, Config().jobs.killGrace); // the vendor's file has no effect
 }
 
 TEST_F(ConfigTest, dropInsAreReadByNameAfterTheMainFile) {
@@ -366,7 +378,7 @@ std::string exampleText() {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The example as somebody has it who removes the comment sign from every key.
+/// Returns the example with the comment sign removed from every key.
 std::string uncommented(const std::string& text) {
     std::istringstream lines(text);
     std::string result;
@@ -413,10 +425,11 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
     forEachLimit(config.config.defaults,
                  [](const LimitRow& row, const auto& limit) { EXPECT_TRUE(limit.has_value()) << row.name; });
     for (const char* key :
-         {"log_level",    "kill_grace",    "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
-          "report_max",   "command_lines", "max_age",    "max_size",        "textfile",          "per_job",
-          "devices",      "common",        "ids",        "environment",     "hyper_threads",     "reserve_memory",
-          "reserve_cpus", "after",         "action",     "script",          "max_tasks",         "max_tasks_per_user"})
+         {"log_level",      "kill_grace",    "on_failure", "allow_user_jobs", "unenforced_limits", "max_per_user",
+          "report_max",     "command_lines", "max_age",    "max_size",        "textfile",          "per_job",
+          "devices",        "common",        "ids",        "environment",     "hyper_threads",     "reserve_memory",
+          "reserve_cpus",   "after",         "action",     "script",          "max_tasks",         "max_tasks_per_user",
+          "omp_num_threads"})
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 

@@ -16,7 +16,7 @@ protected:
     }
 };
 
-/// The example's section, with its keys in force.
+/// Returns this section of the example, with the comment signs removed from its keys.
 std::string exampleSection() {
     std::ifstream file(PINFOLD_EXAMPLE);
     std::string text;

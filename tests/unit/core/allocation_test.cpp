@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// CPUs, memory nodes and GPUs that one job has alone, and the node's share for all jobs.
+// Tests the CPUs, memory nodes and GPUs that one job has for itself, and the part of the node that all jobs share.
 #include "base/parse.hpp"
 #include "tests/support/cpp/fake_topology.hpp"
 #include "tests/unit/core/core_fixture.hpp"
@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::uint64_t kGibi = 1 << 30;
 
-/// Two packages of two cores of two hyper-threads: cores {0,1} {2,3} on memory node 0, {4,5} {6,7} on 1.
+/// The node has two packages with two cores of two hyper-threads each: the CPUs 0,1 and 2,3 with memory node 0, and 4,5 and 6,7
+/// with node 1.
 class AllocationTest : public CoreTest {
 protected:
     AllocationTest() {
@@ -47,7 +48,7 @@ protected:
         loop.settle();
         return *created;
     }
-    /// The job's CPUs and memory nodes, or why it has none.
+    /// Returns the job's CPUs and memory nodes, or the reason why it has none.
     std::string cpus(const std::string& key, AllocationRequest allocation) {
         const auto& job = ask(key, std::move(allocation));
         return job ? job->allocation.cpus.toString() + " on " + job->limits.allowedMemoryNodes->toString() : job.error().message;
@@ -74,6 +75,48 @@ protected:
 
     std::vector<ChildProcess> leaders;
 };
+
+TEST_F(AllocationTest, theNodeSaysWhatItHasAndWhatJobsHold) {
+    EXPECT_EQ(manager->resources().cpus, (NodeShare{8'000'000, 0, 0, 8'000'000, 0}));
+    EXPECT_EQ(manager->resources().memory, (NodeShare{8 * kGibi, 0, 0, 8 * kGibi, 0}));
+    EXPECT_EQ(manager->resources().gpus, NodeShare{}) << "the configuration has no GPUs";
+    config.gpus.devices = {{{"/dev/nvidia0", "rw"}}, {{"/dev/nvidia1", "rw"}}};
+    config.node = {.memory = Config::Reserve{25, true}, .cpus = Config::Reserve{2, false}};
+    manager->configChanged();
+    loop.settle();
+    EXPECT_EQ(manager->resources().memory.kept, 2 * kGibi);
+    ask("sge.1", {.cpus = 1, .gpus = 1}, {.memoryMax = kGibi});
+    ask("sge.2", {}, {.memoryMax = kInfinity, .cpuQuota = 1'500'000});
+    ask("sge.3", {}, {.memoryMax = 2 * kGibi});
+    const auto has = manager->resources();
+    EXPECT_EQ(has.cpus, (NodeShare{8'000'000, 2'000'000, 3'500'000, 2'500'000, 1})) << "sge.1 has a core with two hyper-threads";
+    EXPECT_EQ(has.memory, (NodeShare{8 * kGibi, 2 * kGibi, 3 * kGibi, 3 * kGibi, 1}));
+    EXPECT_EQ(has.gpus, (NodeShare{2, std::nullopt, 1, 1, std::nullopt}));
+    ask("sge.4", {}, {.memoryMax = kInfinity - 1, .cpuQuota = kInfinity - 1});
+    EXPECT_EQ(manager->resources().memory.given, kInfinity) << "not more than a number can say";
+    EXPECT_EQ(manager->resources().memory.free, 0U);
+    EXPECT_EQ(manager->resources().cpus.free, 0U);
+}
+
+TEST_F(AllocationTest, aJobAlsoHoldsTheHyperThreadsThatItLeavesIdle) {
+    config.allocation.hyperThreads = HyperThreads::Idle;
+    EXPECT_EQ(cpus("sge.1", {.cpus = 1}), "0 on 0");
+    EXPECT_EQ(manager->resources().cpus.given, 2'000'000U);
+}
+
+TEST_F(AllocationTest, theLimitOfBatchSliceIsWhatTheSiteKeeps) {
+    config.node.memory = Config::Reserve{25, true};
+    node.setFile("/batch.slice", "memory.max", "7516192768\n");
+    EXPECT_EQ(manager->resources().memory.kept, kGibi) << "not the 2 GiB of the configuration, which are not in force";
+    node.setFile("/batch.slice", "memory.max", "max\n");
+    EXPECT_EQ(manager->resources().memory.kept, 0U);
+    std::filesystem::remove(node.root() / "sys/fs/cgroup/batch.slice/memory.max");
+    EXPECT_EQ(manager->resources().memory.kept, std::nullopt) << "without the memory controller, nobody knows";
+    std::filesystem::remove_all(node.root() / "sys/fs/cgroup/batch.slice");
+    EXPECT_EQ(manager->resources().memory.kept, 2 * kGibi) << "the first job makes the cgroup";
+    config.node.memory.reset();
+    EXPECT_EQ(manager->resources().memory.kept, std::nullopt);
+}
 
 TEST_F(AllocationTest, jobsGetWholeCoresAndTheirMemory) {
     EXPECT_EQ(cpus("sge.1", {.cpus = 1}), "0-1 on 0");
@@ -174,14 +217,15 @@ TEST_F(GpuTest, aJobOpensItsOwnAlone) {
     EXPECT_EQ((**created).allocation.environment.at("ROCR_VISIBLE_DEVICES"), "0");
     ASSERT_TRUE(ask("sge.3", {}));
     EXPECT_EQ(opened(2), Rules());
-    EXPECT_TRUE((**created).allocation.environment.empty());
+    EXPECT_FALSE((**created).allocation.environment.contains("CUDA_VISIBLE_DEVICES"));
 }
 
 TEST_F(GpuTest, idsAreTheSiteS) {
     config.gpus.ids = {"GPU-a", "GPU-b", "GPU-c"};
     config.gpus.environment = {"CUDA_VISIBLE_DEVICES"};
     ASSERT_TRUE(ask("sge.1", {.gpuList = list("0,2")}));
-    EXPECT_EQ((**created).allocation.environment, (std::map<std::string, std::string>{{"CUDA_VISIBLE_DEVICES", "GPU-a,GPU-c"}}));
+    EXPECT_EQ((**created).allocation.environment,
+              (std::map<std::string, std::string>{{"CUDA_VISIBLE_DEVICES", "GPU-a,GPU-c"}, {"PINFOLD_JOB", "sge.1"}}));
     crash();
     restart();
     EXPECT_EQ(manager->job("sge.1")->allocation.environment.at("CUDA_VISIBLE_DEVICES"), "GPU-a,GPU-c");
@@ -234,7 +278,7 @@ TEST_F(AllocationTest, withoutAReserveTheSiteSOwnSettingsHold) {
     manager->configChanged();
     loop.settle();
     EXPECT_TRUE(batchChanges().empty());
-    // A reserve of the configuration before: systemd still has it.
+    // The earlier configuration had a reserve, and systemd still enforces it.
     write("run/systemd/system.control/batch.slice.d/50-MemoryMax.conf", "[Slice]\nMemoryMax=1");
     crash();
     restart();

@@ -13,20 +13,22 @@ constexpr Caller kRoot{0, true};
 constexpr Caller kAdmin{500, true};
 constexpr Caller kOwner{1000, false};
 constexpr Caller kOther{1001, false};
+constexpr Caller kAuditor{1002, false, 1002, true};
 constexpr Caller kNobody{};
 
-/// What becomes of a request, for each phase: no job, starting, running, suspended, ending, over.
-/// + done, d Denied, n NoSuchJob, r NoSuchReceipt, x AlreadyExists, b Busy, e JobEnding
+/// The results of a request in each phase of a job: no job, starting, running, suspended, ending, over. The letters are: +
+/// success, d Denied, n NoSuchJob, r NoSuchReceipt, x AlreadyExists, b Busy, e JobEnding.
 struct Line {
     Action action;
     bool userJobs; ///< jobs.allow_user_jobs
     const char* admin;
     const char* owner;
-    const char* inside; ///< a process of the job, which is the owner's, and offers itself
+    const char* inside; ///< the result if the caller is a process of the job, belongs to the owner, and passes itself
     const char* other;
+    const char* auditor = nullptr; ///< if null, the result is the same as in `other`
 };
 
-// Nobody who is not known may do anything: that is not in the table.
+// The table leaves out unknown callers, because they may do nothing.
 constexpr Line kLines[] = {
     {Action::CreateJob, false, "+xxxx+", "dddddd", "dddddd", "dddddd"},
     {Action::CreateJob, true, "+xxxx+", "+xxxx+", "dddddd", "+xxxx+"},
@@ -41,17 +43,18 @@ constexpr Line kLines[] = {
     {Action::SuspendJob, false, "nb++en", "nb++en", "nb++en", "nddddn"},
     {Action::ResumeJob, false, "nb++en", "nb++en", "nb++en", "nddddn"},
     {Action::SetLimits, false, "nb++en", "nb++en", "nb++en", "nddddn"},
-    {Action::WaitJob, false, "n+++++", "n+++++", "n+++++", "nddddd"},
-    {Action::WaitTask, false, "++++++", "++++++", "++++++", "+dddd+"},
+    {Action::WaitJob, false, "n+++++", "n+++++", "n+++++", "nddddd", "n+++++"},
+    {Action::WaitTask, false, "++++++", "++++++", "++++++", "+dddd+", "++++++"},
     {Action::ListJobs, false, "++++++", "++++++", "++++++", "++++++"},
     {Action::ListMoreJobs, false, "++++++", "++++++", "++++++", "++++++"},
     {Action::GetJob, false, "n++++n", "n++++n", "n++++n", "n++++n"},
     {Action::GetJobByPID, false, "n++++n", "n++++n", "n++++n", "n++++n"},
     {Action::GetJobByUnit, false, "n++++n", "n++++n", "n++++n", "n++++n"},
-    {Action::ListProcesses, false, "n++++n", "n++++n", "n++++n", "nddddn"},
-    {Action::ListMoreProcesses, false, "n++++n", "n++++n", "n++++n", "nddddn"},
-    {Action::GetUsage, false, "n++++n", "n++++n", "n++++n", "nddddn"},
-    {Action::GetReceipt, false, "rrrrr+", "rrrrr+", "rrrrr+", "rrrrrd"},
+    {Action::ListProcesses, false, "n++++n", "n++++n", "n++++n", "nddddn", "n++++n"},
+    {Action::ListMoreProcesses, false, "n++++n", "n++++n", "n++++n", "nddddn", "n++++n"},
+    {Action::GetUsage, false, "n++++n", "n++++n", "n++++n", "nddddn", "n++++n"},
+    {Action::GetReceipt, false, "rrrrr+", "rrrrr+", "rrrrr+", "rrrrrd", "rrrrr+"},
+    {Action::GetProfile, false, "r+++++", "r+++++", "r+++++", "rddddd", "r+++++"},
     {Action::ListReceipts, false, "++++++", "++++++", "++++++", "++++++"},
     {Action::VacuumHistory, true, "++++++", "dddddd", "dddddd", "dddddd"},
     {Action::Drain, true, "++++++", "dddddd", "dddddd", "dddddd"},
@@ -110,6 +113,7 @@ TEST(AuthorizerTable, isWhatIsWrittenHere) {
         EXPECT_EQ(allPhases(kOwner, line), line.owner) << action << " owner";
         EXPECT_EQ(allPhases(kOwner, line, true), line.inside) << action << " inside";
         EXPECT_EQ(allPhases(kOther, line), line.other) << action << " other";
+        EXPECT_EQ(allPhases(kAuditor, line), line.auditor ? line.auditor : line.other) << action << " auditor";
         EXPECT_EQ(allPhases(kNobody, line), "dddddd") << action << " nobody";
     }
     EXPECT_EQ(actions.size(), static_cast<std::size_t>(kLast) + 1);

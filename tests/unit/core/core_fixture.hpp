@@ -35,6 +35,7 @@ struct RecordingObserver : JobObserver {
     void outOfMemory(const JobKey& key, const OomVerdict& verdict) override {
         log.push_back("oom " + key.text() + " " + std::string(toString(verdict.cause)));
     }
+    void limitNear(const JobKey& key, const std::string& limit) override { log.push_back("near " + key.text() + " " + limit); }
     void limitsChanged(const JobKey& key) override { log.push_back("limits " + key.text()); }
     void taskAdded(const JobKey& key, std::uint32_t task) override {
         log.push_back("task " + key.text() + " " + std::to_string(task));
@@ -60,7 +61,7 @@ struct RecordingObserver : JobObserver {
     std::vector<Receipt> receipts;
 };
 
-/// pinfoldd's logic on a fake node. crash() and restart() are kill -9 and systemd's Restart=.
+/// Runs pinfoldd's logic on a fake node. crash() acts like kill -9, and restart() acts like systemd's Restart=.
 class CoreTest : public ::testing::Test {
 protected:
     CoreTest() : node(loop), cgroups(node.root()), processes(node.root()), records(node.root() / "run/pinfold/jobs") {
@@ -101,7 +102,7 @@ protected:
             history.emplace(std::move(*opened));
     }
 
-    /// Sends CreateJob for a child; the answer lands in `created`.
+    /// Sends CreateJob for a child, and stores the answer in `created`.
     void create(const std::string& key, const ChildProcess& leader, ResourceLimits limits = {},
                 const ChildProcess* supervisor = nullptr, Caller caller = {0, true}) {
         CreateRequest request;
@@ -120,7 +121,7 @@ protected:
         request.leader = leader.pidfd();
         return request;
     }
-    /// The leader's process ends, and the fake kernel's view follows.
+    /// Ends the leader's process, and updates the fake kernel.
     void end(ChildProcess& process) {
         node.vanish(process.pid());
         process.end();
@@ -179,10 +180,10 @@ protected:
     std::optional<CgroupWatch> watch;
     std::optional<MetricsCounter> metrics;
     std::optional<AsyncHistory> store;
-    std::optional<History> history; ///< the test's own look at what is stored
+    std::optional<History> history; ///< the tests read the stored receipts with this
     std::optional<KernelLog> kernelLog;
     bool kernelLogReadable = true;
-    UniqueFd kmsg; ///< what is written here is a record of the kernel's log
+    UniqueFd kmsg; ///< each write to this pipe is a record of the kernel's log
     std::optional<CoreContext> context;
     std::unique_ptr<JobManager> manager;
     std::optional<Result<JobSummary>> created;

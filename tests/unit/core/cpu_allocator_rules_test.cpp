@@ -18,7 +18,8 @@ using test::Numbering;
 using test::Shape;
 using test::withoutCpus;
 
-/// Jobs come and go on a random node; what each gets is checked against rules written down anew, core by core.
+/// Jobs begin and end on a random node. The test checks each allocation against a second implementation of the rules, which works
+/// core by core.
 class Random {
 public:
     explicit Random(unsigned seed) : generator_(seed) {
@@ -60,7 +61,7 @@ public:
 
 private:
     unsigned upTo(unsigned most) { return static_cast<unsigned>(generator_() % most) + 1; }
-    /// One in `one` CPUs, never all of them; none for 0.
+    /// Returns each CPU with the probability 1/`one`, but never all CPUs. Returns no CPU if `one` is 0.
     CpuList some(unsigned one) {
         std::vector<unsigned> numbers;
         for (std::size_t i = 1; one > 0 && i < topology_.cpus.size(); ++i)
@@ -79,7 +80,7 @@ private:
         const auto mine = coreCpus(core).intersected(usable_);
         return mode_ == HyperThreads::Count ? static_cast<unsigned>(mine.count()) : mine == coreCpus(core) ? 1 : 0;
     }
-    /// What is free among `where`, all if it is empty.
+    /// Returns the number of free CPUs among `where`, or among all CPUs if `where` is empty.
     unsigned room(const CpuList& taken, const CpuList& where = {}) const {
         unsigned sum = 0;
         for (const auto core : cores_)
@@ -87,7 +88,8 @@ private:
                 sum += sizeOf(core);
         return sum;
     }
-    /// The largest room in one place, as `member` tells places apart.
+    /// Returns the largest number of free CPUs in one place. `member` says which kind of place the function compares, for example
+    /// an L3 cache.
     unsigned roomInOne(unsigned CpuPlace::*member, const CpuList& taken) const {
         unsigned most = 0;
         for (const auto& place : topology_.cpus)

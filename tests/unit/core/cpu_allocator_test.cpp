@@ -18,11 +18,12 @@ constexpr auto kCount = HyperThreads::Count;
 constexpr auto kShare = HyperThreads::Share;
 constexpr auto kIdle = HyperThreads::Idle;
 
-/// Two packages of one L3 each: cores 0-3 and 4-7, their second hyper-threads 8-11 and 12-15.
+/// Two packages with one L3 cache each: the cores 0-3 and 4-7 have 8-11 and 12-15 as their second hyper-threads.
 constexpr Shape kInterleaved{.packages = 2, .coresPerL3 = 4, .threads = 2, .numbering = Numbering::Interleaved};
-/// Two packages of four L3s of eight cores: L3s from 0, 8, 16, ..., the second package from 32.
+/// Two packages with four L3 caches of eight cores each. The L3 caches begin at the CPUs 0, 8, 16 and so on, and the second
+/// package at 32.
 constexpr Shape kManyL3s{.packages = 2, .l3sPerNode = 4, .coresPerL3 = 8};
-/// Two packages of two NUMA nodes of four cores.
+/// Two packages with two NUMA nodes of four cores each.
 constexpr Shape kSubNuma{.packages = 2, .nodesPerPackage = 2, .coresPerL3 = 4};
 
 CpuList list(std::string_view text) {
@@ -35,7 +36,7 @@ Result<CpuAllocation> ask(const Topology& topology, std::string_view taken, unsi
     return allocateCpus(topology, topology.all(), list(taken), {.cpus = cpus}, mode);
 }
 
-/// The job's CPUs, or why it has none.
+/// Returns the job's CPUs, or the reason why it has none.
 std::string given(const Result<CpuAllocation>& allocation) {
     return allocation ? allocation->cpus.toString() : allocation.error().message;
 }
@@ -126,7 +127,7 @@ TEST(CpuAllocator, keepsHyperThreadsTogether) {
 TEST(CpuAllocator, aCoreOfWhichANeighbourHasAnyIsNotFree) {
     const auto topology = makeTopology(kInterleaved);
     for (const auto mode : {kCount, kShare, kIdle}) {
-        const auto allocation = ask(topology, "8,1,2,11", 1, mode); // one of each in the first package
+        const auto allocation = ask(topology, "8,1,2,11", 1, mode); // one hyper-thread of each core in the first package is taken
         ASSERT_TRUE(allocation);
         EXPECT_EQ(allocation->cpus.numbers().front(), 4U);
         EXPECT_EQ(allocation->reserved, list("4,12"));
@@ -135,7 +136,7 @@ TEST(CpuAllocator, aCoreOfWhichANeighbourHasAnyIsNotFree) {
 
 TEST(CpuAllocator, onlyCountTakesTheUsableRestOfACore) {
     const auto topology = makeTopology({.coresPerL3 = 2, .threads = 2}); // 0-1, 2-3
-    const auto usable = list("1-3");                                     // 0 is the system's
+    const auto usable = list("1-3");                                     // CPU 0 is reserved for the system
     EXPECT_EQ(given(allocateCpus(topology, usable, {}, {.cpus = 3}, kCount)), "1-3");
     EXPECT_EQ(given(allocateCpus(topology, usable, {}, {.cpus = 1}, kShare)), "2-3");
     EXPECT_EQ(given(allocateCpus(topology, usable, {}, {.cpus = 1}, kIdle)), "2");
@@ -144,7 +145,7 @@ TEST(CpuAllocator, onlyCountTakesTheUsableRestOfACore) {
 }
 
 TEST(CpuAllocator, aSiblingThatIsOfflineIsNoPartOfTheCore) {
-    const auto topology = withoutCpus(makeTopology({.coresPerL3 = 3, .threads = 2}), list("0,3")); // 1, 2, 4-5
+    const auto topology = withoutCpus(makeTopology({.coresPerL3 = 3, .threads = 2}), list("0,3")); // the cores are 1, 2 and 4-5
     EXPECT_EQ(given(ask(topology, "", 2, kShare)), "1-2");
     EXPECT_EQ(given(ask(topology, "", 1, kCount)), "1") << "the core that is just large enough";
     EXPECT_EQ(given(ask(topology, "1", 2, kCount)), "2,4-5") << "in the order of their numbers, then whole";
@@ -153,7 +154,7 @@ TEST(CpuAllocator, aSiblingThatIsOfflineIsNoPartOfTheCore) {
 
 TEST(CpuAllocator, aSmallCoreClosesTheGap) {
     auto topology = makeTopology({.coresPerL3 = 3, .threads = 2});
-    topology = withoutCpus(topology, list("5")); // 0-1, 2-3, 4
+    topology = withoutCpus(topology, list("5")); // the cores are 0-1, 2-3 and 4
     EXPECT_EQ(given(ask(topology, "", 3)), "0-1,4");
     EXPECT_EQ(given(ask(topology, "", 1)), "4");
     EXPECT_EQ(given(ask(topology, "", 4)), "0-3");
@@ -163,7 +164,7 @@ TEST(CpuAllocator, aSmallCoreClosesTheGap) {
 
 TEST(CpuAllocator, exclusiveIsAllOrNothing) {
     const auto topology = makeTopology(kInterleaved);
-    const auto usable = list("1-15"); // core 0 is half the system's
+    const auto usable = list("1-15"); // one hyper-thread of core 0 is reserved for the system
     const auto exclusive = [&](std::string_view taken, HyperThreads mode, unsigned cpus = 0) {
         return allocateCpus(topology, usable, list(taken), {.cpus = cpus, .exclusive = true}, mode);
     };

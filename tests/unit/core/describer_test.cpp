@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Killing never waits for the description of who is killed: /proc/PID/cmdline hangs with the memory of its process.
+// Tests that pinfoldd kills a process without waiting for its description, because a read of /proc/PID/cmdline may hang.
 #include "core/job.hpp"
 #include "core/report/describer.hpp"
 #include "tests/unit/core/core_fixture.hpp"
@@ -15,7 +15,7 @@ constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
 
 class DescriberTest : public CoreTest {
 protected:
-    /// A job whose leader has ended and has left a process behind that nobody can read the command line of.
+    /// Makes a job whose leader has ended and has left behind a process with an unreadable command line.
     ChildProcess leaveBehind(ResourceLimits limits = {}) {
         auto leader = child();
         create("sge.1", leader, std::move(limits));
@@ -99,7 +99,7 @@ TEST_F(DescriberTest, aRecoveryWaitsForNoCommandLine) {
     node.vanish(leader.pid());
     leader.end();
     holdAtRestart = Lane::Processes;
-    restart(); // which expects to be ready
+    restart(); // restart() checks that pinfoldd becomes ready
     loop.advance(kDescriptionWait);
     EXPECT_EQ(node.signals.size(), 2U);
 }

@@ -13,7 +13,7 @@ namespace {
 bool directoriesFail = false;
 }
 
-/// The C library's, but for a disk that takes files and no change of a directory.
+/// Replaces fsync() of the C library by a disk that accepts files, but no change of a directory.
 extern "C" int fsync(int fd) {
     struct stat status {};
     if (directoriesFail && ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -167,7 +167,7 @@ TEST_F(NodeStateTest, aFileThatCantBeReadIsADrainAndSaysWhatToDo) {
         EXPECT_NE(created->error().message.find("drain.json cannot be read"), std::string::npos) << created->error().message;
         EXPECT_TRUE(said("`pinfold drain` or `pinfold undrain`"));
         if (bySaying) {
-            drain(""); // no reason is there to be kept
+            drain(""); // the reason in the unreadable file is lost, so the new reason stays empty
             EXPECT_EQ(manager->draining()->by, 0U);
             crash();
             restart();
@@ -195,7 +195,7 @@ TEST_F(NodeStateTest, whatCanNotBeStoredChangesNothing) {
     EXPECT_TRUE(manager->draining());
 }
 
-// Memory and disk say the same, so a restart changes nothing.
+// The memory and the disk have the same state, so a restart changes nothing.
 TEST_F(NodeStateTest, whatMayNotOutliveALossOfPowerIsInForceAndSaidToBeSo) {
     drain("old");
     directoriesFail = true;

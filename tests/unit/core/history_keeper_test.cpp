@@ -17,7 +17,7 @@ class HistoryKeeperTest : public CoreTest {
 protected:
     HistoryKeeperTest() : keeper(*context) { config.history = {.maxAge = 24 * kHour, .maxSize = kInfinity}; }
 
-    /// `number` receipts of jobs that ended `ago` ago.
+    /// Adds `number` receipts of jobs that ended this long `ago`.
     void add(const std::string& name, std::uint64_t number, Microseconds ago) {
         std::vector<Receipt> made(number);
         for (std::uint64_t n = 0; n < number; ++n) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Storage that is slow, full or damaged.
+// Tests a history on storage that is slow, full or damaged.
 #include "core/history/history_writer.hpp"
 
 #include "tests/unit/core/core_fixture.hpp"
@@ -12,13 +12,13 @@ namespace {
 
 class HistoryWriterTest : public CoreTest {
 protected:
-    /// No transaction ends from now on, as on a disk whose fsync takes long.
+    /// From now on no transaction ends, as on a disk whose fsync takes long.
     void holdDisk() { background->hold(Lane::HistoryWrite); }
     void releaseDisk() {
         background->release(Lane::HistoryWrite);
         loop.settle();
     }
-    /// history.db can't be opened from now on.
+    /// From now on history.db cannot be opened.
     void breakHistory() {
         history.reset();
         std::filesystem::rename(historyFile(), saved);
@@ -28,7 +28,7 @@ protected:
         std::filesystem::remove(historyFile());
         std::filesystem::rename(saved, historyFile());
     }
-    /// As the kernel and pinfold-run tell of it.
+    /// Ends the job as the kernel and pinfold-run report it.
     void endJob(const std::string& key, ChildProcess& leader) {
         const auto pid = leader.pid();
         end(leader);
@@ -116,7 +116,7 @@ TEST_F(HistoryWriterTest, whatAJobUsedIsReadWhenItRunsEmpty) {
     create("sge.1", leader, {}, &supervisor);
     loop.advance(2s);
     const auto ended = loop.realTime();
-    end(leader); // the supervisor may report how it exited
+    end(leader); // the supervisor may report how the leader exited
     node.setFile("/batch.slice/batch-sge.1.slice", "cpu.stat", "usage_usec 0\nuser_usec 0\nsystem_usec 0\n");
     loop.advance(11s);
     ASSERT_EQ(stored().size(), 1U);
@@ -274,7 +274,8 @@ TEST_F(HistoryWriterTest, theOldestAreLostBeyondTheBound) {
     watch.emplace(loop);
     context.emplace(CoreContext{loop, *background, node, processes, cgroups, node.mover(), node.killer(), node, *watch, records,
                                 *store, journal, *kernelLog, *metrics, config, "boot", node.root()});
-    LiveRows rows(loop);
+    const Origins origins(*context);
+    LiveRows rows(loop, origins);
     HistoryWriter writer(*context, rows);
     holdDisk();
     writer.start([] {});
@@ -318,7 +319,7 @@ TEST_F(HistoryWriterTest, theReceiptThatIsStoredIsTheOneThatIsTold) {
     earlier.id = records.load()->records.at(0).id;
     earlier.key = "sge.1";
     earlier.wall = 42us;
-    ASSERT_TRUE(history->write({{earlier}})); // by a pinfoldd that was killed before it could remove the slice
+    ASSERT_TRUE(history->write({{earlier}})); // an earlier pinfoldd wrote this and was killed before it could remove the slice
     endJob("sge.1", leader);
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0]->wall, 42us);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A key is one job's until that job is over, and nothing that comes late touches a later job of the key.
+// Tests that a key belongs to one job until the job is over, and that late events of this job do not change a later job with the
+// same key.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>
@@ -131,7 +132,7 @@ TEST_F(IdentityTest, aKeyWhoseSliceHasProcessesIsNotGiven) {
 }
 
 TEST_F(IdentityTest, aUnitThatIsSomebodyElsesStaysAsItIs) {
-    node.units.insert("job-sge.2.scope"); // what of it has processes came after the look
+    node.units.insert("job-sge.2.scope"); // the processes of the scope appeared after pinfoldd's look at the cgroups
     const auto leader = child();
     create("sge.2", leader);
     const auto stranger = child(1000, "/batch.slice/batch-sge.2.slice/job-sge.2.scope");
@@ -148,7 +149,7 @@ TEST_F(IdentityTest, aUnitThatIsSomebodyElsesStaysAsItIs) {
 }
 
 TEST_F(IdentityTest, aScopeOfOursThatNobodyHasEverBeenInKeepsNoName) {
-    node.startWithoutMoving = true; // the placeholder was a zombie by then
+    node.startWithoutMoving = true; // the placeholder was a zombie when systemd tried to move the placeholder
     node.loseNextStartAnswer = true;
     const auto leader = child();
     create("sge.2", leader);
@@ -161,10 +162,10 @@ TEST_F(IdentityTest, aScopeOfOursThatNobodyHasEverBeenInKeepsNoName) {
 }
 
 TEST_F(IdentityTest, aScopeWhoseStartIsUnderWayIsNotStopped) {
-    const auto leader = child(0); // named to systemd itself
+    const auto leader = child(0); // systemd itself gets the process id of a leader that belongs to root
     node.loseNextStartAnswer = true;
     node.startWithoutMoving = true;
-    node.activeStates["job-sge.2.scope"] = "inactive"; // its start is in PID 1's queue
+    node.activeStates["job-sge.2.scope"] = "inactive"; // the start waits in PID 1's queue
     create("sge.2", leader);
     loop.advance(400ms);
     EXPECT_FALSE(created);
@@ -196,7 +197,7 @@ TEST_F(IdentityTest, aScopeThatGetsItsProcessWhilePid1AnswersIsNotStopped) {
 }
 
 TEST_F(IdentityTest, whatSystemdHasBegunOfAFailedCreationIsEnded) {
-    node.startWithoutMoving = true; // it says done, and the scope is dead by then
+    node.startWithoutMoving = true; // the answer is "done", but the scope has already ended
     const auto leader = child();
     create("sge.2", leader);
     loop.advance(kNameTakenPatience);
@@ -211,7 +212,7 @@ TEST_F(IdentityTest, whatSystemdHasBegunOfAFailedCreationIsEnded) {
 TEST_F(IdentityTest, aJobThatNeverRanLeavesNoTraceAfterARestartEither) {
     ResourceLimits limits;
     limits.memoryMax = 1 << 30;
-    node.ignoreProperties = true; // the read-back fails after the start
+    node.ignoreProperties = true; // pinfoldd reads the limits back after the start and finds them missing
     const auto leader = child();
     create("sge.2", leader, limits);
     ASSERT_TRUE(created);
@@ -235,7 +236,7 @@ TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
     node.holdStarts = true;
     node.freezeFault = SystemdError{SystemdFault::NoReply, "Method call timed out"};
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
-    node.holdStarts = false; // only the answer to this one is late
+    node.holdStarts = false; // only the answer to the suspension is late
     end(leader);
     loop.settle();
     ASSERT_EQ(manager->jobCount(), 0U);
@@ -256,10 +257,10 @@ TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
 TEST_F(IdentityTest, aSuspensionThatSystemdNeverHeardOfIsMadeAtTheRestart) {
     const auto leader = child();
     create("sge.1", leader);
-    node.holdStarts = true; // its answer never comes
+    node.holdStarts = true; // the suspension never gets an answer
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
     crash();
-    node.frozen.clear(); // the call never reached PID 1
+    node.frozen.clear(); // PID 1 never got the call
     node.holdStarts = false;
     restart();
     EXPECT_TRUE(node.frozen.contains("batch-sge.1.slice"));

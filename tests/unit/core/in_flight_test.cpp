@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is being started is not over, and a start that comes late is no start of a job that is over.
+// Tests that a job that is being started does not count as over, and that a late start does not start a job that is over.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ protected:
         manager->addTask(root, std::move(request), [this](Result<TaskAdded> answer) { added = std::move(answer); });
         loop.settle();
     }
-    /// PID 1 has taken the call, and has not done it yet.
+    /// PID 1 has received the call, and has not acted on it yet.
     void addHeld(const ChildProcess& leader, bool batch = false) {
         node.holdStarts = true;
         add(leader, batch);
@@ -36,7 +36,7 @@ protected:
         node.show(leader.pid());
         std::filesystem::remove_all(node.root() / "sys/fs/cgroup" / kSlice.substr(1) / (batch ? kBatchScope : kTaskScope));
     }
-    /// PID 1 has taken the call, and its job waits in a queue.
+    /// PID 1 has received the call, and its systemd job waits in a queue.
     void adoptHeld(const ChildProcess& process) {
         node.holdStarts = true;
         std::vector<UniqueFd> pidfds;
@@ -101,7 +101,7 @@ TEST_F(InFlightTest, aJobIsNotOverBeforeItsStartsAre) {
     create("sge.1", leader);
     auto task = child();
     addHeld(task);
-    node.holdStarts = false; // only that answer is late
+    node.holdStarts = false; // only the answer to the task's start is late
     end(leader);
     loop.advance(kReportWait);
     EXPECT_EQ(manager->jobCount(), 1U);
@@ -121,7 +121,8 @@ TEST_F(InFlightTest, aStartIsNotRepeatedForAJobThatIsOver) {
     auto leader = child();
     create("sge.1", leader);
     const auto task = child();
-    node.nextStartFaults.push_back({SystemdFault::Destructive, "Transaction is destructive"}); // an admin's systemctl stop
+    // the administrator's systemctl stop is in systemd's queue
+    node.nextStartFaults.push_back({SystemdFault::Destructive, "Transaction is destructive"});
     add(task);
     ASSERT_FALSE(added);
     const auto starts = node.starts.size();
@@ -169,7 +170,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
         node.vanish(process->pid());
         process->end();
     }
-    node.onUnitRemoved(kBatchScope); // makes pinfoldd look at the job before the loop has seen an end
+    node.onUnitRemoved(kBatchScope); // this call makes pinfoldd look at the job before the event loop has seen an end
     loop.waitForEvent(1000);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts().front().result, JobResult::SupervisorLost);
@@ -178,7 +179,8 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
 TEST_F(InFlightTest, aLeaderThatLeavesItsCgroupBeforeItsPidfdTellsItsEndIsNotLost) {
     auto leader = child();
     create("sge.1", leader);
-    node.vanish(leader.pid()); // the kernel's order, and anything may come between the two
+    // a process leaves its cgroup before its pidfd reports the end, and other events may come in between
+    node.vanish(leader.pid());
     loop.waitForEvent(1000);
     EXPECT_TRUE(receipts().empty());
     leader.end();
@@ -203,7 +205,7 @@ TEST_F(InFlightTest, aTaskWhoseScopeIsEmptyButStillThereAtARestartIsToldOnce) {
     add(task);
     ASSERT_TRUE(added && *added);
     crash();
-    node.vanish(task.pid()); // systemd has not removed the cgroup of its scope yet
+    node.vanish(task.pid()); // systemd has not removed the scope's cgroup yet
     task.end();
     restart();
     EXPECT_EQ(countOf("task gone sge.1 1"), 1U);
@@ -250,7 +252,7 @@ TEST_F(InFlightTest, aTaskThatIsBeingStartedIsOneTaskOverARestart) {
     loop.advance(2s);
     node.spawnInside(task.pid(), kSlice + "/" + kTaskScope);
     loop.advance(2s);
-    add(task); // the caller has lost the connection, and asks again
+    add(task); // the caller lost the connection, and repeats the call
     ASSERT_TRUE(added);
     ASSERT_TRUE(*added) << added->error().message;
     EXPECT_EQ((*added)->task, 1U);
@@ -260,7 +262,7 @@ TEST_F(InFlightTest, aTaskThatIsBeingStartedIsOneTaskOverARestart) {
 TEST_F(InFlightTest, anAdoptionThatIsBeingStartedIsATaskOfTheNextPinfoldd) {
     const auto leader = child();
     create("sge.1", leader);
-    const auto adopted = child(0); // another user's would come into the scope by this pinfoldd's own hand
+    const auto adopted = child(0); // pinfoldd itself would move another user's process into the scope
     adoptHeld(adopted);
     crash();
     restart();
@@ -277,7 +279,7 @@ TEST_F(InFlightTest, anAdoptionThatIsBeingStartedIsATaskOfTheNextPinfoldd) {
 TEST_F(InFlightTest, aJobWhoseEndPinfolddTakesUpWaitsForAnAdoptionThatIsBeingStarted) {
     auto leader = child();
     create("sge.1", leader);
-    const auto adopted = child(0); // another user's would come into the scope by this pinfoldd's own hand
+    const auto adopted = child(0); // pinfoldd itself would move another user's process into the scope
     adoptHeld(adopted);
     end(leader);
     crash();
@@ -297,7 +299,7 @@ TEST_F(InFlightTest, aTaskWhoseStartWasLostWithPinfolddIsStartedByTheNext) {
     create("sge.1", leader);
     const auto task = child();
     addHeld(task);
-    node.units.erase(kTaskScope); // the call never came to PID 1
+    node.units.erase(kTaskScope); // PID 1 never got the call
     crash();
     node.holdStarts = false;
     restart();
@@ -341,7 +343,7 @@ TEST_F(InFlightTest, aJobWhoseOpeningWasInterruptedIsOpenedByTheNextRequest) {
     EXPECT_EQ(node.starts.size(), 1U);
 }
 
-/// PID 1 hangs for so long that nobody waits any more, and goes on then.
+/// PID 1 hangs until every caller has given up, and then continues.
 class SystemdHangs : public InFlightTest {
 protected:
     void hang(const ChildProcess& leader) {
@@ -354,7 +356,7 @@ protected:
     }
     void goOn() {
         node.goOn();
-        loop.advance(30s); // a question that was asked while it hung comes to its end first
+        loop.advance(30s); // a call that pinfoldd made during the hang ends first
     }
 };
 

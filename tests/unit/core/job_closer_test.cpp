@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The receipt is written and the slice removed at the same time.
+// Tests that pinfoldd writes the receipt and removes the slice at the same time.
 #include "base/message_ids.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
@@ -84,6 +84,7 @@ TEST_F(JobCloserTest, aSliceIsStoppedWhenPid1HasRemovedTheScope) {
     auto leader = child();
     create("sge.1", leader);
     node.keepEmptyScopes = true;
+    loop.advance(20ms);
     end(leader);
     EXPECT_TRUE(node.stops.empty()) << "PID 1 would stop the scope, too, with a systemd job and a dozen signals more";
     EXPECT_EQ(receipts().size(), 1U) << "the receipt does not wait for PID 1";
@@ -97,6 +98,7 @@ TEST_F(JobCloserTest, aSliceIsStoppedAfterAMomentIfPid1KeepsTheScope) {
     auto leader = child();
     create("sge.1", leader);
     node.keepEmptyScopes = true;
+    loop.advance(20ms);
     end(leader);
     EXPECT_TRUE(node.stops.empty());
     loop.advance(20ms);
@@ -104,6 +106,16 @@ TEST_F(JobCloserTest, aSliceIsStoppedAfterAMomentIfPid1KeepsTheScope) {
     EXPECT_EQ(manager->jobCount(), 0U);
     node.onUnitRemoved("job-sge.1.scope");
     EXPECT_EQ(node.stops.size(), 1U);
+}
+
+TEST_F(JobCloserTest, aVeryShortJobDoesNotWaitForPid1) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.keepEmptyScopes = true;
+    loop.advance(19ms);
+    end(leader);
+    EXPECT_EQ(node.stops, std::vector<std::string>{"batch-sge.1.slice"}) << "the kernel tells PID 1 up to 20 ms late";
+    EXPECT_EQ(manager->jobCount(), 0U);
 }
 
 } // namespace

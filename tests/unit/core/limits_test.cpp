@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Limits: what this node can't enforce, and their change while a job runs, which is whole or not at all.
+// Tests limits that this node cannot enforce, and changes of a running job's limits. A request changes either all of its limits
+// or none.
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
@@ -105,7 +106,7 @@ TEST_F(LimitsTest, areNotLoweredBelowWhatTheJobHolds) {
     node.setFile(kSliceCgroup, "memory.stat",
                  "anon " + std::to_string(35 * kMebi) + "\nfile " + std::to_string(20 * kMebi) + "\nshmem " +
                      std::to_string(2 * kMebi) + "\nslab_reclaimable 0\n");
-    const auto& refused = change(memory(41 * kMebi)); // 60 less the 18 of page cache that can go
+    const auto& refused = change(memory(41 * kMebi)); // 60 MiB are in use, and 18 MiB of these are page cache that can be freed
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::LimitInvalid);
     EXPECT_NE(refused.error().message.find("42M"), std::string::npos) << refused.error().message;
@@ -169,7 +170,7 @@ TEST_F(LimitsTest, areTightenedByTheOwnerAndLoosenedByTheAdmin) {
 }
 
 TEST_F(LimitsTest, areWhatTheRecordSaysAfterACrashInTheMiddle) {
-    node.holdStarts = true; // systemd has done it, and nobody hears of it
+    node.holdStarts = true; // systemd has changed the limits, but its answer does not come
     manager->setLimits(root, "sge.1", memory(128 * kMebi), false, [](const Result<ResourceLimits>&) {});
     crash();
     node.release();
@@ -237,7 +238,7 @@ TEST_F(LimitsTest, aLimitOfANewerSystemdIsRefusedByNameOrLeftOut) {
 TEST_F(LimitsTest, whatTheKernelDoesNotHaveIsNamedInTheJobAndInItsReceipt) {
     config.jobs.unenforcedLimits = UnenforcedLimits::Warn;
     EXPECT_EQ(manager->job("sge.1")->limitsNotEnforced, std::vector<std::string>()) << "all are in force";
-    node.ignoreProperties = true; // as without the controllers
+    node.ignoreProperties = true; // acts as if the kernel lacked the controllers
     ResourceLimits limits;
     limits.ioWeight = 50;
     limits.tasksMax = 7;
@@ -301,7 +302,7 @@ TEST_F(FreezerTest, aResumeThawsAlsoWhatIsFrozenWithoutPinfolddsKnowledge) {
 }
 
 TEST_F(FreezerTest, untilItIsFrozenItRuns) {
-    node.holdStarts = true; // as where PID 1 is slow, or processes are being moved
+    node.holdStarts = true; // acts as if PID 1 were slow, or were moving processes
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
     loop.advance(5s);
     node.release();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What is counted of a node's life, and when it is in the file.
+// Tests which events pinfoldd counts on a node, and when the counts are in the metrics file.
 #include "core/report/events.hpp"
 #include "core/report/metrics_file.hpp"
 #include "tests/unit/core/core_fixture.hpp"
@@ -16,7 +16,7 @@ protected:
         config.metrics.textfile = "/metrics/pinfold.prom";
         std::filesystem::create_directory(node.root() / "metrics");
     }
-    /// As pinfoldd does once it is ready.
+    /// Opens the file as pinfoldd does when it is ready.
     void open() {
         file.reset();
         file.emplace(MetricsFile::Parts{loop, *background, *manager, *metrics, closer, config, node.root(), "1.2.3",
@@ -168,6 +168,47 @@ TEST_F(MetricsTest, aJobsOwnSeriesGoWithIt) {
     loop.advance(MetricsFile::kSettlePerJob);
     EXPECT_TRUE(says("pinfold_jobs_ended_total{result=\"exited\"} 1")) << text();
     EXPECT_EQ(text().find("cgroup_"), std::string::npos) << text();
+}
+
+TEST_F(MetricsTest, aJobsOwnSeriesNameItsOwnerAndItsGpus) {
+    context->nameOfUser = [](uid_t) { return Result<std::string>("alice"); };
+    config.metrics.perJob = true;
+    config.gpus.devices = {{{"/dev/nvidia0", "rw"}}, {{"/dev/nvidia1", "rw"}}};
+    config.gpus.ids = {"GPU-a", "GPU-b"};
+    open();
+    auto leader = child();
+    CreateRequest request;
+    request.key = "sge.1";
+    request.leader = leader.pidfd();
+    request.allocation.gpuList = CpuList::of({1});
+    manager->createJob(root, std::move(request), [](const Result<JobSummary>& done) { EXPECT_TRUE(done); });
+    loop.settle();
+    loop.advance(MetricsFile::kSettlePerJob);
+    const std::string slice = "/batch.slice/batch-sge.1.slice";
+    EXPECT_TRUE(says("cgroup_info{cgroup=\"" + slice + "\",uid=\"1000\",jobid=\"sge.1\",username=\"alice\"} 1")) << text();
+    EXPECT_TRUE(says("cgroup_gpu_info{cgroup=\"" + slice + "\",gpu=\"1\",id=\"GPU-b\"} 1")) << text();
+    EXPECT_TRUE(says("pinfold_node_gpus{part=\"given\"} 1")) << text();
+    EXPECT_TRUE(says("pinfold_unlimited_jobs{resource=\"cpus\"} 1")) << text();
+    config.gpus.ids.clear();
+    loop.advance(MetricsFile::kRefreshPerJob);
+    EXPECT_TRUE(says("cgroup_gpu_info{cgroup=\"" + slice + "\",gpu=\"1\"} 1")) << text();
+}
+
+TEST_F(MetricsTest, theNameOfAnOwnerIsAskedForUntilItIsKnown) {
+    bool answers = false;
+    context->nameOfUser = [&answers](uid_t) {
+        return answers ? Result<std::string>("alice") : Result<std::string>(Error{ErrorCode::Internal, "no answer"});
+    };
+    config.metrics.perJob = true;
+    open();
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(MetricsFile::kSettlePerJob);
+    EXPECT_TRUE(says(R"(cgroup_info{cgroup="/batch.slice/batch-sge.1.slice",uid="1000",jobid="sge.1"} 1)")) << text();
+    answers = true;
+    loop.advance(MetricsFile::kRefreshPerJob * 2);
+    const auto* named = R"(cgroup_info{cgroup="/batch.slice/batch-sge.1.slice",uid="1000",jobid="sge.1",username="alice"} 1)";
+    EXPECT_TRUE(says(named)) << text();
 }
 
 TEST_F(MetricsTest, whatCannotBeWrittenIsSaidOnceAndHarmsNoJob) {

@@ -58,7 +58,8 @@ TEST(MissingJobs, aLookAtTheHistoryIsASignOfLifeOfItsBoot) {
 
 TEST(MissingJobs, endBeforeThisBootButNotBeforeTheirStart) {
     EXPECT_EQ(lostJobs({row("a", "then", 100), row("b", "then", 9'900)})[0].ended, at(9'000));
-    const auto ahead = lostJobs({row("a", "then", 50'000)}); // by a clock that has been set back since
+    // the clock was ahead at this job's start, and has been set back since
+    const auto ahead = lostJobs({row("a", "then", 50'000)});
     EXPECT_EQ(ahead[0].ended, at(50'000));
     EXPECT_EQ(ahead[0].wall, 0s);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Kills because memory ran out: whose memory, what is said where, and what becomes of the job.
-#include "tests/unit/core/core_fixture.hpp"
+// Tests out-of-memory kills: which limit caused the kill, where pinfoldd reports the kill, and how the job ends.
+#include "base/parse.hpp"
+#include "tests/unit/core/output_fixture.hpp"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <unistd.h>
 
@@ -12,23 +12,8 @@ namespace {
 constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
 constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
 
-class OomTest : public CoreTest {
+class OomTest : public OutputTest {
 protected:
-    void createWith(const ChildProcess& process, ResourceLimits limits, const ChildProcess* supervisor = nullptr) {
-        std::array<int, 2> ends{};
-        ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
-        output.reset(ends[0]);
-        CreateRequest request;
-        request.key = "sge.1";
-        request.leader = process.pidfd();
-        request.output = ForeignFd(UniqueFd(ends[1]));
-        if (supervisor)
-            request.supervisor = supervisor->pidfd();
-        request.limits = std::move(limits);
-        manager->createJob(root, std::move(request), [this](Result<JobSummary> answer) { created = std::move(answer); });
-        loop.settle();
-        ASSERT_TRUE(created && *created);
-    }
     void record(const std::string& text) const {
         const auto line = "4,1," + std::to_string(toUsec(loop.bootTime() + 100s)) + ",-;" + text + "\n";
         ASSERT_EQ(::send(kmsg.get(), line.data(), line.size(), 0), static_cast<ssize_t>(line.size()));
@@ -38,7 +23,7 @@ protected:
         record("CPU: 0 PID: " + std::to_string(invokerPid) + " Comm: " + invoker + " Not tainted");
         if (!limitCgroup.empty()) {
             record("Memory cgroup stats for " + limitCgroup + ":");
-            record("anon 60000000\\x0afile 4096");
+            record("anon 60000000\\x0afile 4096\\x0akernel 7\\x0ashmem 1024");
         }
         record("oom-kill:constraint=X,nodemask=(null),cpuset=/,mems_allowed=0," +
                (limitCgroup.empty() ? std::string("global_oom") : "oom_memcg=" + limitCgroup) + ",task_memcg=" + kScope +
@@ -46,7 +31,7 @@ protected:
         record("Killed process " + std::to_string(victim) +
                " (hog) total-vm:9kB, anon-rss:58000kB, file-rss:0kB, shmem-rss:0kB, UID:1000");
     }
-    /// What the kernel counts, hierarchically.
+    /// Sets the kernel's counters, which include the cgroups below.
     void count(std::uint64_t limitsHit, std::uint64_t kills) {
         node.setFile(kSlice, "memory.events",
                      "low 0\nhigh 0\nmax 9\noom " + std::to_string(limitsHit) + "\noom_kill " + std::to_string(kills) + "\n");
@@ -65,18 +50,17 @@ protected:
         const auto length = ::read(output.get(), text.data(), text.size());
         return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(0, length))};
     }
-
-    ChildProcess leader = child();
-    UniqueFd output;
 };
 
 TEST_F(OomTest, ofTheOwnLimitEndsTheWholeJobAndIsSaidAtOnce) {
     start();
     const auto victim = static_cast<std::uint32_t>(leader.pid());
     kernelSays(kSlice, leader.pid());
-    count(102, 1); // "oom" counts attempts
+    count(102, 1); // the kernel counts failed attempts to reclaim memory as "oom"
     EXPECT_EQ(said(), "Cgroup memory limit exceeded: Killed process " + std::to_string(leader.pid()) +
-                          " (hog), resident 56.6M, limit 64M, peak 4K, anonymous 57.2M, cached 4K\n");
+                          " (hog), resident 56.6M, limit 64M, peak 4K, anonymous 57.2M, shared 1K, page cache 3K, "
+                          "job sge.1 on this node, " +
+                          formatUtc(loop.realTime()) + "\n");
     EXPECT_EQ(observer.log.back(), "oom sge.1 own-limit");
     EXPECT_TRUE(node.applyCgroupKills()) << "what the kernel left of it goes too, without a grace";
     end(leader);
@@ -90,6 +74,8 @@ TEST_F(OomTest, ofTheOwnLimitEndsTheWholeJobAndIsSaidAtOnce) {
     EXPECT_EQ(receipt.oom->limit, 64U << 20);
     EXPECT_EQ(receipt.usage.memoryPeakAnon, 60000000U);
     EXPECT_EQ(receipt.usage.memoryPeakFile, 4096U);
+    EXPECT_EQ(receipt.usage.memoryPeakShmem, 1024U);
+    EXPECT_EQ(receipt.usage.memoryNeed, 60001024U);
     EXPECT_EQ(receipt.usage.oomEvents, 102U);
 }
 

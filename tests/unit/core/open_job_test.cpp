@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Jobs that are opened before there is a process of them: prologues, and a job's further hosts.
+// Tests jobs that are opened before they have a process, by a prologue or on a further host of the job.
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
@@ -304,7 +304,7 @@ TEST_F(OpenJobTest, aTaskThatIsOverNeedsNoWait) {
 }
 
 TEST_F(OpenJobTest, slotsBecomeWhatTheSiteSays) {
-    config.jobs.unenforcedLimits = UnenforcedLimits::Warn; // the fake kernel has not all of the files
+    config.jobs.unenforcedLimits = UnenforcedLimits::Warn; // the fake kernel lacks some of the files
     const auto limitsOf = [this](Slots slots) {
         config.jobs.slots = slots;
         auto request = opening();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A batch system may have root's prologue and epilogue in the job. Its owner may do to them what kill(2) lets the owner do:
-// nothing.
+// A batch system may run root's prologue and epilogue in the job. The job's owner must not reach these processes, because kill(2)
+// does not let the owner signal them either.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <poll.h>
@@ -47,7 +47,7 @@ TEST_F(OwnerReachTest, aSignalIsForTheOwnersProcesses) {
     EXPECT_TRUE(kill());
     EXPECT_TRUE(ends(script));
     EXPECT_TRUE(lives(epilogue));
-    // The job may be ending by now, since its leader has ended, and its other processes get SIGTERM then.
+    // The leader has ended, so the job may be ending. The other processes of an ending job get SIGTERM.
     EXPECT_TRUE(std::ranges::none_of(node.signals, [](const auto& sent) { return sent.second == SIGKILL; }))
         << "systemd would have told all of them";
 }

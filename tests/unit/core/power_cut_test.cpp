@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A node that goes down without a word, with jobs on it: /run is gone, and history.db is there.
+// Tests a node that loses its power while jobs run: /run is then gone, and history.db still exists.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 class PowerCutTest : public CoreTest {
 protected:
-    /// The node is on again after `downFor`; nothing of its former life is left but the disk.
+    /// Cuts the power, and boots the node again after `downFor`. Only the disk keeps its contents.
     void powerCut(Microseconds downFor = 60s) {
         crash();
         std::filesystem::remove_all(node.root() / "run/pinfold/jobs");

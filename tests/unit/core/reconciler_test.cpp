@@ -21,14 +21,14 @@ protected:
         EXPECT_TRUE(found && *found);
         return **found;
     }
-    /// A unit with a cgroup, and a process in it.
+    /// Makes a unit with a cgroup, and a process in this cgroup.
     ChildProcess inhabited(const std::string& unit, const std::string& path) {
         node.units.insert(unit);
         auto process = child();
         node.spawnInside(process.pid(), path);
         return process;
     }
-    /// The record of a job as it is on the disk while the job runs.
+    /// Returns the record of a running job as it is on the disk.
     std::string recordOf(const std::string& key) const {
         std::ifstream in(node.root() / "run/pinfold/jobs" / (key + ".json"));
         return {std::istreambuf_iterator<char>(in), {}};
@@ -118,8 +118,27 @@ TEST_F(ReconcilerTest, aScopeThatNoRecordKnowsInALiveJob) {
     EXPECT_EQ(node.cgroupOf(stranger.pid()), slice + "job-sge.1-7.scope");
 }
 
+TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.keepEmptyScopes = true;
+    auto task = inhabited("job-sge.1-2.scope", "/batch.slice/batch-sge.1.slice/job-sge.1-2.scope");
+    node.vanish(task.pid()); // pinfoldd has forgotten the task, and PID 1 is about to remove its scope
+    node.holdLists = true;
+    ask();
+    node.releaseLists();
+    // PID 1 removes the scope just after it has sent its second list, which still contains the scope.
+    node.stop("job-sge.1-2.scope", [](const SystemdOutcome&) {});
+    const auto stops = node.stops;
+    loop.settle();
+    ASSERT_TRUE(found && *found);
+    EXPECT_EQ(**found, Reconciliation());
+    EXPECT_EQ(node.stops, stops);
+}
+
 TEST_F(ReconcilerTest, aScopeOfOurNameElsewhereIsLeftUnlessItHasFailed) {
-    node.units = {"job-sge.8.scope", "job-sge.9.scope", "job-sge.10.scope"}; // no cgroup where ours would have one
+    // these units have no cgroup in the place of pinfold's cgroups
+    node.units = {"job-sge.8.scope", "job-sge.9.scope", "job-sge.10.scope"};
     node.activeStates = {{"job-sge.9.scope", "failed"}, {"job-sge.10.scope", "inactive"}};
     const auto done = reconcile();
     EXPECT_EQ(done.unitsLeft, Names{"job-sge.8.scope"});
@@ -171,11 +190,11 @@ TEST_F(ReconcilerTest, aRecordWithoutItsUnitEnds) {
     node.holdLists = true;
     ask();
     node.stop("batch-sge.1.slice", [](const SystemdOutcome&) {});
-    node.releaseLists(); // before the watch of its cgroup has told
+    node.releaseLists(); // the watch of the cgroup has not reported anything yet
     loop.settle();
     ASSERT_TRUE(found && *found);
     EXPECT_EQ((*found)->recordsEnded, Names{"sge.1"});
-    loop.advance(1s); // its leader may be about to end
+    loop.advance(1s); // the job's leader may be about to end
     EXPECT_EQ(receipts().size(), 1U);
     EXPECT_EQ(recordFiles(), 0U);
 
@@ -202,7 +221,7 @@ TEST_F(ReconcilerTest, recordsWithoutUnitAreCountedAtAStartToo) {
 TEST_F(ReconcilerTest, aJobThatIsCreatedMeanwhileIsNoOrphan) {
     auto leader = child();
     node.holdStarts = true;
-    create("sge.1", leader); // the registry has it, systemd may have it in its list
+    create("sge.1", leader); // pinfoldd has the job in its registry, and systemd may still list the job's units
     node.units.insert("batch-sge.1.slice");
     EXPECT_EQ(reconcile(), Reconciliation());
     node.units.clear();

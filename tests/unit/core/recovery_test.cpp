@@ -40,7 +40,7 @@ TEST_F(CoreTest, anotherProcessOfTheLeadersNumberIsNotTheLeader) {
     auto leader = child();
     create("sge.1", leader);
     crash();
-    // The same pid, started later: stat's field 22 differs.
+    // The process has the same pid as the leader, but a later start time (field 22 of stat).
     std::ofstream(node.root() / "proc" / std::to_string(leader.pid()) / "stat")
         << leader.pid() << " (x) S 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 999999999 1000000 250 0\n";
     restart();
@@ -56,7 +56,7 @@ TEST_F(CoreTest, aJobWhoseCreationWasCutShortIsFinished) {
     node.holdStarts = false;
     restart();
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
-    create("sge.1", leader); // the caller, whose answer was lost, asks again
+    create("sge.1", leader); // the caller has lost the answer, and repeats the call
     ASSERT_TRUE(created && *created);
     end(leader);
     EXPECT_EQ(receipts().size(), 1U);
@@ -96,7 +96,7 @@ TEST_F(CoreTest, anEndThatWasCutShortGoesOnAndCountsLeftoversOnce) {
 TEST_F(CoreTest, aReceiptIsNeverCountedTwice) {
     auto leader = child();
     create("sge.1", leader);
-    // The record as it was before the receipt: pinfoldd is killed between the receipt and the removal of the record.
+    // pinfoldd is killed after it has stored the receipt and before it has removed the record.
     const auto file = node.root() / "run/pinfold/jobs/sge.1.json";
     std::filesystem::copy_file(file, node.root() / "kept");
     end(leader);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A process may end between pinfoldd's look at it and its move, and its number may be another's by then.
+// Tests the case that a process ends after pinfoldd has looked at the process and before the move, and that another process gets
+// its number.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -47,7 +48,7 @@ TEST_F(RecycledPidTest, whoHasEndedIsNoTask) {
     create("sge.1", leader);
     auto process = child();
     const auto pid = process.pid();
-    node.beforeMove = [&](pid_t) { process.end(); }; // /proc shows the number still: it is another's now
+    node.beforeMove = [&](pid_t) { process.end(); }; // /proc still shows the number, but it belongs to another process now
     adopt(process);
     ASSERT_TRUE(adopted);
     EXPECT_EQ(adopted->error().code, ErrorCode::PidGone);
@@ -95,10 +96,10 @@ TEST_F(RecycledPidTest, numbersThatPid1MayYetUseAreKept) {
     auto leader = child();
     node.hangs = true;
     create("sge.1", leader);
-    loop.advance(30s); // the answer is lost
+    loop.advance(30s); // the answer never comes
     ASSERT_EQ(node.placeholders.size(), 1U);
     end(leader);
-    loop.advance(26s); // so is that to the repeated call
+    loop.advance(26s); // the answer to the repeated call does not come either
     EXPECT_TRUE(created && !*created);
     EXPECT_EQ(node.placeholders.size(), 1U) << "its call is in PID 1's queue";
     node.goOn();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// How a job's leader ended: who says so, how long that is waited for, and what becomes of a report that comes late.
+// Tests reports of how a job's leader ended: who may report it, how long pinfoldd waits, and what a late report changes.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ const ExitState kStatus3{.status = 3, .signal = {}};
 
 class ReportTest : public CoreTest {
 protected:
-    /// A job that was opened, with its batch script.
+    /// Opens a job, and starts its batch script.
     ChildProcess jobWithScript(std::optional<Microseconds> reportWithin = {}, ResourceLimits limits = {}) {
         CreateRequest request;
         request.limits = std::move(limits);

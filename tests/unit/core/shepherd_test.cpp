@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The batch system's own process above a job sees the job's end, and reports it, before it goes itself.
+// Tests that the batch system's own process above a job sees the job's end, and can report the end before the process itself
+// exits.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>
@@ -23,7 +24,7 @@ protected:
         node.spawnInside(script.pid(), kScope);
     }
     static bool lives(const ChildProcess& process) { return !hasEnded(process.pidfd().get()); }
-    /// Whether it ends within a second.
+    /// Returns true if the process ends within a second.
     static bool ends(const ChildProcess& process) {
         const auto pidfd = process.pidfd();
         pollfd poller{pidfd.get(), POLLIN, 0};
@@ -33,7 +34,7 @@ protected:
         manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});
         loop.settle();
     }
-    /// The kernel has frozen the job, and pinfoldd has seen it.
+    /// The kernel freezes the job, and pinfoldd sees it.
     void freeze() {
         node.applyFreeze(kSlice);
         loop.waitForEvent(1000);
@@ -57,7 +58,7 @@ TEST_F(ShepherdTest, hearsNothingOfAStop) {
     EXPECT_TRUE(node.signals.empty()) << "systemd would have told all of them";
 }
 
-// The list of the job's processes is older than the signal: by then a number may be another process's.
+// The list of the job's processes is older than the signal. Another process may have got one of the numbers in the list.
 TEST_F(ShepherdTest, aSignalIsForProcessesThatAreInTheJob) {
     auto stranger = child(1001, "/system.slice/other.service");
     node.setFile(kScope, "cgroup.procs", std::to_string(stranger.pid()) + "\n" + std::to_string(script.pid()) + "\n");

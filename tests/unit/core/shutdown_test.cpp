@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// An orderly shutdown of the node: PID 1 stops the jobs' scopes, and pinfoldd writes the receipts before it exits.
+// Tests an orderly shutdown of the node, in which PID 1 stops the jobs' scopes, and pinfoldd writes the receipts before it exits.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>
@@ -13,9 +13,10 @@ protected:
         manager->endJob(root, key, {.exit = exit, .leader = {}}, [this](const Result<Receipt>& receipt) { ended = receipt; });
         loop.settle();
     }
-    /// What PID 1 does to a job whose scope it stops.
+    /// Ends the leader, as PID 1 does when it stops the job's scope.
     void stopScope(ChildProcess& leader) { end(leader); }
-    /// The one receipt of a job whose leader ended, and whose supervisor tells how when PID 1's word has come, so much later.
+    /// Returns the only receipt of a job whose leader has ended. PID 1 announces the shutdown after `delay`, and then the
+    /// supervisor reports how the leader ended.
     Receipt receiptOfEndBeforeTheWord(ExitState exit, Microseconds delay = 0s) {
         auto leader = child();
         auto supervisor = child(0);
@@ -108,7 +109,7 @@ TEST_F(ShutdownTest, anEndThatHadBegunKeepsItsReason) {
     EXPECT_EQ(receipts()[0].result, JobResult::Stopped);
 }
 
-// PID 1's signal may be quicker than its word.
+// PID 1's signal may arrive earlier than its announcement.
 TEST_F(ShutdownTest, aJobThatWasKilledBeforeTheWordHasPid1Asked) {
     auto leader = child();
     create("sge.1", leader);
@@ -138,7 +139,7 @@ TEST_F(ShutdownTest, aJobThatCrashedBeforeWasNotEndedByTheNode) {
     EXPECT_EQ(receiptOfEndBeforeTheWord({.status = {}, .signal = SIGSEGV}, 5s).result, JobResult::Signaled);
 }
 
-// systemd 257 does not stop what is frozen.
+// systemd 257 does not stop a frozen unit.
 TEST_F(ShutdownTest, aSuspendedJobIsThawedAndEnded) {
     auto leader = child();
     create("sge.1", leader);

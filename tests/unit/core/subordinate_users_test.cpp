@@ -58,7 +58,7 @@ TEST_F(SubordinateUsersTest, anIdCountsAsItsOwner) {
 
 TEST_F(SubordinateUsersTest, anOwnerHasTheIdsOfAllRanges) {
     write("alice:100000:65536\nbob:165536:65536\n2001:300000:10\n");
-    (void)users.idsOf(kAlice); // has the name asked for
+    (void)users.idsOf(kAlice); // the first question makes pinfold look up the name
     loop.settle();
     const auto ids = users.idsOf(kAlice);
     for (const uid_t id : {kAlice, kFirst, kFirst + 65'535, uid_t{300'000}, uid_t{300'009}})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Who may do what to a job, in each of its states: nothing that a job goes through opens it to a stranger or closes it to its
-// owner.
+// Tests who may do what to a job, in each state of the job. In no state may a stranger control the job, and in no state may the
+// owner lose the rights to the job.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>
@@ -19,7 +19,7 @@ constexpr Who kWho[] = {
     {"root", {0, true}, true}, {"admin", {500, true}, true}, {"owner", {1000, false}, true}, {"stranger", {1001, false}, false}};
 constexpr JobState kStates[] = {JobState::Creating, JobState::Running, JobState::Ending, JobState::Accounting};
 
-using Answer = std::optional<ErrorCode>; ///< what was refused; nothing for an answer that is yet to come
+using Answer = std::optional<ErrorCode>; ///< the reason of a refusal, or nothing while there is no answer
 
 template <class T> Reply<T> into(Answer& answer) {
     return [&answer](const Result<T>& result) {
@@ -125,7 +125,7 @@ TEST_P(TrustTable, holdsInEachState) {
         EXPECT_EQ(node.signals.size(), signalsBefore);
         EXPECT_EQ(manager->job("sge.1")->state, state);
     }
-    // The manager may still answer, into what ends with this test.
+    // The manager may still answer, and would write to variables that end with this test.
     node.release();
     manager.reset();
 }

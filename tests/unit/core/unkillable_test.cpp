@@ -16,7 +16,8 @@ namespace {
 
 class UnkillableTest : public CoreTest {
 protected:
-    /// As unshare(CLONE_NEWUSER) does.
+    UnkillableTest() { config.profile.interval = 0s; } // some tests count the timers, so Sampler must not add a timer
+    /// Gives the process its own user namespace, as unshare(CLONE_NEWUSER) does.
     void makeNamespace(const ChildProcess& process) const {
         const auto directory = node.root() / "proc" / std::to_string(process.pid()) / "ns";
         std::filesystem::create_directories(directory);
@@ -113,7 +114,7 @@ TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
     EXPECT_EQ(receipts().size(), 1U);
 }
 
-// What came into the job after the first cgroup.kill, with a task that was on its way say, has not been killed by it.
+// The first cgroup.kill has not killed a process that came into the job later, for example with a task that was just being added.
 TEST_F(UnkillableTest, theOwnersTracersAreEndedBeforeAnybodyIsTold) {
     auto leader = stuckJob("sge.1");
     node.tracers = {4711};
@@ -124,7 +125,8 @@ TEST_F(UnkillableTest, theOwnersTracersAreEndedBeforeAnybodyIsTold) {
     EXPECT_TRUE(said("process 4711 traced the job and kept it from ending, so it was killed"));
 }
 
-// A user's tasks that SIGKILL doesn't end, by the hundred, have all kills wait. What has not been killed yet is not unkillable.
+// If a user has hundreds of tasks that SIGKILL does not end, these tasks can delay all kills. A process that has not been killed
+// yet does not count as unkillable.
 TEST_F(UnkillableTest, nobodyIsToldBeforeTheSecondKillIsDone) {
     config.unkillable.action = UnkillableAction::Drain;
     background->hold(Lane::Kills);
@@ -176,7 +178,7 @@ TEST_F(UnkillableTest, whatCameInAfterTheKillIsKilledBeforeAnybodyIsTold) {
     EXPECT_EQ(receipts().size(), 1U);
 }
 
-// Without inotify nobody says so when the slice runs empty (fs.inotify.max_user_watches).
+// Without inotify (fs.inotify.max_user_watches), nobody reports that the slice has become empty.
 TEST_F(UnkillableTest, aJobWithoutAWatchEnds) {
     crash();
     addWatch = [](int, const char*, std::uint32_t) {
@@ -260,7 +262,7 @@ TEST_F(UnkillableTest, aUserWhoWaitsForAFileServerOfHisOwnDoesNotDrainTheNode) {
     EXPECT_FALSE(manager->draining());
     EXPECT_EQ(events("unkillable").size(), 2U);
 
-    // The same job with a process that hangs on the node's own disk.
+    // The same job also has a process that hangs on the node's own disk.
     auto other = child();
     node.spawnInside(other.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
     node.hang(other.pid(), "rpc_wait_bit_killable");
@@ -326,7 +328,7 @@ TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNo
     passBound();
     EXPECT_TRUE(manager->draining()) << "it may be the node's own";
 
-    // At the same moment a user has a server of their own, which may be the one.
+    // A user also runs a file server at the same time, and this file server may be the one that hangs.
     const auto users = node.root() / "sys/fs/fuse/connections/58";
     std::filesystem::create_directory(users);
     if (::geteuid() == 0) {
@@ -409,7 +411,7 @@ TEST_F(UnkillableTest, theScriptIsRunOnceAlsoAcrossARestart) {
 }
 
 TEST_F(UnkillableTest, aScriptThatOthersMayWriteIsNotRun) {
-    const auto script = node.root() / "script"; // below /tmp, which is everybody's
+    const auto script = node.root() / "script"; // the script is below /tmp, which is open to all users
     std::ofstream(script) << "#!/bin/sh\n";
     ASSERT_EQ(::chmod(script.c_str(), 0755), 0);
     config.unkillable = {.action = UnkillableAction::Script, .script = script.string()};

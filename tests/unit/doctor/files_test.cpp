@@ -41,7 +41,7 @@ TEST_F(FilesTest, joinsLinesAndDropsComments) {
     EXPECT_EQ(doctor::joined({"a", "b", "c"}), "a, b and c");
 }
 
-/// Whatever is in the files, each check says something, in text that is fit for a terminal.
+/// No matter what the files contain, each check returns a finding, and its text is safe for a terminal.
 TEST_F(FilesTest, survivesDamagedFiles) {
     const std::vector<std::pair<std::string, std::string>> originals{
         {"etc/pam.d/sshd", "account sufficient pam_x.so\n@include common\nsession [a=1 default=die] pam_pinfold.so x\n"},

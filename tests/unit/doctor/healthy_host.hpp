@@ -15,7 +15,7 @@ using doctor::FindingState;
 
 inline void PrintTo(FindingState state, std::ostream* out) { *out << doctor::toString(state); }
 
-/// A node that lacks nothing, in a directory, for a test to break.
+/// A directory that looks like a healthy node. Each test then breaks a part of this node.
 class HealthyHost : public TemporaryDirectory {
 protected:
     HealthyHost() {
@@ -57,7 +57,7 @@ protected:
 
     std::vector<Finding> examined() const { return doctor::examine(host_); }
 
-    /// The finding of that id; there must be one.
+    /// Returns the finding with this id, which must exist.
     Finding finding(const std::string& id) const {
         const auto all = examined();
         const auto found = std::find_if(all.begin(), all.end(), [&id](const auto& finding) { return finding.id == id; });

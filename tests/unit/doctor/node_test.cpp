@@ -167,7 +167,7 @@ TEST_F(DoctorTest, findsWhatPinfolddLacks) {
     unit["ProtectControlGroups"] = "no";
     unit["CapabilityBoundingSet"] = "524288"; // CAP_SYS_PTRACE
     EXPECT_TRUE(state("pinfoldd.sandbox") == Warn && mentions("pinfoldd.sandbox", "CAP_KILL"));
-    unit["CapabilityBoundingSet"] = "17188257824"; // all but CAP_SYS_PTRACE, which a site may take
+    unit["CapabilityBoundingSet"] = "17188257824"; // the service lacks only CAP_SYS_PTRACE, which a site may remove
     EXPECT_EQ(state("pinfoldd.sandbox"), Ok);
     EXPECT_TRUE(mentions("pinfoldd.sandbox", "where hanging processes wait"));
     unit["FragmentPath"] = "/etc/systemd/system/pinfoldd.service";
@@ -228,7 +228,7 @@ TEST_F(DoctorTest, findsUnitsWithoutRecordAndRecordsWithoutUnit) {
     write("sys/fs/cgroup/batch.slice/batch-sge.2.slice/cgroup.procs", "");
     EXPECT_TRUE(state("jobs.units") == Warn && mentions("jobs.units", "batch-sge.2.slice"));
     EXPECT_FALSE(mentions("jobs.units", "batch-sge.1.slice"));
-    record.state = JobState::Creating; // its unit is just coming up
+    record.state = JobState::Creating; // systemd is just starting the job's unit
     write("run/pinfold/jobs/sge.3.json", encode(record));
     EXPECT_EQ(state("jobs.records"), Ok);
     write("run/pinfold/jobs/sge.4.json", "{");

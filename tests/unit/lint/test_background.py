@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""When tools/test ends, for whatever reason, all that it has started ends, too."""
+"""When tools/test ends for any reason, all processes that it has started must end, too."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ STUBBORN = "stubborn() { trap '' INT; sleep 1000; true; }; inBackground three st
 
 
 def members(group):
-    """Returns the living processes whose standard output is the pipe of the script: all that the script has started."""
+    """Returns the living processes whose standard output is the pipe of the script: these are all processes that the script has started."""
     found = []
     for entry in Path("/proc").iterdir():
         try:

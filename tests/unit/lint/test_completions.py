@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The completions of the shells at TAB. Other users choose the text of job keys."""
+"""Tests the completions of the shells after TAB. A job key may contain a text that another user has chosen."""
 
 import json
 import os
@@ -133,8 +133,8 @@ def test_fish(tmp_path):
     assert in_fish(tmp_path, "pinfold st") == {"status", "strays", "stop"}
     assert in_fish(tmp_path, "pinfold list --state r") == {"running"}
     assert in_fish(tmp_path, "pinfold stop s") == {"sge.1"}
-    assert in_fish(tmp_path, "pinfold stop --gr") == {"--grace"}
-    assert in_fish(tmp_path, "pinfold-run --memory-m") == {"--memory-max"}
+    assert in_fish(tmp_path, "pinfold stop --gra") == {"--grace"}  # for --gr, fish 4 also offers --no-pager
+    assert in_fish(tmp_path, "pinfold-run --memory-hi") == {"--memory-high"}
     assert in_fish(tmp_path, "pinfold-run --oom-policy p") == {"process"}
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 PAGE = (TOP / "docs/man/pinfold-json.5.scd").read_text().replace("\\_", "_")
-FREE = {"states", "environment", "properties"}  # objects whose keys are states of jobs, variables and properties of units
+FREE = {"states", "schedulers", "environment", "properties", "labels"}  # the keys of these objects are states of jobs, batch systems, variables, properties of units, or labels
 
 
 def keys_of(value, name=None):

@@ -57,7 +57,8 @@ def test_every_man_page_is_installed():
 
 
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
-    """journalctl -u uses systemd's own fields about a unit. Without _UID=0, every user can write any other field."""
+    """journalctl -u uses systemd's own fields about a unit. A search for other fields needs _UID=0, because every user can write these
+    fields."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
@@ -66,7 +67,7 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
 
 def test_every_configuration_key_is_in_the_example():
     source = "".join((TOP / "src/config" / name).read_text() for name in ("config_loader.cpp", "strays_section.cpp"))
-    keys = set(re.findall(r'\{"(\w+)",\s*[a-z[]', source)) - {"defaults", "strays"}  # a function makes these sections
+    keys = set(re.findall(r'\{"(\w+)",\s*[a-z[]', source)) - {"defaults", "strays"}  # a function writes these two sections
     example = (TOP / "docs/examples/pinfold.toml").read_text()
     assert len(keys) > 40 and sorted(key for key in keys if f"\n#{key} = " not in example) == []
 
@@ -91,7 +92,7 @@ def test_the_recipes_name_files_that_exist():
 
 def test_the_keys_of_strays_are_its_options():
     section = (TOP / "docs/examples/pinfold.toml").read_text().split("[strays]\n")[1].split("\n[")[0]
-    keys = [key for key in re.findall(r"^#(\w+) = ", section, re.M) if not key.startswith("file")]  # the other keys belong to --files
+    keys = [key for key in re.findall(r"^#(\w+) = ", section, re.M) if not key.startswith("file")]  # the keys of files belong to the option --files
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
     table = (TOP / "src/cli/stray_options.cpp").read_text()
     options = [f"--{key.replace('_', '-')}" for key in keys]
@@ -130,6 +131,13 @@ def test_each_entry_of_a_dictionary_is_a_paragraph_of_the_dbus_page():
     entries = re.findall(r"^ *`(\w+)` \([a-z{}()]+\)(?:,|:)", xml, re.M)
     page = (TOP / "docs/man/org.pinfold1.5.scd").read_text().replace("\\_", "_")
     assert len(entries) > 60 and [name for name in entries if f"\n\t*{name}* (" not in page] == []
+
+
+def test_every_field_is_an_entry_in_the_xml():
+    """Tables in the headers of src/model have the names of the fields of a receipt, and of what a live job uses."""
+    fields = {name for path in (TOP / "src/model").glob("*.hpp") for name in re.findall(r'^ +f\("(\w+)", ', path.read_text(), re.M)}
+    xml = (TOP / "dbus/org.pinfold1.Manager.xml").read_text()
+    assert len(fields) > 80 and sorted(name for name in fields if f"`{name}`" not in xml) == []
 
 
 def test_the_python_module_knows_which_errors_are_temporary():
@@ -173,7 +181,7 @@ def test_the_hook_of_openpbs_asks_for_states_that_exist():
 
 
 def test_every_metric_is_documented():
-    source = (TOP / "src/model/metrics.cpp").read_text()
+    source = "".join((TOP / file).read_text() for file in ("src/model/metrics.cpp", "src/cli/textfile.cpp"))
     names = re.findall(r'"((?:pinfold|cgroup)_\w+)"', source)
     kinds = re.findall(r'\{Trouble::\w+, "(\w+)"\}', source)
     page = (TOP / "docs/man/pinfoldd.8.scd").read_text()

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Who may do what: the code, the interface and the page agree."""
+"""Tests that the code, the interface and the page agree about who may do what."""
 
 import re
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 
-WHO = {"Admin": "admins", "Owner": "owner", "Creator": "creator", "Everyone": "everyone"}
+WHO = {"Admin": "admins", "Owner": "owner", "Reader": "owner, auditors", "Creator": "creator", "Everyone": "everyone"}
 IS = {"Done": "yes", "Needless": "nothing to do", "NoJob": "`NoSuchJob`", "NoReceipt": "`NoSuchReceipt`", "Taken": "`AlreadyExists`",
       "Early": "`Busy`", "Held": "`Busy`", "Late": "`JobEnding`"}
-# The beginnings of the interface's comments about who may call.
-SAID = {"Admin": ("admin.",), "Owner": ("admin; the owner",), "Creator": ("admin; any user",), "Everyone": ("everyone.", "admin sees all; a user sees")}
+# SAID has the beginnings of the lines "Who:" in the comments of the interface.
+SAID = {"Admin": ("admin.",), "Owner": ("admin; the owner",), "Reader": ("admin or auditor; the owner",), "Creator": ("admin; any user",), "Everyone": ("everyone.", "admin sees all; a user sees")}
 
 
 def rules():
-    """Returns for each method who may call it, and its result in each phase."""
+    """Returns for each method who may call the method, and the result of the call in each phase of a job."""
     source = (TOP / "src/core/access/authorizer.cpp").read_text()
     rows = re.findall(r'\{Action::(\w+),\s*"(\w+)",\s*Who::(\w+),\s*\{\{([^}]*)\}\}\}', source)
     assert len(rows) > 20 and all(action == method for action, method, _, _ in rows)

@@ -24,6 +24,8 @@ JobRecord fullRecord() {
                      .tasksMax = 5,
                      .runTimeMax = 1'000};
     record.limitsNotEnforced = {"tasks_max"};
+    record.runTimeWarned = 1'000;
+    record.memoryWarned = 4ULL << 30;
     record.supervisor = {100, fromUsec<BootTime>(200)};
     record.tasks = {{0, {ProcessIdentity{101, fromUsec<BootTime>(201)}, {}, true}},
                     {1, {}},
@@ -39,13 +41,15 @@ JobRecord fullRecord() {
     record.unkillableSince = fromUsec<RealTime>(1'763'678'000'000'001);
     record.unkillableInFuse = true;
     record.ownersBatch = true;
+    record.slots = 4;
+    record.identity = {.jobName = "a \"job\"", .account = "physics", .arrayTask = 7, .nodes = {"node1"}, .labels = {{"a", "b"}}};
     record.figures = FinalFigures{.ended = fromUsec<RealTime>(1'763'678'000'000'002), .wall = 17us, .usage = {}};
     record.figures->usage.cpuUser = 42us;
     record.figures->usage.ioDevices = {{"8:0", 1, 2, 3, 4}};
     return record;
 }
 
-/// `text` with the first `from` replaced.
+/// Returns `text` with its first `from` replaced.
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
     const auto position = text.find(from);
     EXPECT_NE(position, std::string::npos) << from;
@@ -68,7 +72,7 @@ TEST(JobRecord, comesBack) {
     }
 }
 
-// An upgrade of pinfoldd finds the records of jobs that run.
+// After an upgrade, pinfoldd reads the records that the earlier version wrote for running jobs.
 TEST(JobRecord, ofAnEarlierPinfolddIsUnderstood) {
     const std::string text =
         R"({"version":1,"id":"1","boot_id":"b","key":"sge.1","state":"running","uid":1000,"created":5,"created_boot":6,)"
@@ -100,7 +104,7 @@ TEST(JobRecord, unsetIsNotZeroAndNotInfinity) {
 
 TEST(JobRecord, everyTruncationIsRefused) {
     const auto text = encode(fullRecord());
-    const auto end = text.rfind('}'); // a missing line break at the end loses nothing
+    const auto end = text.rfind('}'); // a missing line break at the end is harmless
     for (std::size_t length = 0; length <= end; ++length)
         EXPECT_FALSE(decodeJobRecord(text.substr(0, length))) << length;
 }

@@ -12,7 +12,7 @@
 namespace pinfold {
 namespace {
 
-/// What `text` sets.
+/// Returns limits in which only this limit is set, to the value of `text`.
 ResourceLimits with(const char* name, const char* text) {
     ResourceLimits limits;
     const auto set = setLimit(limits, name, text);

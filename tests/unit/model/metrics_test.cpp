@@ -49,8 +49,15 @@ JobFigures busyJob() {
     job.usage.memoryCurrent = 4096;
     job.usage.memoryAnon = 1024;
     job.usage.memoryFile = 3072;
+    job.usage.memoryShmem = 512;
+    job.usage.memoryNeed = 2048;
     job.usage.oomEvents = 2;
     job.usage.swapCurrent = 0;
+    job.usage.cpuThrottled = 3s;
+    job.usage.memoryPressure = 20ms;
+    job.usage.oomKills = 1;
+    job.user = "alice";
+    job.gpus = {{1, "GPU-a"}, {3, ""}};
     return job;
 }
 
@@ -62,7 +69,7 @@ std::vector<std::string> lines(const std::string& text) {
     return all;
 }
 
-/// The samples, without help, types, and the histogram's buckets.
+/// Returns the samples, without help, types and the histogram's buckets.
 std::string samples(const NodeMetrics& node) {
     std::string kept;
     for (const auto& line : lines(metricsText(node)))
@@ -124,18 +131,51 @@ TEST(Metrics, jobsCountFromTheirReceipts) {
         EXPECT_NE(text.find(line), std::string::npos) << line << text;
 }
 
+TEST(Metrics, aNodeHasSeriesForTheKnownPartsOfItsResources) {
+    auto node = someNode();
+    node.resources.cpus = withFree({.total = 8'000'000, .kept = 1'000'000, .given = 2'500'000, .unlimitedJobs = 3});
+    node.resources.memory = withFree({.total = 4096, .given = 8192, .unlimitedJobs = 0});
+    const auto text = samples(node);
+    const auto begin = text.find("pinfold_node_cpus");
+    ASSERT_NE(begin, std::string::npos) << text;
+    EXPECT_EQ(text.substr(begin, text.find("pinfold_history_failing") - begin),
+              R"(pinfold_node_cpus{part="total"} 8
+pinfold_node_cpus{part="kept"} 1
+pinfold_node_cpus{part="given"} 2.5
+pinfold_node_cpus{part="free"} 4.5
+pinfold_node_memory_bytes{part="total"} 4096
+pinfold_node_memory_bytes{part="given"} 8192
+pinfold_node_memory_bytes{part="free"} 0
+pinfold_unlimited_jobs{resource="cpus"} 3
+pinfold_unlimited_jobs{resource="memory"} 0
+)");
+}
+
+TEST(Metrics, idleJobsHaveNoSeriesWhileNobodyLooks) {
+    auto node = someNode();
+    EXPECT_EQ(samples(node).find("pinfold_idle_jobs"), std::string::npos);
+    node.idle = 0;
+    EXPECT_NE(samples(node).find("pinfold_idle_jobs 0\n"), std::string::npos);
+}
+
 TEST(Metrics, aJobsSeriesHaveTheNamesThatDashboardsKnow) {
     auto node = someNode();
     node.each.push_back(busyJob());
     const auto text = samples(node);
     const std::string cgroup = R"({cgroup="/batch.slice/batch-pbs.12\\x5b7\\x5d.server.slice"})";
-    EXPECT_EQ(text.substr(text.find("cgroup_info")),
-              R"(cgroup_info{cgroup="/batch.slice/batch-pbs.12\\x5b7\\x5d.server.slice",uid="1000",jobid="pbs.12[7].server"} 1)"
-              "\ncgroup_cpu_user_seconds" +
-                  cgroup + " 1.5\ncgroup_cpu_system_seconds" + cgroup + " 0.25\ncgroup_cpu_total_seconds" + cgroup +
-                  " 1.75\ncgroup_cpus" + cgroup + " 4\ncgroup_memory_used_bytes" + cgroup + " 4096\ncgroup_memory_rss_bytes" +
-                  cgroup + " 1024\ncgroup_memory_cache_bytes" + cgroup + " 3072\ncgroup_memory_total_bytes" + cgroup +
-                  " 67108864\ncgroup_memory_fail_count" + cgroup + " 2\ncgroup_memsw_used_bytes" + cgroup + " 0\n")
+    EXPECT_EQ(
+        text.substr(text.find("cgroup_info")),
+        R"(cgroup_info{cgroup="/batch.slice/batch-pbs.12\\x5b7\\x5d.server.slice",uid="1000",jobid="pbs.12[7].server",username="alice"} 1
+cgroup_gpu_info{cgroup="/batch.slice/batch-pbs.12\\x5b7\\x5d.server.slice",gpu="1",id="GPU-a"} 1
+cgroup_gpu_info{cgroup="/batch.slice/batch-pbs.12\\x5b7\\x5d.server.slice",gpu="3"} 1)"
+        "\ncgroup_cpu_user_seconds" +
+            cgroup + " 1.5\ncgroup_cpu_system_seconds" + cgroup + " 0.25\ncgroup_cpu_total_seconds" + cgroup +
+            " 1.75\ncgroup_cpu_throttled_seconds" + cgroup + " 3\ncgroup_memory_pressure_seconds" + cgroup +
+            " 0.02\ncgroup_cpus" + cgroup + " 4\ncgroup_memory_used_bytes" + cgroup + " 4096\ncgroup_memory_rss_bytes" + cgroup +
+            " 1024\ncgroup_memory_shmem_bytes" + cgroup + " 512\ncgroup_memory_need_bytes" + cgroup +
+            " 2048\ncgroup_memory_cache_bytes" + cgroup + " 2560\ncgroup_memory_total_bytes" + cgroup +
+            " 67108864\ncgroup_memory_fail_count" + cgroup + " 2\ncgroup_oom_kills" + cgroup + " 1\ncgroup_memsw_used_bytes" +
+            cgroup + " 0\n")
         << "an infinite limit has no series";
 }
 
@@ -159,7 +199,7 @@ TEST(Metrics, noSeriesAndNoHeadIsThereTwice) {
     EXPECT_GT(seen.size(), 60U);
 }
 
-/// What promtool(1) finds wrong with the text.
+/// Returns promtool(1)'s complaints about the text.
 std::string complaints(const NodeMetrics& node) {
     const auto output = testing::TempDir() + "pinfold-promtool-" + std::to_string(::getpid());
     FILE* promtool = ::popen(("promtool check metrics >'" + output + "' 2>&1").c_str(), "w");

@@ -83,7 +83,7 @@ TEST(Limits, defaultsFillOnlyWhatIsUnset) {
     EXPECT_EQ(infinite.runTimeMax, someLimits().runTimeMax);
 }
 
-/// Of a node with two disks.
+/// Returns the device number on a node with two disks.
 std::optional<std::string> numberOf(const std::string& path) {
     if (path.starts_with("/dev/sda") || path == "/dev/block/8:0" || path == "/dev/dm-0")
         return "8:0";
@@ -117,7 +117,7 @@ TEST(Limits, whatTakesFromOthersIsLooserToo) {
         const char* name;
         const char* tight;
         const char* loose;
-        bool unsetIsLooser; ///< than the tight one
+        bool unsetIsLooser; ///< whether an unset limit is looser than the tight one
     };
     for (const auto& row :
          {Row{"memory_low", "1M", "2M", false}, Row{"cpu_weight", "100", "101", false}, Row{"cpu_weight", "50", "51", true},

@@ -25,6 +25,13 @@ WrapperRequest shepherdOfSlaveTask() {
     return create;
 }
 
+WrapperRequest withIdentity() {
+    WrapperCreate create{"sge.4711", {}};
+    create.identity = {
+        .jobName = "a \"job\"", .queue = "batch.q", .run = 0, .nodes = {"a", "b"}, .labels = {{"a", "b"}, {"c", ""}}};
+    return create;
+}
+
 TEST(WrapperProtocol, requestsComeBackAsTheyWere) {
     for (const WrapperRequest& request : {WrapperRequest(WrapperCreate{"", {}}), everyLimit(),
                                           WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
@@ -32,7 +39,7 @@ TEST(WrapperProtocol, requestsComeBackAsTheyWere) {
                                           WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true}),
                                           WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true, true}),
                                           WrapperRequest(WrapperEnd{"slurm.1", 0, {}}), WrapperRequest(WrapperSuspend{"sge.1"}),
-                                          WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask(),
+                                          WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask(), withIdentity(),
                                           WrapperRequest(WrapperList{1000}), WrapperRequest(WrapperAdopt{"sge.1", 1000})}) {
         const auto decoded = decodeWrapperRequest(encode(request));
         ASSERT_TRUE(decoded) << decoded.error().message;
@@ -152,7 +159,7 @@ TEST(WrapperProtocol, whatIsDamagedIsRefusedOrReadAsItIsWrittenNow) {
     const auto jobs = encodeWrapperReply(
         WrapperReply{"", {}, {}, {}, {}, {}, {{{"sge.2", ShownState::Running}, {"sge.1", ShownState::Ending}}}});
     for (int i = 0; i < 20'000; ++i)
-        (void)decodeWrapperReply(mutator.mutate(jobs)); // of no packet does an exception come
+        (void)decodeWrapperReply(mutator.mutate(jobs)); // no packet makes the function throw
 }
 
 } // namespace

@@ -8,7 +8,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A disk with two partitions and another disk; volumes on one partition, on that volume and the other partition, on both disks.
+/// A node with two disks, of which one has two partitions. There are volumes on one partition, on this volume and the other
+/// partition, and on both disks.
 class BlockDeviceTest : public TemporaryDirectory {
 protected:
     BlockDeviceTest() {

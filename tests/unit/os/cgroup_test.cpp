@@ -20,7 +20,7 @@ class Cgroups : public TemporaryDirectory {
 protected:
     Cgroups() : tree(top()) { put("cgroup.procs", ""); }
 
-    /// A file of the cgroup, or of one below it.
+    /// Writes a file of the cgroup, or of a cgroup below it.
     void put(const std::string& file, std::string_view text) const { write(relative() / file, text); }
     std::string get(const std::string& file) const {
         return readFile(AT_FDCWD, (top() / relative() / file).c_str()).value_or("(none)");
@@ -126,7 +126,7 @@ TEST_F(Cgroups, processesAreThoseOfNestedCgroupsToo) {
 
 TEST_F(Cgroups, anIncompleteListIsAnError) {
     put("cgroup.procs", "10\n");
-    put("a/cgroup.procs", "0\n20\n"); // 0: of another pid namespace
+    put("a/cgroup.procs", "0\n20\n"); // 0 stands for a process of another pid namespace
     const auto pids = open().processes();
     ASSERT_FALSE(pids);
     EXPECT_EQ(pids.error().code, ErrorCode::Internal);
@@ -210,7 +210,7 @@ TEST_F(Cgroups, whatCanNotGoAwayIsAllButThePageCacheOfDisks) {
     put("memory.current", "10000\n");
     put("memory.stat", "anon 5000\nfile 3000\nshmem 1000\nslab_reclaimable 500\n");
     EXPECT_EQ(open().unreclaimableMemory(), 10000U - 2000 - 500);
-    put("memory.current", "100\n"); // read a moment later
+    put("memory.current", "100\n"); // this file is read a moment later, and may be smaller by then
     EXPECT_EQ(open().unreclaimableMemory(), 0U);
 }
 

@@ -18,7 +18,7 @@ protected:
     Watches()
         : events(write("cgroup.events", "populated 1\n")), other(write("other", "populated 1\n")), watch(std::in_place, loop) {}
 
-    /// Through an open file, as the kernel: one change, one event.
+    /// Writes through an open file, as the kernel does: one change makes one event.
     static void change(const std::filesystem::path& file) {
         std::ofstream(file, std::ios::in | std::ios::out) << "populated 0\n" << std::flush;
     }
@@ -58,7 +58,7 @@ TEST_F(Watches, theRemovalIsTold) {
     std::filesystem::remove(events);
     loop.settle();
     EXPECT_GE(told, 1);
-    handle.reset(); // the kernel has ended its watch already
+    handle.reset(); // the kernel has already ended this watch
     const auto again = on(write("cgroup.events", ""), [&] { told = 100; });
     change(events);
     loop.settle();
@@ -86,7 +86,7 @@ TEST_F(Watches, aHandlerMayEndItself) {
     EventHandle handle;
     handle = on(events, [&, alive = std::make_shared<int>(7)] {
         handle.reset();
-        told += *alive; // what the handler holds must outlast its registration
+        told += *alive; // the data of the handler must outlast its registration
     });
     change(events);
     change(events);
@@ -156,7 +156,7 @@ TEST_F(Watches, aFullQueueTellsAll) {
     const auto one = on(events, [] {});
     const auto two = on(other, [] {});
     const auto three = on(write("quiet", ""), [&] { ++quiet; });
-    for (int i = 0; i <= most / 2; ++i) { // in turn, since equal events in a row are one
+    for (int i = 0; i <= most / 2; ++i) { // the files take turns, because inotify merges equal events in a row
         change(events);
         change(other);
     }

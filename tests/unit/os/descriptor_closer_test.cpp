@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What stands for a close() that hangs is a lane of the background that the test holds.
+// In these tests, a close() hangs because the test holds a lane of the background.
 #include "os/descriptor_closer.hpp"
 
 #include "os/process.hpp"
@@ -43,7 +43,7 @@ protected:
     DescriptorCloser closer{background, kMostOfUsers};
 };
 
-/// A TCP socket that lingers for 20 s, with more to send than its other end takes.
+/// A TCP socket that lingers for 20 s and has more to send than the other end receives.
 struct LingeringSocket {
     LingeringSocket() {
         const UniqueFd listener(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));

@@ -16,7 +16,7 @@ protected:
     void waiting(const std::string& connection, const std::string& count) const {
         write("sys/fs/fuse/connections/" + connection + "/waiting", count + "\n");
     }
-    /// As the kernel shows the connection of a user's server.
+    /// Gives the connection's files to a user, as the kernel does for a user's file server.
     void belongsToAUser(const std::string& connection) const {
         const auto directory = top() / "sys/fs/fuse/connections" / connection;
         if (::geteuid() == 0) {

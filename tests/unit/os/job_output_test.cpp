@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What stands for a hung file server here is a full pipe that nobody reads.
+// In these tests, a full pipe that nobody reads acts as a hung file server.
 #include "os/job_output.hpp"
 
 #include "os/thread_background.hpp"
@@ -30,7 +30,7 @@ struct Pipe : test::Pipe {
         while (::write(own.get(), page.data(), page.size()) > 0) {
         }
     }
-    /// Up to the end, or to `deadlineMs` without a byte.
+    /// Reads up to the end, or until no byte has come for `deadlineMs`.
     std::string readAll(int deadlineMs = 10'000) const {
         std::string text;
         std::array<char, 65536> buffer{};
@@ -52,7 +52,7 @@ protected:
         return {writers, owner, ForeignFd(closer, 0, std::move(descriptor))};
     }
 
-    /// Whether all that was dropped is closed in the end.
+    /// Returns whether all dropped descriptors are closed in the end.
     bool closes() {
         while (closer.held() > 0 && loop.waitForEvent(10'000)) {
         }
@@ -110,7 +110,7 @@ TEST_F(JobOutputTest, isAppendedToAFile) {
         std::ifstream in(name);
         return std::string(std::istreambuf_iterator<char>(in), {});
     };
-    // One event says that our own descriptor is closed, and the other that the line is written.
+    // One event says that the test's own descriptor is closed, and the other event says that the line is written.
     while (content() != "job\nline\n" && loop.waitForEvent(10'000)) {
     }
     EXPECT_EQ(content(), "job\nline\n");
@@ -153,7 +153,7 @@ TEST_F(JobOutputTest, whatIsNotSaidDoesNotStayOpen) {
     }
     outputs.clear();
     EXPECT_TRUE(closes());
-    const auto text = pipes.back().readAll(); // the others' threads hang
+    const auto text = pipes.back().readAll(); // the threads of the other jobs hang
     EXPECT_TRUE(text.ends_with("x")) << text.substr(text.size() - 30);
 }
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
 
-/// Records as /dev/kmsg gives them, one read each.
+/// The records come one for each read, as from /dev/kmsg.
 class KernelLogTest : public ::testing::Test {
 protected:
     KernelLogTest() {
@@ -50,7 +50,7 @@ std::string killed(const std::string& name = "python3") {
            ") total-vm:110456kB, anon-rss:62000kB, file-rss:3000kB, shmem-rss:8kB, UID:1000 pgtables:180kB oom_score_adj:0";
 }
 
-// As Linux 6.1 prints it.
+// The following lines are from Linux 6.1.
 TEST_F(KernelLogTest, anOwnLimit) {
     kernel("python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0");
     kernel("CPU: 1 PID: 4711 Comm: python3 Not tainted 6.1.0-37-cloud-amd64 #1 Debian 6.1.140-1");
@@ -74,7 +74,7 @@ TEST_F(KernelLogTest, anOwnLimit) {
     EXPECT_FALSE(report.byHand);
 }
 
-// As Linux 6.12 does: the statistics line by line.
+// Linux 6.12 prints each line of the statistics as its own record.
 TEST_F(KernelLogTest, statisticsInRecordsOfTheirOwn) {
     kernel("hog invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0");
     kernel("CPU: 0 UID: 1000 PID: 4711 Comm: hog Not tainted 6.12.48+deb13-cloud-amd64 #1");
@@ -122,7 +122,7 @@ TEST_F(KernelLogTest, aLoweredLimitAndSysrqAreByHand) {
     EXPECT_FALSE(reports[2].byHand) << "nothing of one incident stays for the next";
 }
 
-// With memory.oom.group the others follow, each with a line of its own; and the log is rate-limited.
+// With memory.oom.group, each further victim has its own line. The kernel's log is rate-limited.
 TEST_F(KernelLogTest, furtherVictimsHaveNoCgroup) {
     kernel(summary(kSlice));
     kernel(killed());
@@ -149,7 +149,7 @@ TEST_F(KernelLogTest, namesThatImitateTheKernel) {
     }
 }
 
-// A user names the cgroups below his own manager's, and his processes.
+// A user can choose the names of processes, and of cgroups below the user's own manager.
 TEST_F(KernelLogTest, nobodyForgesAnothersCgroup) {
     const std::string other = "/batch.slice/batch-sge.7.slice/job-sge.7.scope";
     const std::string own = "/user.slice/user-1001.slice/user@1001.service/x";
@@ -173,7 +173,7 @@ TEST_F(KernelLogTest, nobodyForgesAnothersCgroup) {
 }
 
 TEST_F(KernelLogTest, onlyTheKernelIsBelieved) {
-    raw("12,7,1,-;" + summary(kSlice) + "\n"); // facility 1: logger(1)
+    raw("12,7,1,-;" + summary(kSlice) + "\n"); // logger(1) uses facility 1
     raw("12,8,1,-;" + killed() + "\n");
     for (const auto* odd : {"", ";", "4", "4,5;", "x,1,2,-;Killed process 1 (a) total-vm:1kB", "4,1,,-;", "4,,,;Killed process"})
         raw(odd[0] == '\0' ? std::string("\n") : std::string(odd));

@@ -51,7 +51,7 @@ TEST(LoopMeter, aTurnThatSleepsIsSaidWithItsHandler) {
 
 TEST(LoopMeter, withoutAMeterNothingIsSaid) { EXPECT_TRUE(logOf(SdEventLoop::Meter::Off, &sleepInACall).empty()); }
 
-// Nor is a machine that is busy with others a call that blocks: two more threads a processor want to run.
+// The meter must not report a blocking call because the machine is busy. So two more threads per processor use CPU time.
 TEST(LoopMeter, workIsNoWait) {
     std::vector<std::thread> others;
     for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i)

@@ -77,7 +77,7 @@ TEST_F(Messages, areWrittenBeforeTheEnd) {
     EXPECT_EQ(done.size(), 100U);
 }
 
-// A journal that stands still must not keep pinfoldd from its end.
+// A journal that hangs must not prevent the end of pinfoldd.
 TEST_F(Messages, areNotWaitedForForEver) {
     SdEventLoop real([](const std::string&) {});
     ThreadBackground threads(real);

@@ -11,7 +11,7 @@
 namespace pinfold::test {
 namespace {
 
-/// A /proc of our own, with links to real files where the kernel's has them.
+/// A fake /proc whose links lead to real files, like those of the kernel.
 class OpenFiles : public TemporaryDirectory {
 protected:
     OpenFiles() { process(1, 0, 'S'); }
@@ -115,7 +115,7 @@ TEST_F(OpenFiles, aProcessThatHangsIsSaidAndTheOthersAreLookedInto) {
     const auto open = write("open", "");
     process(20, 1000, 'S');
     std::filesystem::remove(top() / "proc/20/maps");
-    ASSERT_EQ(::mkfifo((top() / "proc/20/maps").c_str(), 0600), 0); // opening it waits for who writes
+    ASSERT_EQ(::mkfifo((top() / "proc/20/maps").c_str(), 0600), 0); // open() of this file waits for a writer
     process(30, 1001, 'S');
     std::filesystem::create_symlink(open, top() / "proc/30/fd/3");
     const auto files = inUse(std::chrono::milliseconds(500));

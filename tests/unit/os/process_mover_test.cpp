@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
 
-/// A number's process has ended, and a real child stands for the one that has the number now.
+/// In these tests, a process has ended, and a real child acts as the process that has the number now.
 class ProcessMoverTest : public TemporaryDirectory {
 protected:
     ProcessMoverTest() : mover(CgroupTree(top()), ProcessTable(top())) {
@@ -86,7 +86,7 @@ TEST_F(ProcessMoverTest, soIsOneOfTheOwnersSubordinateIds) {
 }
 
 TEST_F(ProcessMoverTest, whatAStrangerHasForkedGoesToWhereTheStrangerIs) {
-    show(stranger.pid(), kScope, 0, kParent); // the stranger is the parent, and has been put back
+    show(stranger.pid(), kScope, 0, kParent); // the parent came into the job by mistake, and has already been moved back
     isIn(kScope, {stranger.pid()});
     ASSERT_FALSE(clear().empty());
     EXPECT_NE(clear().front().find("put back to /system.slice/ssh.service"), std::string::npos);

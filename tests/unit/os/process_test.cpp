@@ -19,7 +19,7 @@
 namespace pinfold::test {
 namespace {
 
-/// Ends the main thread once another one runs, which stays until the process is killed.
+/// Ends the main thread when another thread runs. This thread stays until the process is killed.
 void leaveOnlyAThread() {
     pthread_t thread{};
     ::pthread_create(
@@ -29,11 +29,11 @@ void leaveOnlyAThread() {
                 ::pause();
         },
         nullptr);
-    // glibc's pthread_exit() would unwind through the test; the bare call ends this thread only.
+    // glibc's pthread_exit() would unwind the stack of the test. The system call only ends this thread.
     ::syscall(SYS_exit, 0);
 }
 
-/// A process whose main thread has ended while another one runs.
+/// A process whose main thread has ended while another thread runs.
 class Headless {
 public:
     Headless() {
@@ -113,7 +113,7 @@ TEST(Process, aProcessIsReadAsItIs) {
     EXPECT_TRUE(info->state == 'S' || info->state == 'R') << info->state;
     EXPECT_GT(info->rss, 0U);
     EXPECT_TRUE(info->command.starts_with(printable(program_invocation_name))) << info->command;
-    // A clock tick is 10 ms; the kernel cuts off what is less.
+    // The kernel rounds the start down to a clock tick, which is 10 ms.
     EXPECT_GE(info->started + 10ms, before);
     EXPECT_LE(info->started, BootClock::now());
 }
@@ -156,7 +156,7 @@ TEST(Process, aZombieShowsItsNameAndHasEnded) {
 
 TEST(Process, anEndedMainThreadIsNotTheEnd) {
     const Headless process;
-    // No event tells that a main thread has ended, so look until it has, yielding.
+    // No event reports the end of a main thread, so this loop looks repeatedly and yields.
     const auto deadline = BootClock::now() + std::chrono::milliseconds(kDeadlineMs);
     auto info = ProcessTable().readWithCommand(process.pid());
     while (info && info->state != 'Z' && BootClock::now() < deadline) {
@@ -181,7 +181,7 @@ TEST(Process, aProcessThatIsNotThereIsGone) {
     EXPECT_TRUE(hasEnded(child.pidfd()));
 }
 
-/// Another thread of this process, for as long as it lives.
+/// A second thread of this process, which runs until the object is destroyed.
 class OtherThread {
 public:
     OtherThread() : thread_([this] { pause(); }) {

@@ -91,7 +91,7 @@ TEST_F(Loop, aTimerFiresOnceAndNotEarly) {
     EXPECT_GE(fired, start + 20ms);
 }
 
-// The loop's own idea of now is when this round of events began.
+// The loop's own present time is the time at which the current round of events began.
 TEST_F(Loop, aTimerSetInASlowHandlerIsNotEarly) {
     BootTime set{};
     BootTime fired{};
@@ -194,7 +194,7 @@ TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
     int told = 0;
     EventHandle bad = loop.onReadable(pipe.in.get(), [&] {
         if (++told == 2)
-            bad.reset(); // and throws with its handle gone
+            bad.reset(); // the handler then throws when its handle no longer exists
         throw std::runtime_error("no such luck");
     });
     const auto odd = loop.after(0s, [] { throw 5; });
@@ -219,7 +219,7 @@ TEST_F(Loop, aSignalIsBlockedAndTold) {
         ++told;
         loop.quit(0);
     });
-    ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0); // would end this process were it not blocked
+    ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0); // the signal would end this process if it were not blocked
     EXPECT_EQ(loop.run(), 0);
     EXPECT_EQ(told, 1);
 }

@@ -31,7 +31,7 @@ protected:
     std::optional<ThreadBackground> background{std::in_place, loop};
 };
 
-/// A call that hangs until the test lets it go, or ends.
+/// A call that returns when the test releases the call or when the test ends.
 struct Hanging {
     std::promise<void> gate;
     std::shared_future<void> opened{gate.get_future()};
@@ -58,7 +58,7 @@ TEST_F(BackgroundTest, theResultComesToTheLoopsThread) {
 }
 
 TEST_F(BackgroundTest, aLaneWithOneThreadKeepsTheOrder) {
-    auto order = std::make_shared<std::vector<int>>(); // one thread at a time writes it
+    auto order = std::make_shared<std::vector<int>>(); // only one thread at a time writes to the list
     std::size_t done = 0;
     for (int i = 0; i < 50; ++i)
         ASSERT_TRUE(background->run(
@@ -115,7 +115,7 @@ TEST_F(BackgroundTest, aLaneTakesNoMoreThanItsBound) {
                 opened.wait();
             },
             [&done] { ++done; }));
-        if (i < bound.threads) // else it may still be in the queue, and take the place of one that waits
+        if (i < bound.threads) // work that is still in the queue would take the place of a later call
             started.wait();
     }
     EXPECT_FALSE(background->run(
@@ -162,7 +162,7 @@ TEST_F(BackgroundTest, itEndsWhileACallHangs) {
 TEST_F(BackgroundTest, whatACompletionOwnsGoesWhenItIsForgotten) {
     Hanging hanging;
     const auto owned = std::make_shared<int>();
-    for (int i = 0; i < 2; ++i) // the second one waits behind the first
+    for (int i = 0; i < 2; ++i) // the second call waits behind the first one
         ASSERT_TRUE(background->run(Lane::Names, hanging.work(), [owned] { ADD_FAILURE() << "forgotten"; }));
     EXPECT_EQ(owned.use_count(), 3);
     background->forget();
@@ -177,7 +177,7 @@ TEST_F(BackgroundTest, whatACompletionOwnsGoesWhenItIsForgotten) {
 TEST_F(BackgroundTest, whatGoesWhenItIsForgottenMayAskForMore) {
     Hanging hanging;
     bool goesOn = false;
-    // As a connection that waits for an answer: its descriptor is closed in the background.
+    // The object acts as a connection that waits for an answer, and whose descriptor is closed in the background.
     std::shared_ptr<void> owned(nullptr, [&](void*) {
         EXPECT_TRUE(background->run(
             Lane::Descriptors, [] {}, [&goesOn] { goesOn = true; }));

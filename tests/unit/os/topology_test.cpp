@@ -32,7 +32,7 @@ protected:
         put(cache / "level", std::to_string(level));
         put(cache / "shared_cpu_list", shared.toString());
     }
-    /// As Linux 6 shows it: caches of three levels, and the old name of the list of siblings beside the new one.
+    /// Writes the files as Linux 6 does: three levels of caches, and the list of siblings under its old and its new name.
     void putAll(const Topology& topology) const {
         std::set<unsigned> nodes;
         for (const auto& place : topology.cpus) {
@@ -99,7 +99,7 @@ TEST_F(TopologyFiles, severalL3sInANode) {
 TEST_F(TopologyFiles, offlineCpusAndHoles) {
     const auto all = makeTopology({.packages = 2, .coresPerL3 = 4, .threads = 2, .numbering = Numbering::Interleaved});
     expectComesBack(withoutCpus(all, CpuList::of({0, 3, 11, 12})));
-    put(cpu(3) / "online", "0"); // all that the kernel leaves of an offline CPU
+    put(cpu(3) / "online", "0"); // the kernel removes all other files of an offline CPU
     const auto cpus = read().cpus;
     ASSERT_EQ(cpus.size(), 12U);
     EXPECT_EQ(cpus.front().cpu, 1U);
@@ -159,7 +159,7 @@ TEST_F(TopologyFiles, anUnknownPackageIs0) {
 TEST_F(TopologyFiles, nodesOfMemoryOnlyHaveNoCpus) {
     auto topology = makeTopology({.packages = 2, .coresPerL3 = 2});
     for (auto& place : topology.cpus)
-        place.node = place.node == 0 ? 1 : 8; // numbers with holes
+        place.node = place.node == 0 ? 1 : 8; // node numbers may have gaps
     putAll(topology);
     put(kNodes / "node0/cpulist", "");
     put(kNodes / "node2/cpulist", "");
@@ -199,7 +199,7 @@ TEST_F(TopologyFiles, damagedListsAreAsMissing) {
     putAll(topology);
     put(cpu(1) / "topology/core_cpus_list", "junk");
     put(cpu(1) / "topology/thread_siblings_list", "2-1");
-    put(cpu(1) / "cache/index3/shared_cpu_list", "2-3"); // not even itself
+    put(cpu(1) / "cache/index3/shared_cpu_list", "2-3"); // the list does not even contain this CPU
     put(kNodes / "nodefoo/cpulist", "0-3");
     put(kNodes / "node0/cpulist", "x");
     EXPECT_EQ(read().cpus, topology.cpus);

@@ -22,7 +22,7 @@ namespace {
 
 WrapperReply listOf(std::vector<WrapperJob> jobs) { return {"", {}, {}, {}, {}, {}, std::move(jobs)}; }
 
-/// A pinfoldd that gives these answers, one after the other.
+/// The tests of logins use a fake pinfoldd that gives a list of answers, one after the other.
 class LoginTest : public test::TemporaryDirectory {
 protected:
     ~LoginTest() override { join(); }

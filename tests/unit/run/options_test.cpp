@@ -17,7 +17,7 @@ struct Parsed {
         for (auto& word : words)
             argv.push_back(word.data());
         argv.push_back(nullptr);
-        optind = 0; // glibc's way to begin anew
+        optind = 0; // glibc starts again if this is 0
         options.emplace(parseRunOptions(static_cast<int>(words.size()), argv.data()));
     }
     std::vector<std::string> command() const {
@@ -45,6 +45,20 @@ TEST(RunOptions, limitsAndCommand) {
     EXPECT_EQ(options.limits.allowedCpus->toString(), "0-3");
     EXPECT_EQ(options.limits.runTimeMax, 3'600'000'000U);
     EXPECT_EQ(parsed.command(), (Words{"sh", "-c", "x"}));
+}
+
+TEST(RunOptions, labelsAreOfANewJob) {
+    const Parsed parsed({"pinfold-run", "--label", "project=x", "--label=empty=", "--", "true"});
+    ASSERT_TRUE(*parsed.options) << parsed.options->error().message;
+    EXPECT_EQ(wrappedCommand(**parsed.options).request.identity.labels, (Labels{{"empty", ""}, {"project", "x"}}));
+    for (const char* wrong : {"project", "a b=x", "=x"}) {
+        const Parsed refused({"pinfold-run", "--label", wrong, "--", "true"});
+        ASSERT_FALSE(*refused.options) << wrong;
+        EXPECT_EQ(refused.options->error().message.find("--label: "), 0U);
+    }
+    const Parsed task({"pinfold-run", "--job", "sge.1", "--task", "--label", "a=b", "--", "true"});
+    ASSERT_FALSE(*task.options);
+    EXPECT_NE(task.options->error().message.find("--label"), std::string::npos);
 }
 
 TEST(RunOptions, optionsEndAtTheCommand) {

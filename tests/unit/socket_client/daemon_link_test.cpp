@@ -43,14 +43,14 @@ protected:
         const auto length = ::recv(connection.get(), text.data(), text.size(), 0);
         return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(0, length))};
     }
-    /// The request that was answered.
+    /// Answers the next request, and returns the request.
     static std::string answer(const UniqueFd& connection, const Result<WrapperReply>& reply) {
         auto request = read(connection);
         const auto packet = encodeWrapperReply(reply);
         EXPECT_EQ(::send(connection.get(), packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));
         return request;
     }
-    /// Waits, as the wrapper does, until there is an outcome.
+    /// Waits for the outcome, as the wrapper does.
     static Result<WrapperReply> outcome(DaemonLink& link) {
         const Deadline deadline(20s);
         for (;;) {
@@ -96,7 +96,7 @@ TEST_F(DaemonLinkTest, aLostAnswerIsAskedForAgain) {
     listen();
     DaemonLink link(path);
     link.end({"sge.1", 5, {.status = 0, .signal = {}}});
-    const auto asked = read(accept()); // and closed: pinfoldd was killed
+    const auto asked = read(accept()); // the connection is closed at once, as if pinfoldd was killed
     EXPECT_FALSE(link.advance());
     EXPECT_TRUE(link.away());
     while (!link.advance() && link.waitFor().fd < 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// One jump of the clock must not remove all receipts.
+// Tests that one jump of the clock does not remove all receipts.
 #include "history_fixture.hpp"
 
 #include <filesystem>
@@ -18,7 +18,7 @@ protected:
         EXPECT_TRUE(history.write({{receipt("old", "sge.1", toUsec(kStart - kDay)), receipt("new", "sge.2", toUsec(kStart))}}));
     }
 
-    /// An hourly look of pinfoldd's, with the clocks as they are by now.
+    /// Vacuums the history as pinfoldd does every hour, with the current times of the clocks.
     Vacuumed look() {
         const auto done = history.vacuum({.maxAge = kMaxAge, .clock = ClockReading{bootId, boot}}, now, 100);
         EXPECT_TRUE(done) << done.error().message;
@@ -56,7 +56,7 @@ TEST_F(HistoryClockTest, aJumpAheadRemovesNothing) {
         EXPECT_TRUE(done.clockDoubted && done.removed == 0) << hour;
         passes(kHour);
     }
-    now -= 365 * kDay; // somebody has set it right
+    now -= 365 * kDay; // somebody has corrected the clock
     EXPECT_EQ(look().removed, 0U);
 }
 

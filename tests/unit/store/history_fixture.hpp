@@ -60,7 +60,7 @@ inline Receipt ended(Receipt made, JobResult result, std::optional<int> status, 
     return made;
 }
 
-/// One receipt or more for each word of a filter, newest last.
+/// Returns at least one receipt for each word of a filter. The newest receipt is last.
 inline std::vector<Receipt> mixed() {
     return {ended(receipt("ok", "sge.1", 100, 1), JobResult::Exited, 0),
             ended(receipt("bad", "sge.2", 200, 1), JobResult::Exited, 1),
@@ -82,7 +82,14 @@ inline std::vector<std::string> idsOf(const Result<std::vector<Receipt>>& receip
 
 using Ids = std::vector<std::string>;
 
-/// All that a filter may ask of mixed(), whatever made the file.
+/// The receipt as it was before the history gave it a number.
+inline Receipt unnumbered(Receipt receipt) {
+    receipt.sequence.reset();
+    receipt.epoch.reset();
+    return receipt;
+}
+
+/// Tests all filters on the receipts of mixed(), no matter which version made the file.
 inline void expectMixed(const History& history) {
     EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy", "slow", "bad", "ok"}));
     EXPECT_EQ(idsOf(history.list(kinds("timeout"))), (Ids{"slow2", "slow"}));
@@ -147,7 +154,7 @@ protected:
         sqlite3_close(db);
     }
     std::filesystem::path file() const { return top() / "lib dir/history#1?%41.db"; }
-    /// As pinfold before schema 2 made it.
+    /// Writes the file as pinfold did before schema 2.
     void writeSchema1(const std::vector<Receipt>& receipts) const {
         std::filesystem::create_directories(file().parent_path());
         sql("PRAGMA journal_mode = WAL;"
@@ -161,8 +168,12 @@ protected:
             sql("INSERT INTO receipts (id, key, uid, ended, receipt) VALUES ('" + one.id + "', '" + one.key + "', " +
                 std::to_string(one.uid) + ", " + std::to_string(toUsec(one.ended)) + ", '" + encode(one) + "')");
     }
-    /// Makes the file what a pinfold of schema 3 would have written, if no two kinds differ by failed and unknown alone.
+    void downgradeToSchema4() const {
+        sql("DROP TABLE numbering; DROP INDEX by_owner; DROP TRIGGER profile_goes; DROP TABLE profiles; PRAGMA user_version = 4");
+    }
+    /// Converts the file to schema 3. The file must not have two kinds that differ only in failed and unknown.
     void downgradeToSchema3() const {
+        downgradeToSchema4();
         sql("ALTER TABLE kinds RENAME COLUMN outcome TO exit_ok; UPDATE kinds SET exit_ok = 0 WHERE exit_ok = 2;"
             "PRAGMA user_version = 3");
     }

@@ -46,7 +46,7 @@ TEST_F(HistoryFile, anOlderFileIsBroughtUpToDate) {
     auto history = open();
     EXPECT_EQ(number("PRAGMA user_version"), kHistorySchema);
     expectMixed(history);
-    EXPECT_EQ(*history.list(kinds("timeout", "sge")), std::vector<Receipt>{mixed()[2]});
+    EXPECT_EQ(unnumbered(history.list(kinds("timeout", "sge"))->at(0)), mixed()[2]);
     EXPECT_EQ(number("SELECT count(*) FROM kinds"), 7U);
     ASSERT_TRUE(history.write({{receipt("ok", "sge.1", 999), ended(receipt("new", "sge.7", 800), JobResult::Lost, {})}}));
     EXPECT_EQ(idsOf(history.list(kinds("lost", "sge"))), Ids{"new"});

@@ -37,17 +37,18 @@ TEST_F(HistoryFile, withoutLimitsAllStays) {
 TEST_F(HistoryFile, whatIsTooOldIsRemovedOldestFirst) {
     auto history = open();
     auto receipts = mixed();
-    std::rotate(receipts.begin(), receipts.begin() + 3, receipts.end()); // not in the order of their ends
+    std::rotate(receipts.begin(), receipts.begin() + 3, receipts.end()); // the receipts are not in the order of the jobs' ends
     ASSERT_TRUE(history.write({receipts}));
     auto vacuumed = *history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 2);
     EXPECT_EQ(vacuumed.removed, 2U);
     EXPECT_TRUE(vacuumed.more);
     EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy", "slow"}));
-    ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}})); // between two calls
+    ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}})); // this receipt comes between two calls
     vacuumed = *history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 2);
     EXPECT_EQ(vacuumed.removed, 1U);
     EXPECT_FALSE(vacuumed.more);
-    EXPECT_EQ(idsOf(history.list({})), (Ids{"new", "slow2", "unknown", "stopped", "messy"})); // 400: just old enough to stay
+    // the job that ended at 400 is just young enough to stay
+    EXPECT_EQ(idsOf(history.list({})), (Ids{"new", "slow2", "unknown", "stopped", "messy"}));
     EXPECT_EQ(idsOf(history.list(kinds({}, {}, false, true))), (Ids{"slow2", "stopped"}));
 }
 
@@ -76,12 +77,12 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
         removed += vacuumed.removed;
     } while (vacuumed.more);
     EXPECT_LE(vacuumed.bytes, limit);
-    EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // one call's more than needed at most
+    EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // the last call removes at most 100 receipts too many
     EXPECT_EQ(history.info()->bytes, vacuumed.bytes);
     EXPECT_EQ(history.info()->rows, 1000 - removed);
     EXPECT_EQ(history.info()->oldest, fromUsec<RealTime>(1000 + removed));
     EXPECT_EQ(history.info()->newest, fromUsec<RealTime>(1999));
-    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // of the last call, which gave 100 back
+    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // only pages of the last call may still be free
     sql("PRAGMA wal_checkpoint(TRUNCATE)");
     EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
 }
@@ -120,7 +121,7 @@ TEST_F(HistoryFile, anOlderFileStaysWithinItsLimitToo) {
     EXPECT_EQ(history.vacuum({.maxBytes = 0}, fromUsec<RealTime>(0), 1000)->more, false);
     const auto pages = number("PRAGMA page_count");
     EXPECT_TRUE(history.write({receipts}));
-    EXPECT_LE(number("PRAGMA page_count"), pages); // those that were free
+    EXPECT_LE(number("PRAGMA page_count"), pages); // the new receipts use the pages that were free
 }
 
 TEST_F(HistoryFile, aReaderRemovesNothing) {

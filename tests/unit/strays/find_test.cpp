@@ -115,7 +115,7 @@ TEST_F(Find, ageCpuAndCommand) {
     auto old = process(3);
     old.info.started = kNow - 60 * kSecond;
     auto future = process(4);
-    future.info.started = kNow + kSecond; // to the clock tick
+    future.info.started = kNow + kSecond; // the kernel rounds the start time of a process to clock ticks
     EXPECT_EQ(pids(std::move(young), std::move(old), std::move(future)), Pids{3});
     policy.config.minCpu = 10us;
     auto busy = process(5);

@@ -13,7 +13,7 @@ namespace {
 constexpr uid_t kAlice = 500'001;
 constexpr uid_t kBob = 500'002;
 
-/// A file of alice's and one of bob's, both of a job that has ended.
+/// A file of alice and a file of bob. Each file belongs to a job that has ended.
 class LeftoverSearchTest : public TemporaryDirectory {
 protected:
     void SetUp() override {
@@ -26,7 +26,7 @@ protected:
         const LeftoverRules rules{.ordinary = [](uid_t uid) { return uid == kAlice || uid == kBob; },
                                   .directories = {top()},
                                   .minAge = 0s,
-                                  .root = false, // nothing is removed, and nobody's processes are looked into
+                                  .root = false, // an ordinary user's run removes nothing, and reads no other user's processes
                                   .doubts = {}};
         return searchLeftovers(rules, sources, nullptr);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Real children, which a fake /proc shows as it likes.
+// These tests use real children, and a fake /proc that may show other data about them.
 #include "strays/sweep.hpp"
 
 #include "tests/support/cpp/sleeping_process.hpp"
@@ -50,7 +50,7 @@ protected:
                 },
                 policy};
     }
-    /// What was told of each process, in order.
+    /// Returns the actions that were reported for each process, in their order.
     std::map<pid_t, std::vector<StrayAction::Kind>> sweepAll(StraysMode mode) {
         std::map<pid_t, std::vector<StrayAction::Kind>> told;
         const auto watch = scanner();
@@ -133,7 +133,7 @@ TEST_F(StrayScannerTest, aProcThatHidesIsNotSure) {
         setHiding(options);
         ASSERT_EQ(scanner().look(Pidfds::Keep).unseen.size(), 1U) << options;
     }
-    write("proc/self/status", "CapEff:\t0000000000080000\n"); // CAP_SYS_PTRACE sees all
+    write("proc/self/status", "CapEff:\t0000000000080000\n"); // CAP_SYS_PTRACE allows to look into all processes
     EXPECT_TRUE(scanner().look(Pidfds::Keep).areSure());
     write("proc/self/status", "CapEff:\t0000000000000000\n");
     setHiding("rw,hidepid=off");
@@ -173,7 +173,7 @@ TEST_F(StrayScannerTest, whoCannotBeReadIsKilledByName) {
     show(hanging.pid());
     const auto file = top() / "proc" / std::to_string(hanging.pid()) / "cmdline";
     std::filesystem::remove(file);
-    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0); // opening it waits for who writes
+    ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0); // open() of this file waits for a writer
     const auto findings = scanner().look(Pidfds::Close);
     EXPECT_TRUE(findings.areSure());
     ASSERT_EQ(findings.unread.size(), 1U);

@@ -32,7 +32,7 @@ ResourceLimits allLimits() {
             .runTimeMax = 3'600'000'000};
 }
 
-/// That limit and no other.
+/// Returns limits in which only this limit is set.
 ResourceLimits only(std::optional<std::uint64_t> ResourceLimits::*limit, std::uint64_t value) {
     ResourceLimits limits;
     limits.*limit = value;
@@ -48,7 +48,7 @@ std::string value(const std::vector<ExpectedCgroupValue>& values, const std::str
     return "none";
 }
 
-/// A value that any limit of this form takes.
+/// Returns a value that every limit of this form accepts.
 const char* sampleOf(LimitForm form) {
     switch (form) {
     case LimitForm::Size:
@@ -123,13 +123,14 @@ TEST(UnitProperties, ofAFurtherTaskHaveNoLimitsOfTheirOwn) {
 
 TEST(UnitProperties, ofNoLimitsSetNone) {
     EXPECT_EQ(sliceProperties(key("sge.1"), {}).size(), 8U);
-    // The time limit must stay changeable, which RuntimeMaxUSec of a running scope is not.
+    // The time limit is not among the properties, because it must stay changeable, and RuntimeMaxUSec of a running scope cannot
+    // change.
     EXPECT_EQ(sliceProperties(key("sge.1"), {only(&ResourceLimits::runTimeMax, 1'000'000), {}}),
               sliceProperties(key("sge.1"), {}));
 }
 
-// Whatever a key holds: only names of the allow-list, each once, and text that can't become a line of a unit file of its own,
-// nor swallow the next one.
+// No matter what a key contains, the properties have only allowed names, each name once, and no text that could add a line to a
+// unit file or join with the next line.
 TEST(UnitProperties, staySafeWhateverTheKey) {
     const std::set<std::string> allowed{
         "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting",     "TasksAccounting", "IOAccounting",
@@ -187,7 +188,7 @@ TEST(ExpectedCgroupValues, ofInfinityAreTheWordMax) {
     EXPECT_EQ(value(values, "pids.max"), "max");
 }
 
-/// The slice's properties by name.
+/// Returns the slice's properties by name.
 std::map<std::string, UnitProperty::Value> byName(const TaskProperties& job) {
     std::map<std::string, UnitProperty::Value> properties;
     for (const auto& property : sliceProperties(key("sge.1"), job))
@@ -195,7 +196,7 @@ std::map<std::string, UnitProperty::Value> byName(const TaskProperties& job) {
     return properties;
 }
 
-// Types and names as systemd.resource-control(5) and org.freedesktop.systemd1(5) of 252 and 257 have them.
+// The types and names are those of systemd.resource-control(5) and org.freedesktop.systemd1(5) in systemd 252 and 257.
 TEST(UnitProperties, areTypedAsSystemdTakesThem) {
     ResourceLimits limits;
     for (const auto& [name, text] :
@@ -277,8 +278,8 @@ TEST(ExpectedCgroupValues, ofAnIoWeightAreEitherSchedulers) {
     EXPECT_FALSE(holds(std::nullopt, std::nullopt));
 }
 
-// systemd accepts a property and then does nothing if the kernel has no such file. A limit that is not read back would fail
-// silently.
+// systemd accepts a property without an error even if the kernel lacks the file. If pinfoldd did not read the cgroup's file,
+// nobody would notice that the limit is missing.
 TEST(ExpectedCgroupValues, existForEachLimitThatTheKernelEnforces) {
     for (const auto& row : limitTable()) {
         const bool byKernel = row.property != nullptr;
@@ -305,7 +306,7 @@ TEST(ExpectedCgroupValues, ofASmallQuotaHaveALongerPeriod) {
     };
     EXPECT_EQ(cpuMax(1'000'000), "100000 100000");
     EXPECT_EQ(cpuMax(10'000), "1000 100000") << "the kernel's least quota, in the usual period";
-    EXPECT_EQ(cpuMax(9'000), "1000 111111"); // 0.999999 ms, which systemd rounds up to the least
+    EXPECT_EQ(cpuMax(9'000), "1000 111111"); // systemd rounds 0.999999 ms up to the shortest period
     EXPECT_EQ(cpuMax(1'000), "1000 1000000") << "the kernel's longest period";
     EXPECT_EQ(cpuMax(500), "1000 1000000") << "no less than the kernel's least";
 }

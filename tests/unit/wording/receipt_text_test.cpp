@@ -17,7 +17,7 @@ constexpr std::uint64_t kGiB = 1 << 30;
 
 std::string nameOf(std::uint32_t uid) { return uid == 0 ? "root" : "alice"; }
 
-/// Ran well for ten minutes, within all that it asked for.
+/// Returns the receipt of a job that ran for ten minutes, used what it had asked for, and ended without an error.
 Receipt sample() {
     Receipt receipt;
     receipt.id = "1";
@@ -30,6 +30,7 @@ Receipt sample() {
     receipt.usage.cpuUser = 15min;
     receipt.usage.cpuSystem = 60s;
     receipt.usage.memoryPeak = 512 * kMiB;
+    receipt.usage.memoryNeed = 300 * kMiB;
     receipt.limits.memoryMax = kGiB;
     receipt.limits.cpuQuota = 2'000'000;
     return receipt;
@@ -46,9 +47,12 @@ TEST(ReceiptPage, ofAJobThatRanWell) {
     EXPECT_EQ(page(sample()), "Job sge.4711 of user alice is over. It exited with status 0.\n"
                               "\n"
                               "  started      2023-11-14T22:13:20Z\n"
-                              "  ended        2023-11-14T22:23:20Z, after 10min\n"
-                              "  CPU          16min (user 15min, system 1min), 80% of the time of 2 CPUs\n"
-                              "  memory       512M at its peak of 1G, 50%\n"
+                              "  ended        2023-11-14T22:23:20Z, after 0:10:00\n"
+                              "  CPU          16min (user 15min, system 1min)\n"
+                              "               CPU efficiency: 80.00% of 20min core-walltime (2 CPUs)\n"
+                              "  memory       needed 300M\n"
+                              "               memory efficiency: 29.30% of 1G\n"
+                              "               512M at the peak with page cache\n"
                               "  tasks        1\n"
                               "  left behind  nothing\n");
 }
@@ -69,6 +73,7 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
     usage.cpuThrottled = 1500ms;
     usage.memoryPeakAnon = 500 * kMiB;
     usage.memoryPeakFile = 12 * kMiB;
+    usage.memoryPeakShmem = 2 * kMiB;
     usage.swapPeak = 3 * kMiB;
     usage.tasksPeak = 17;
     usage.ioRead = 11 * kMiB;
@@ -84,12 +89,14 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
               "(Terminated).\n"
               "\n"
               "  started      2023-11-14T22:13:20Z\n"
-              "  ended        2023-11-14T22:23:20Z, after 10min, of which suspended 2min\n"
-              "  run time     8min of 1h, 13%\n"
-              "  CPU          5min (user 4min, system 1min), 25% of the time of 2.5 CPUs\n"
+              "  ended        2023-11-14T22:23:20Z, after 0:10:00, of which suspended 0:02:00\n"
+              "  run time     0:08:00 of 1:00:00, 13%\n"
+              "  CPU          5min (user 4min, system 1min)\n"
+              "               CPU efficiency: 25.00% of 20min core-walltime (2.5 CPUs)\n"
               "               slowed down by its quota for 1s 500ms (sum over all CPUs)\n"
-              "  memory       512M at its peak of 1G, 50%\n"
-              "               of which the job's own data 500M, page cache 12M\n"
+              "  memory       needed 300M\n"
+              "               memory efficiency: 29.30% of 1G\n"
+              "               512M at the peak with page cache, of which page cache 10M\n"
               "  swap         3M at its peak\n"
               "  tasks        2, 17 processes and threads at the peak of 100\n"
               "  disks        read 11M, written 22M\n"
@@ -117,7 +124,11 @@ TEST(ReceiptPage, saysWhichLimitsWereNotEnforced) {
     receipt.usage.memoryPeak = 2 * kMiB;
     receipt.limitsNotEnforced = {"memory_max", "tasks_max"};
     const auto text = page(receipt);
-    EXPECT_NE(text.find("2M at its peak of 1M (not enforced), 200%\n"), std::string::npos) << text;
+    EXPECT_NE(text.find("  memory       not known what the job needed\n"
+                        "               limit 1M (not enforced)\n"
+                        "               2M at the peak with page cache\n"),
+              std::string::npos)
+        << text;
     EXPECT_NE(text.find("at the peak of 100 (not enforced)\n"), std::string::npos) << text;
     EXPECT_NE(text.find("  limits       memory_max, tasks_max (not enforced)\n"), std::string::npos) << text;
 }
@@ -158,7 +169,7 @@ TEST(ReceiptPage, theUnknownIsNotZero) {
                              "  started      1970-01-01T00:00:00Z\n"
                              "  ended        1970-01-01T00:00:00Z, after 0\n"
                              "  CPU          not known\n"
-                             "  memory       not known\n"
+                             "  memory       not known what the job needed\n"
                              "  tasks        1\n"
                              "  left behind  nothing\n");
 }
@@ -177,7 +188,7 @@ TEST(ReceiptPage, staysAPageAndInWholeCharacters) {
     receipt.usage.ioRead = receipt.usage.ioWritten = 0;
     receipt.usage.ioDevices.resize(40);
     receipt.leftovers.count = 10'000;
-    receipt.leftovers.commands.assign(10'000, "x" + std::string(99, 'y') + "\xc3\xa9 and on"); // é would be cut in two
+    receipt.leftovers.commands.assign(10'000, "x" + std::string(99, 'y') + "\xc3\xa9 and on"); // a cut here would split é
     const auto text = page(receipt);
     EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 32) << text;
     EXPECT_NE(text.find("    x" + std::string(99, 'y') + "…\n"), std::string::npos) << text;
@@ -208,22 +219,52 @@ TEST(Cause, everyOneHasItsSentence) {
 }
 
 TEST(StopLine, isOfEachEndThatWasNotTheJobsDoing) {
-    auto receipt = sample();
+    Receipt receipt;
     receipt.key = "sge.4711";
     receipt.limits.runTimeMax = toUsec(2h);
+    receipt.wall = 2h;
+    receipt.ended = fromUsec<RealTime>(1'763'678'000'000'000);
     const auto said = [&receipt](JobResult result) {
         receipt.result = result;
         return stopLine(receipt, "node7", nameOf);
     };
-    const std::string job = "pinfold-run: job sge.4711 on node7 was stopped";
-    EXPECT_EQ(said(JobResult::Timeout), job + ": it reached its run time limit of 2h");
-    EXPECT_EQ(said(JobResult::NodeShutdown), job + ": the node is being shut down");
-    EXPECT_EQ(said(JobResult::Stopped), job + " on request");
+    const std::string job = "pinfold-run: job sge.4711 on node7 was ";
+    const std::string figures = ". It ran for 2h until " + formatUtc(receipt.ended) + ".";
+    EXPECT_EQ(said(JobResult::Timeout), job + "stopped: it reached its run time limit of 2h" + figures);
+    EXPECT_EQ(said(JobResult::NodeShutdown), job + "stopped: the node is being shut down" + figures);
+    EXPECT_EQ(said(JobResult::SupervisorLost), job + "stopped: its supervisor was killed" + figures);
+    EXPECT_EQ(said(JobResult::Lost), job + "lost: its systemd units disappeared" + figures);
+    EXPECT_EQ(said(JobResult::Stopped), job + "stopped on request" + figures);
     receipt.stoppedBy = 0;
-    EXPECT_EQ(said(JobResult::Stopped), job + " on request of user " + nameOf(0));
-    for (const auto result : {JobResult::Exited, JobResult::Signaled, JobResult::OutOfMemory, JobResult::SupervisorLost,
-                              JobResult::NodeLost, JobResult::Lost})
+    EXPECT_EQ(said(JobResult::Stopped), job + "stopped on request of user " + nameOf(0) + figures);
+    for (const auto result : {JobResult::Exited, JobResult::Signaled, JobResult::OutOfMemory, JobResult::NodeLost})
         EXPECT_EQ(said(result), "") << toString(result);
+}
+
+TEST(StopLine, hasTheFiguresThatAreKnown) {
+    Receipt receipt;
+    receipt.result = JobResult::Stopped;
+    receipt.wall = 3h;
+    receipt.ended = fromUsec<RealTime>(1'763'678'000'000'000);
+    const auto until = " until " + formatUtc(receipt.ended);
+    const auto figures = [&receipt] {
+        const auto line = stopLine(receipt, "node7", nameOf);
+        return line.substr(line.find(". It ran for ") + 2);
+    };
+    receipt.usage.memoryPeak = 3 * kMiB;
+    EXPECT_EQ(figures(), "It ran for 3h" + until + " and had a peak of 3M of memory with page cache.");
+    receipt.usage.memoryNeed = 2 * kMiB;
+    receipt.limits.memoryMax = kInfinity;
+    EXPECT_EQ(figures(), "It ran for 3h" + until + " and needed 2M of memory.");
+    receipt.limits.memoryMax = 4 * kMiB;
+    receipt.usage.cpuUser = 90min;
+    receipt.usage.cpuSystem = 1min;
+    receipt.suspended = 1h;
+    EXPECT_EQ(figures(),
+              "It ran for 3h (1h of it suspended)" + until + ", used 1h 31min of CPU time and needed 2M of memory (limit 4M).");
+    receipt.usage.memoryNeed.reset();
+    receipt.usage.memoryPeak.reset();
+    EXPECT_EQ(figures(), "It ran for 3h (1h of it suspended)" + until + " and used 1h 31min of CPU time.");
 }
 
 TEST(Cause, ofAKillForMemory) {
@@ -264,8 +305,44 @@ TEST(Efficiency, isOfTheFewerCpusAndOfTheTimeThatItRan) {
     EXPECT_EQ(cpuEfficiency(receipt), std::nullopt) << "it never ran";
 }
 
+TEST(Efficiency, isOfTheSlotsIfThereIsNoOtherLimit) {
+    auto receipt = sample();
+    receipt.limits.cpuQuota.reset();
+    EXPECT_EQ(cpuEfficiency(receipt), std::nullopt);
+    receipt.slots = 4;
+    EXPECT_DOUBLE_EQ(*cpuEfficiency(receipt), 0.4);
+    EXPECT_EQ(coreWalltime(receipt), 40min);
+    EXPECT_NE(page(receipt).find("CPU efficiency: 40.00% of 40min core-walltime (4 CPUs)\n"), std::string::npos) << page(receipt);
+    EXPECT_EQ(onlyAdvice(receipt), "The job kept 40% of its CPUs busy: ask for fewer CPUs, or let the job use all of them.");
+}
+
+TEST(Efficiency, aProductThatDoesNotFitIsUnknown) {
+    Receipt receipt;
+    receipt.wall = Microseconds::max();
+    receipt.slots = 2;
+    receipt.usage.cpuUser = receipt.usage.cpuSystem = 1us;
+    EXPECT_EQ(coreWalltime(receipt), std::nullopt);
+    EXPECT_EQ(cpuEfficiency(receipt), std::nullopt);
+}
+
+TEST(Efficiency, ofMemoryCountsNoPageCache) {
+    auto receipt = sample();
+    EXPECT_DOUBLE_EQ(*memoryEfficiency(receipt), 300.0 / 1024);
+    receipt.usage.memoryNeed.reset();
+    EXPECT_EQ(memoryEfficiency(receipt), std::nullopt) << "the peak may be page cache";
+    receipt = sample();
+    receipt.limits.memoryMax = kInfinity;
+    EXPECT_EQ(memoryEfficiency(receipt), std::nullopt);
+}
+
 TEST(Advice, onMemoryAskedForInVain) {
     auto receipt = sample();
+    receipt.limits.memoryMax = 64 * kGiB;
+    receipt.usage.memoryPeak = 60 * kGiB;
+    EXPECT_EQ(onlyAdvice(receipt),
+              "The job asked for 64G of memory and needed 300M: if you ask for less, the job may start sooner.");
+    receipt = sample();
+    receipt.usage.memoryNeed.reset();
     receipt.limits.memoryMax = 64 * kGiB;
     receipt.usage.memoryPeak = kGiB;
     EXPECT_EQ(onlyAdvice(receipt),
@@ -274,7 +351,7 @@ TEST(Advice, onMemoryAskedForInVain) {
     receipt.limits.cpuQuota.reset();
     EXPECT_TRUE(adviceOn(receipt).empty()) << "too short to tell";
     receipt = sample();
-    receipt.usage.memoryPeak = kMiB;
+    receipt.usage.memoryNeed = receipt.usage.memoryPeak = kMiB;
     receipt.limits.memoryMax = kGiB - 1;
     EXPECT_TRUE(adviceOn(receipt).empty()) << "that is not worth a word";
 }
@@ -283,7 +360,7 @@ TEST(Advice, onMemoryThatWasNearTheLimit) {
     auto receipt = sample();
     receipt.usage.memoryPeak = kGiB;
     EXPECT_TRUE(adviceOn(receipt).empty()) << "all of that may be page cache";
-    receipt.usage.memoryPeakAnon = kGiB - kMiB;
+    receipt.usage.memoryNeed = kGiB - kMiB;
     EXPECT_EQ(onlyAdvice(receipt), "The job almost reached its memory limit: ask for more memory.");
     receipt.usage.memoryHighEvents = 3;
     receipt.usage.memoryPressure = 5min;

@@ -12,7 +12,7 @@
 namespace pinfold {
 namespace {
 
-/// The exit status of a process of its own that does this.
+/// Runs the function in its own process, and returns the exit status.
 int inAnotherProcess(int (*act)()) {
     const auto pid = ::fork();
     if (pid == 0)

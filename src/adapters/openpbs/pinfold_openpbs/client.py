@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Asks pinfoldd, by the command pinfold: in the interpreter of a hook there is no D-Bus."""
+"""Asks pinfoldd by the command pinfold, because the interpreter of a hook has no module for D-Bus."""
 
 import json
 import os
@@ -15,9 +15,10 @@ from .processes import run
 PINFOLD = "@bindir@/pinfold"
 POLICY_FILE = "/run/pinfold/on-failure"
 JOURNAL = "/run/systemd/journal/socket"
-RUN_UNCONFINED = "c7022423c2614349afc3df64d57013d2"  # as in src/base/message_ids.hpp
+RUN_UNCONFINED = "c7022423c2614349afc3df64d57013d2"  # src/base/message_ids.hpp has the same message id
 
-# The seconds that the hook may take for an event. The page sets the hook's alarm to 90 s. After 90 s MoM kills the hook, and counts an error.
+# BUDGET is the time that the hook may take for an event, in seconds. docs/schedulers/openpbs.md sets the alarm of the hook to 90
+# s. After 90 s, MoM kills the hook and counts an error.
 BUDGET = 80
 STARTED = time.monotonic()
 
@@ -47,7 +48,8 @@ def pinfold_json(*arguments):
 
 
 def may_run_unconfined(key, failure):
-    """As pinfold-run decides (src/socket_client/failure_policy.cpp): never when pinfoldd said no, and with a warning each time."""
+    """Decides in the same way as pinfold-run (src/socket_client/failure_policy.cpp): a job that pinfoldd refused never runs without a
+    scope. The journal gets a warning about each job that runs without a scope."""
     if not failure.outage or not site_allows_unconfined():
         return False
     warn_in_journal(key, str(failure))
@@ -73,4 +75,4 @@ def warn_in_journal(key, message):
         try:
             journal.sendto(text.encode(), JOURNAL)
         except OSError:
-            pass  # MoM's log has it
+            pass  # the message is also in MoM's log

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""begin opens the job, launch and attach put processes into it, epilogue ends it and reports what it used.
+"""Handles the events of a job: begin opens the job, launch and attach put processes into the job, and epilogue ends the job.
 
-A job that can't be put into its scope is requeued. What comes after a job's start never rejects: MoM would delete the job whose
-epilogue does. No state is kept between events but what pinfoldd knows.
+If a job cannot be put into its scope, PBS requeues the job. After the start of a job, the hook rejects only a resume that failed. If the
+hook rejected the epilogue, MoM would delete the job. The hook keeps no state between events, because pinfoldd has the state.
 """
 
 import os
@@ -26,13 +26,13 @@ def owner_of(job):
 
 
 def resource(job, name, value):
-    """A resource of the whole job; None: not asked for."""
+    """Returns a resource of the whole job, or None if the job did not request the resource."""
     found = job.Resource_List[name]
     return None if found in (None, "") else value(found)
 
 
 def asked(job, value, *names):
-    """Those of the resources that the job asked for."""
+    """Returns the resources in `names` that the job requested."""
     found = {name: resource(job, name, value) for name in names}
     return {name: amount for name, amount in found.items() if amount is not None}
 
@@ -58,13 +58,19 @@ def limits_of(job, share):
     return words.memory_limits(share, pmem) + words.run_time_max(walltime)
 
 
+def identity_of(job):
+    known = {name: getattr(job, name, None) for name in ("Job_Name", "Account_Name", "queue", "project", "egroup", "Job_Owner", "run_count")}
+    return words.identity(known, str(job.id), job.exec_host2 or job.exec_host)
+
+
 def open_job(job, *options):
-    """Its slice and environment. From launch and attach too: for a live job this is nothing new, and one that began without pinfold has another
-    chance. All that an event asks of pinfold is asked at once: a start of the command is most of what an event costs."""
+    """Opens the job, and returns the job's slice and environment. Launch and attach call open_job() too: it changes nothing for a live job,
+    and opens a job that began without pinfold. Each event calls pinfold only once, because the start of the command is the greatest part
+    of an event's cost."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
                         "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
-                        *options)
+                        *identity_of(job), *options)
 
 
 def adopt(pids):
@@ -73,14 +79,14 @@ def adopt(pids):
 
 def on_begin(event):
     words.check_process_limits(chunks_here(event.job), asked(event.job, str, "pvmem", "file"), asked(event.job, int, "cput", "pcput"))
-    open_job(event.job, "--replace")  # a former run of it, if MoM had no time to end it
+    open_job(event.job, "--replace")  # --replace ends an earlier run of the job, if MoM had no time to end that run
 
 
 def on_launch(event):
-    """MoM has forked the process that becomes the job, or a task of it, and has it wait for this hook, whose parent it is."""
+    """Adopts the parent of this hook. MoM has forked the parent, which becomes the job or a task, and waits for the hook to end."""
     opened = open_job(event.job, *adopt([os.getppid()]), *(["--batch"] if starts_script(event) else []))
-    for name, value in opened["environment"].items():
-        event.env[name] = value.replace(",", "\\,")  # MoM takes them apart at commas
+    for name, value in words.variables(opened["environment"], event.env).items():
+        event.env[name] = value.replace(",", "\\,")  # MoM splits the text of all variables at commas
 
 
 def starts_script(event):
@@ -90,8 +96,9 @@ def starts_script(event):
 def on_attach(event):
     owner = owner_of(event.job).pw_uid
     outside = session_of(event.pid, owner)
-    while outside:  # one of them may have forked before it was moved
-        # As many as it takes at once. A number may be another's by now, and we are root.
+    while outside:  # a process may have forked before pinfold moved it
+        # One call of pinfold takes at most 16 processes. With --owner, pinfold checks the owner of each process, because a process id may
+        # belong to a process of another user by now, and the hook runs as root.
         opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
         outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 
@@ -103,7 +110,7 @@ def on_resize(event):
 
 
 def end_job(job, *options):
-    """Its receipt; None: pinfold knows nothing of the job, or of an earlier run only."""
+    """Ends the job, and returns its receipt. Returns None if pinfold does not know the job, or knows only an earlier run of the job."""
     try:
         receipt = pinfold_json("end", key_of(job.id), *options)["receipt"]
     except Failure as failure:
@@ -114,7 +121,8 @@ def end_job(job, *options):
 
 
 def known_exit(job):
-    """MoM says 0 also where it does not know: on a sister host, and of a job that it is not the parent of since it was restarted."""
+    """Returns the options for the exit status, or nothing if MoM does not know the exit status. MoM reports the exit status 0 on a sister
+    host, and for a job that started before a restart of MoM, although MoM does not know how these jobs ended."""
     status = number(job.Exit_status)
     if not job.in_ms_mom() or (status == 0 and node.mom_began_after(number(job.stime))):
         return []
@@ -161,7 +169,8 @@ def on_periodic(event):
     status = pinfold_json("status", "--jobs")
     jobs = {job["key"]: job for job in status["live"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
-    # If a process waits for a file server that a user runs, that user has caused it, and the other users keep the node.
+    # If a process waits for a file server that a user runs, that user has caused the wait, and the node stays open to other
+    # users.
     if not status["draining"]:
         node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
     for key in sorted(jobs.keys() & known.keys()):
@@ -172,7 +181,7 @@ def on_periodic(event):
 
 
 def refusal_of_node():
-    """Why this node takes no jobs, whichever they are; None: it does."""
+    """Returns why this node takes no jobs at all, or None if the node takes jobs."""
     try:
         status = pinfold_json("status")
     except Failure as failure:
@@ -183,7 +192,8 @@ def refusal_of_node():
 
 
 def refresh(live, job):
-    """What it uses, and the time limit: qalter may have changed it, and MoM has no event for that."""
+    """Reports the job's resource usage to MoM, and passes the job's walltime to pinfold. A user may have changed the walltime by qalter, and
+    MoM has no event for this change."""
     report(job.resources_used, words.used_resources(live["usage"] or {}))
     walltime = resource(job, "walltime", int)
     if walltime is None or live["limits"]["run_time_max"] == (walltime + words.WALLTIME_MARGIN) * 1000000:
@@ -193,16 +203,17 @@ def refresh(live, job):
     except Failure as failure:
         if failure.outage:
             raise
-        pbs.logmsg(pbs.EVENT_DEBUG, "pinfold: %s: %s" % (live["key"], failure))  # it has just ended
+        pbs.logmsg(pbs.EVENT_DEBUG, "pinfold: %s: %s" % (live["key"], failure))  # the job has just ended
 
 
 def jobs_on_disk():
-    """By the names of MoM's own files: a second witness, since a hook's input that was cut short looks like a shorter list."""
+    """Returns the keys of the jobs for which MoM has a file. The hook's input also has a list of jobs, but that list may lack jobs, because
+    MoM may have written only a part of the input."""
     return {key_of(name[:-3]) for name in os.listdir(os.path.join(node.mom_home(), "mom_priv", "jobs")) if name.endswith(".JB")}
 
 
 def give_up(event, failure):
-    """Returns where the event is to be accepted all the same."""
+    """Handles a failure of pinfold. Rejects the event, or returns if MoM should accept the event in spite of the failure."""
     key = key_of(event.job.id) if event.type != pbs.EXECHOST_PERIODIC else "periodic"
     pbs.logmsg(pbs.EVENT_ERROR, "pinfold: %s: %s" % (key, failure))
     starts = event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH, pbs.EXECJOB_ATTACH)
@@ -210,12 +221,13 @@ def give_up(event, failure):
         return
     if event.type == pbs.EXECJOB_BEGIN:
         refusal = refusal_of_node()
-        if refusal:  # else the scheduler sends the job here again at once, until PBS holds it
+        if refusal:  # if the node stayed online, the scheduler would send the job here again and again, until PBS holds the job
             node.go_offline(event, refusal)
-    # If only a further task does not start, the job goes on, and is not run again.
+    # If only a task other than the job script does not start, the job continues, and PBS does not run the job again.
     if event.type == pbs.EXECJOB_BEGIN or (event.type == pbs.EXECJOB_LAUNCH and starts_script(event)):
         event.job.rerun()
-    if starts or event.type == pbs.EXECJOB_PRERESUME:  # still frozen: PBS shall not count it as running
+    # After a failed resume the job is still frozen, so PBS must not count the job as running.
+    if starts or event.type == pbs.EXECJOB_PRERESUME:
         event.reject("pinfold: %s" % failure)
 
 
@@ -225,12 +237,12 @@ HANDLERS = {pbs.EXECJOB_BEGIN: on_begin, pbs.EXECJOB_LAUNCH: on_launch, pbs.EXEC
 
 
 def handle(event):
-    """Ends by SystemExit, as accept() and reject() do."""
+    """Handles the event. event.accept() and event.reject() raise SystemExit, so handle() does not return."""
     try:
         HANDLERS[event.type](event)
     except Failure as failure:
         give_up(event, failure)
-    except Exception as error:  # a mistake of ours: what escapes would have MoM reject the event, whichever it is
+    except Exception as error:  # the hook has a bug: if the exception escaped, MoM would reject every kind of event
         pbs.logmsg(pbs.EVENT_DEBUG, "pinfold: " + traceback.format_exc().strip().replace("\n", " | "))
         give_up(event, Failure("%s: %s" % (type(error).__name__, error)))
     event.accept()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The node's state in PBS, while it takes no jobs or while processes of a job can't be killed."""
+"""Sets the node's state in PBS while the node takes no jobs, and while processes of a job cannot be killed."""
 
 import json
 import os
@@ -14,7 +14,7 @@ def mom_home():
 
 
 def mom_began_after(start):
-    """start: in whole seconds, as PBS has it. MoM writes mom.lock once, when it begins."""
+    """Returns true if MoM was started after the time `start` (in whole seconds). MoM writes the file mom.lock only once, when it starts."""
     try:
         return start is not None and os.stat(os.path.join(mom_home(), "mom_priv", "mom.lock")).st_mtime > start + 1
     except FileNotFoundError:
@@ -22,7 +22,7 @@ def mom_began_after(start):
 
 
 def unkillable_policy():
-    """Of the hook's configuration."""
+    """Returns the setting `unkillable` of the hook's configuration."""
     path = os.environ.get("PBS_HOOK_CONFIG_FILE")
     if not path:
         return "offline"
@@ -35,8 +35,9 @@ def unkillable_policy():
 
 
 def tell_state(event, unkillable):
-    """Of a node that takes jobs. MoM passes what a hook sets on to the server until that has it. So once is enough, and an administrator who
-    says otherwise afterwards is not contradicted: what we said of a vnode is taken back only where nobody has changed it."""
+    """Sets or resets the state of a node that takes jobs. The hook sets each state only once, because MoM sends the state to the server
+    until the server has got the state. If an administrator has changed the comment that the hook set on a vnode, the hook does not reset
+    the state of the vnode."""
     said = read_note(event)
     left = {name: word for name, word in said.items() if (unkillable and not word["refusal"]) or not take_back(event, name, word)}
     policy = unkillable_policy()
@@ -49,14 +50,15 @@ def tell_state(event, unkillable):
 
 
 def go_offline(event, refusal):
-    """When it has refused a job, and will refuse each other one. These are the vnodes of the job, since MoM lists no others when a job begins. The
-    server takes no word of this MoM on another host's. Since the job came here, no administrator had set them offline."""
+    """Sets vnodes offline when the node has refused a job and would refuse every other job. go_offline() sets the vnodes of the job, because
+    MoM lists no other vnodes when a job begins. The server ignores what this MoM says about vnodes of other hosts. No administrator had
+    set the vnodes offline before, because the server sent a job to them."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})
 
 
 def note_of(event):
-    """Where it is kept what we have said of which vnode."""
+    """Returns the path of the file in which the hook stores the comments and states that it has set."""
     return os.path.join(mom_home(), "mom_priv", "hooks", event.hook_name + ".said")
 
 
@@ -76,13 +78,14 @@ def write_note(event, said):
 
 
 def in_service(name):
-    """An administrator has not set it offline, as far as the server answers."""
+    """Returns true if the server answers, and no administrator has set the vnode offline."""
     vnode = pbs.server().vnode(name)
     return vnode is not None and not int(vnode.state) & pbs.ND_OFFLINE
 
 
 def say(event, names, comment, offline, refusal=False):
-    word = {"comment": comment.rstrip(), "offline": offline, "refusal": refusal}  # as the server keeps it
+    # The hook strips blanks at the end of a comment, because the server also strips them.
+    word = {"comment": comment.rstrip(), "offline": offline, "refusal": refusal}
     for name in names:
         event.vnode_list[name].comment = word["comment"]
         if offline:
@@ -91,12 +94,12 @@ def say(event, names, comment, offline, refusal=False):
 
 
 def take_back(event, name, word):
-    """False where the server does not answer: later, then."""
+    """Resets the state of a vnode. Returns false if the server does not answer, and the hook has to try again later."""
     vnode = pbs.server().vnode(name)
     if vnode is None:
         return False
     if vnode.comment == word["comment"]:
-        if name not in event.vnode_list:  # only the server knows that it is this host's
+        if name not in event.vnode_list:  # only the server knows that the vnode belongs to this host
             event.vnode_list[name] = pbs.vnode(name)
         event.vnode_list[name].comment = None
         if word["offline"]:

@@ -4,12 +4,13 @@ import subprocess
 
 from .failure import Failure
 
-APPEND_LIMIT = 10  # seconds, of the 90 that MoM gives the hook
+APPEND_LIMIT = 10  # in seconds; the whole hook may take 90 s
 
 
 def run(command, limit, **options):
-    """Exit status, standard output and standard error; TimeoutExpired after `limit` seconds. subprocess.run() would then wait for the
-    command's end: one that hangs in the kernel, on a file server say, is left behind here with its SIGKILL."""
+    """Runs the command, and returns the exit status, standard output and standard error. Raises TimeoutExpired after `limit` seconds. After
+    the time-out, run() kills the command but does not wait for its end, unlike subprocess.run(), because a file server may make the
+    command hang in the kernel."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/", **options)
     try:
         out, err = process.communicate(timeout=limit)
@@ -20,7 +21,7 @@ def run(command, limit, **options):
 
 
 def session_of(pid, uid):
-    """The user's processes in its session, itself first."""
+    """Returns the user's processes in the session of the process `pid`. The first entry is `pid` itself."""
     try:
         session = os.getsid(pid)
         if os.stat("/proc/%d" % pid).st_uid != uid:
@@ -33,21 +34,23 @@ def session_of(pid, uid):
             if entry.isdigit() and int(entry) != pid and os.getsid(int(entry)) == session and os.stat("/proc/" + entry).st_uid == uid:
                 found.append(int(entry))
         except OSError:
-            pass  # gone meanwhile
+            pass  # the process has ended meanwhile
     return found
 
 
 def is_inside(pid, job_slice):
     try:
         with open("/proc/%d/cgroup" % pid) as lines:
-            # From the root on: below a cgroup of their own users may give any name.
+            # The comparison begins at the root of the cgroup tree, because users may give any name to a cgroup below their own
+            # cgroups.
             return any(line.startswith("0::/batch.slice/%s/" % job_slice) for line in lines)
     except OSError:
-        return True  # gone: nothing to move
+        return True  # the process has ended, so nobody has to move it
 
 
 def append_as(user, path, line):
-    """To a file that is there. As its owner, who may have replaced it, or a directory above it, by a link to anywhere."""
+    """Appends the line to a file, if the file exists. append_as() writes with the rights of the job's owner, because the owner may have
+    replaced the file, or a directory above the file, by a link to any other file."""
     def become():
         os.setgroups([])
         os.setgid(user.pw_gid)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""PBS's text to pinfold's options, and a receipt to PBS's resources. Pure: a job's attributes are what a user wrote."""
+"""Translates PBS's texts into options of pinfold, and receipts into PBS's resources. All functions are pure. Users write the attributes
+of jobs, so the functions in this file must accept any text."""
 
 import re
 import signal
@@ -7,28 +8,36 @@ from collections import namedtuple
 
 from .failure import Failure
 
-# MoM ends a job at its walltime. pinfold does where MoM can't, so many seconds later that MoM is first, and that a qalter has come through.
+# MoM ends a job at its walltime. If MoM cannot end the job, pinfold ends it WALLTIME_MARGIN seconds later. The margin gives MoM
+# time to end the job first, and gives a change by qalter time to reach pinfold.
 WALLTIME_MARGIN = 600
-# Seconds. MoM writes its list of jobs down before it starts the hook: a job that began meanwhile is not in it.
+# A job that is younger than YOUNG seconds may be missing in MoM's list of jobs, because MoM writes the list before it starts the
+# hook.
 YOUNG = 300
-# MoM's number of the job script; all others are higher, or have their host's number in the upper bits (momtask_create() of mom_comm.c).
+# JOB_SCRIPT is MoM's task number of the job script. All tasks except the job script have a higher number, or a number with their host's
+# number in its upper bits (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
-# Seconds from the end of the job script to MoM's epilogue. When MoM ends a job it waits for the script's processes as long as kill_delay
-# says, and does not tell how long that is. They must have that time from pinfold, too.
+# REPORT_WITHIN is the time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM waits for the
+# script's processes for the time kill_delay. A hook cannot find out the value of kill_delay, so pinfold waits for a long time
+# before it ends the processes.
 REPORT_WITHIN = 600
-# What MoM reports in place of an exit status when it has ended a job by SIGTERM for a limit, from that of CPUs (-24) to the walltime (-29).
+# If MoM has ended a job by SIGTERM because of a limit, MoM reports a negative number in place of an exit status. The numbers reach from -24
+# (limit of CPUs) to -29 (walltime).
 ENDED_OVER_LIMIT = range(-29, -23)
-LEAST_MEMORY = 1 << 20  # that pinfold takes as a limit, bytes
-# MoM runs the hook of execjob_launch under these limits of the job's processes. If they end its interpreter, which needs about 30 MB, and 2 s for the
-# largest environment, MoM runs the job without the hook. Without the file size, MoM cannot write the input of the hook, and the job never ends.
+MOST_NODES = 128  # the highest number of host names in a receipt
+LEAST_MEMORY = 1 << 20  # the smallest memory limit that pinfold accepts, in bytes
+# MoM runs the hook of execjob_launch under the limits of the job's processes. The interpreter of the hook needs about 30 MB of
+# memory, and 2 s of CPU time for the largest environment. If a limit ends the interpreter, MoM runs the job without the hook. If
+# the limit of the file size is too low, MoM cannot write the input of the hook, and the job never ends.
 LEAST = {"vmem": "64mb", "pvmem": "64mb", "file": "1mb", "cput": 10, "pcput": 10}
 
-# What the chunks of a job on this host add up to; None: not asked for. mem and vmem in bytes.
+# Share holds the sums of a resource over all chunks of the job on this host. A sum is None if the job did not request the
+# resource. The values of mem and vmem are in bytes.
 Share = namedtuple("Share", "ncpus ngpus mem vmem")
 
 
 def size_bytes(text):
-    """'2gb', '512mw' (words of 8 bytes), '1024' to bytes."""
+    """Returns the number of bytes for a text such as '2gb', '1024', or '512mw' (words of 8 bytes)."""
     match = re.fullmatch(r"([0-9]{1,18})([kmgtp]?)([bw]?)", str(text).strip().lower())
     if not match:
         raise Failure("'%.50s' is not a size: use for instance 2gb" % text)
@@ -43,7 +52,8 @@ def count(text):
 
 
 def parse_chunks(exec_vnode):
-    """'(a[0]:ncpus=1:mem=1gb+a[1]:ncpus=1)+(b:ncpus=2)' to a list of chunks, each a list of (vnode, {resource: text})."""
+    """Returns a list of chunks for a text such as '(a[0]:ncpus=1:mem=1gb+a[1]:ncpus=1)+(b:ncpus=2)'. Each chunk is a list of pairs
+    (vnode, {resource: text})."""
     chunks, inside = [], False
     for part in str(exec_vnode).split("+"):
         vnode, *pairs = part.strip("()").split(":")
@@ -55,19 +65,19 @@ def parse_chunks(exec_vnode):
 
 
 def parse_hosts(exec_host):
-    """The host of each chunk: 'a.example.org:15002/0*2+b:15002/1' to ['a.example.org', 'b']."""
+    """Returns the host of each chunk, such as ['a.example.org', 'b'] for 'a.example.org:15002/0*2+b:15002/1'."""
     return [re.split("[:/]", part, maxsplit=1)[0] for part in str(exec_host or "").split("+")]
 
 
 def same_host(one, other):
-    """Where one of the names has no domain, the other's is not looked at."""
+    """Returns true if the two names are of the same host. If one of the names has no domain, the domain of the other name is ignored."""
     one, other = one.lower(), other.lower()
     return one == other or (("." not in one or "." not in other) and one.split(".")[0] == other.split(".")[0])
 
 
 def chunks_here(exec_vnode, exec_host, host):
-    """MoM takes the n-th host for the n-th chunk. That vnodes are named after their host is custom only, and helps where
-    PBS_MOM_NODE_NAME is not the name of a host."""
+    """Returns the chunks of this host. In exec_host, the n-th host belongs to the n-th chunk of exec_vnode. If PBS_MOM_NODE_NAME is not the
+    name of a host, chunks_here() compares the names of the vnodes, because vnodes usually have the name of their host."""
     chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
     if len(hosts) != len(chunks):
         hosts = [""] * len(chunks)
@@ -83,7 +93,8 @@ def share_of(chunks):
 
 
 def check_process_limits(chunks, sizes, seconds):
-    """vmem of each vnode: the host may give back the others. sizes, seconds: of the whole job, by the name of the resource."""
+    """Raises Failure if a limit is too small for the hook. The limit vmem must be large enough for each vnode alone, because the job may
+    give up the other vnodes. `sizes` and `seconds` are the limits of the whole job, by the name of the resource."""
     found = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode] + sorted(sizes.items())
     small = [(name, text) for name, text in found if size_bytes(text) < size_bytes(LEAST[name])]
     small += [(name, value) for name, value in sorted(seconds.items()) if value < LEAST[name]]
@@ -92,7 +103,8 @@ def check_process_limits(chunks, sizes, seconds):
 
 
 def memory_limits(share, pmem):
-    """vmem is memory and swap together, as in PBS's own cgroups hook. pmem is a process's: as many of them as there are CPUs."""
+    """Returns the options for memory and swap. vmem is the sum of memory and swap, as in PBS's own cgroups hook. pmem is a limit for one
+    process, so memory_limits() multiplies pmem by the number of CPUs."""
     memory, swap = share.mem, None
     if memory is None and share.vmem is None and pmem is not None:
         memory = pmem * max(share.ncpus or 0, 1)
@@ -107,6 +119,14 @@ def run_time_max(walltime):
     return [] if walltime is None else ["--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
 
 
+def variables(given, present):
+    """Returns those of the variables that pinfold gave for the job that the job's environment gets. A variable about a limit keeps the
+    value that it has, unless the value is about another job, for example a job that submitted this one with its whole environment."""
+    other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
+    kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
+    return {name: value for name, value in given.items() if name not in kept or present.get(name) is None}
+
+
 def allocation(share, place):
     options = ["--slots=%d" % share.ncpus] if share.ncpus else []
     if share.ngpus:
@@ -116,8 +136,32 @@ def allocation(share, place):
     return options
 
 
+def identity(attributes, job_id, exec_host):
+    """Returns the options that describe the job in its receipt. `attributes` has MoM's attributes of the job, by PBS's names. The
+    value of Job_Owner is the user at the host of qsub."""
+    found = {"job-name": attributes.get("Job_Name"), "account": attributes.get("Account_Name"), "queue": attributes.get("queue"),
+             "project": attributes.get("project"), "group": attributes.get("egroup"),
+             "submit-host": str(attributes.get("Job_Owner") or "").partition("@")[2]}
+    if found["project"] == "_pbs_project_default":
+        del found["project"]
+    array = re.match(r"([0-9]{1,18})\[([0-9]{1,18})\]", job_id)
+    if array:
+        found.update({"array-job": array[1], "array-task": array[2]})
+    if attributes.get("run_count") is not None:
+        found["run"] = max(int(attributes["run_count"]) - 1, 0)
+    hosts = [host for host in dict.fromkeys(parse_hosts(exec_host)) if host]
+    if hosts:
+        found.update({"nodes": ",".join(hosts[:MOST_NODES]), "node-count": len(hosts)})
+    return ["--%s=%s" % (option, argument(value)) for option, value in found.items() if value not in (None, "")]
+
+
+def argument(value):
+    """Returns the value as a text that can be an argument of a program. pinfold makes the text printable, and shortens it further."""
+    return str(value)[:8192].replace("\0", "?").encode("utf-8", "replace").decode()
+
+
 def exit_status(value):
-    """PBS's negative codes are its own, and from 256 on it is 256 + signal."""
+    """Returns the options for an exit status of PBS. Negative values are PBS's own codes. A value above 256 is 256 plus a signal."""
     if value in ENDED_OVER_LIMIT:
         return ["--exit-signal=%d" % signal.SIGTERM]
     if value is None or value < 0 or value == 256 or value > 256 + 64:
@@ -126,7 +170,8 @@ def exit_status(value):
 
 
 def used_resources(usage, wall=None):
-    """Of a receipt, or of a live job: cput in s, mem in kb, and cpupercent, which is the mean as it is in PBS's own hook. wall: µs."""
+    """Returns the used resources of a live job, or of a job with a receipt: cput in seconds, mem in kilobytes, and cpupercent. cpupercent is
+    the mean over the time `wall` (in microseconds), as in PBS's own hook."""
     used = {}
     if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
         cpu = usage["cpu_user"] + usage["cpu_system"]
@@ -139,12 +184,14 @@ def used_resources(usage, wall=None):
 
 
 def is_of_this_run(receipt, start):
-    """A job that was requeued may have an older receipt on this host. PBS has whole seconds, and looks at the clock after the fact."""
+    """Returns true if the receipt is of the run that began at `start`. A requeued job may have an older receipt on this host. The comparison
+    allows a few seconds, because PBS stores whole seconds, and reads the clock after the start."""
     return start is None or receipt["ended"] >= (start - 5) * 1000000
 
 
 def forgotten(jobs, known, on_disk, now):
-    """The keys of live jobs that neither MoM's list nor its directory has. One that is being ended already is left alone."""
+    """Returns the keys of live jobs that are neither in MoM's list nor in MoM's directory of jobs. Jobs that are already ending, or that are
+    young, are not in the result."""
     return sorted(key for key, job in jobs.items()
                   if key not in known and key not in on_disk and job["state"] in ("running", "suspended")
                   and job["created"] < (now - YOUNG) * 1000000)

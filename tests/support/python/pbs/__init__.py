@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a hook of OpenPBS finds as the module pbs, as far as MoM's events of a job go; pbs_python.py beside it runs hooks with it.
+"""A stand-in for OpenPBS's Python module pbs, with the parts that a hook needs for MoM's events of a job. pbs_python.py runs hooks with it.
 
-Written from the behaviour of OpenPBS at cd7ab5eda (2026-04-10); where each part is seen there:
+The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which these sources show:
   constants             src/include/hook.h, src/include/pbs_nodes.h, src/include/log.h
-  event                 src/modules/python/pbs/v1/_svr_types.py, _event: accept() and reject() end the hook by SystemExit; another event's
-                        parameter is an EventIncompatibleError; only progname, argv and env are ever set, by launch
-  what may be set when  src/lib/Libpython/pbs_python_svr_internal.c, pbsv1mod_meth_is_attrib_val_settable: nothing by attach and resize,
-                        and nothing after accept() or reject()
-  job, vnode            _svr_types.py, _job, _vnode: unknown attributes are errors, unset ones None; rerun() and delete()
-  resources             src/modules/python/pbs/v1/_base_types.py, pbs_resource: unset is None, any name is taken by a MoM's hook
+  event                 src/modules/python/pbs/v1/_svr_types.py, _event: accept() and reject() end the hook by SystemExit. A parameter of another
+                        event raises EventIncompatibleError. Only a hook for launch sets parameters: progname, argv and env.
+  what may be set when  src/lib/Libpython/pbs_python_svr_internal.c, pbsv1mod_meth_is_attrib_val_settable: a hook can set nothing at attach and
+                        resize, and nothing after accept() or reject().
+  job, vnode            _svr_types.py, _job, _vnode: unknown attributes are errors, and unset attributes are None. A job has rerun() and delete().
+  resources             src/modules/python/pbs/v1/_base_types.py, pbs_resource: unset resources are None. A MoM's hook may use any name.
   size, duration        _base_types.py
 """
 
@@ -41,11 +41,11 @@ class State:
     """Holds the state of the only event that an interpreter sees."""
 
     event = None
-    over = False  # accepted or rejected
-    accepted = True  # a hook that just ends accepts
+    over = False  # the hook has accepted or rejected the event
+    accepted = True  # the event is accepted if the hook simply ends
     message = ""
     log = []
-    vnodes = {}  # as the server has them
+    vnodes = {}  # the vnodes as the server has them
     node_name = ""
 
 
@@ -99,7 +99,7 @@ class pbs_resource:
         self.values[name] = self.changed[name] = value if isinstance(value, wanted) else wanted(value)
 
     def __contains__(self, name):
-        return True  # of a known name, whether it has a value or not
+        return True  # every known name is in the list, with or without a value
 
 
 class Attributes:
@@ -119,7 +119,7 @@ class Attributes:
 
 class job(Attributes):
     known = ("id", "euser", "Job_Owner", "exec_vnode", "exec_host", "exec_host2", "Join_Path", "Exit_status", "stime", "run_count",
-             "Resource_List", "resources_used")
+             "Resource_List", "resources_used", "Job_Name", "Account_Name", "queue", "project", "egroup")
 
     def __init__(self, values):
         values = dict(values)

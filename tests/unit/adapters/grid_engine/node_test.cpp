@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-/// Two sockets of two cores with two hyper-threads each; the second socket has the lower package number, CPUs count round the
-/// sockets.
+/// Returns two sockets of two cores with two hyper-threads each. The second socket has the lower package number, and the CPU
+/// numbers alternate between the sockets.
 Topology twoSockets() {
     Topology topology;
     for (unsigned cpu = 0; cpu < 8; ++cpu)

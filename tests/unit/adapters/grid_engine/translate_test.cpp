@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kSpool = "/var/spool/gridengine/execd/node1/active_jobs/";
 constexpr std::uint64_t kMebi = 1 << 20;
 
-/// As sge_execd 8.1.9 wrote it, but for what says nothing here.
+/// Returns the file as sge_execd 8.1.9 wrote it, without lines that do not matter here.
 std::string batchJob() {
     return "add_grp_id=65400\nfs_stderr_host=\"\"\nfs_stderr_path=\nstdout_path=/home/alice\nstderr_path=/home/alice\n"
            "stdin_path=/dev/null\nmerge_stderr=0\ntmpdir=/tmp/1.1.batch.q\nckpt_job=0\n"
@@ -54,6 +54,37 @@ TEST(GridEngine, aBatchJob) {
     EXPECT_EQ(job.output.path, "/home/alice");
     EXPECT_EQ(job.output.name, "job.sh.e1");
     EXPECT_TRUE(job.shepherdSuspendsAlone);
+}
+
+TEST(GridEngine, whatTheReceiptSaysAboutAJob) {
+    const auto config = batchJob() + "account=physics\nacct_project=none\n";
+    EXPECT_EQ(readGood("1.1", config).identity, (JobIdentity{.jobName = "job.sh", .account = "physics", .queue = "batch.q"}));
+    const auto array = readGood("1.3", with(with(config, "ja_task_id", "3"), "acct_project", "quarks")).identity;
+    EXPECT_EQ(array.project, "quarks");
+    EXPECT_EQ(array.arrayJob, 1U);
+    EXPECT_EQ(array.arrayTask, 3U);
+}
+
+TEST(GridEngine, aLineThatAUserAddedForgesNoAccount) {
+    const auto forged =
+        readGood("1.1", batchJob() + "account=physics\nacct_project=none\njob_arg1=x\naccount=chemistry\n").identity;
+    EXPECT_EQ(forged.account, std::nullopt);
+    EXPECT_EQ(forged.queue, "batch.q");
+    EXPECT_EQ(readGood("1.1", batchJob() + "acct_project=none\njob_arg1=x\nacct_project=quarks\n").identity.project,
+              std::nullopt);
+}
+
+TEST(GridEngine, submissionAndNodesAreInOtherFiles) {
+    JobIdentity identity;
+    addFromSpool(identity, GridEngineConfig::parse("SGE_O_HOST=login1\nSGE_O_WORKDIR=/home/alice/a\tb\nPATH=/bin\n"),
+                 "node1 2 batch.q@node1 UNDEFINED\nnode2 1 batch.q@node2 <NULL>\n\n");
+    EXPECT_EQ(identity.submitHost, "login1");
+    EXPECT_EQ(identity.submitDirectory, "/home/alice/a\\x09b");
+    EXPECT_EQ(identity.nodes, (std::vector<std::string>{"node1", "node2"}));
+    EXPECT_EQ(identity.nodeCount, 2U);
+    JobIdentity nothing;
+    addFromSpool(nothing, GridEngineConfig::parse(""), "");
+    EXPECT_EQ(nothing, JobIdentity{});
 }
 
 TEST(GridEngine, aTaskOfAnArray) {

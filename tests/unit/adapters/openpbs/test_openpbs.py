@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The OpenPBS hook without pinfold: PBS's text, and the answer to each event."""
+"""Tests the OpenPBS hook without pinfold: how the hook reads PBS's texts, and how it answers each event."""
 
 import io
 import json
@@ -139,6 +139,15 @@ def test_limits_under_which_the_hook_does_not_start():
     assert too_small("(a:ncpus=1)", {"cput": 9}) == "cput=9"
 
 
+def test_the_jobs_own_values_of_limits_stay_unless_they_are_of_another_job():
+    given = {"PINFOLD_JOB": "pbs.2.srv", "PINFOLD_MEMORY_MAX": "5", "OMP_NUM_THREADS": "4", "CUDA_VISIBLE_DEVICES": "0"}
+    assert words.variables(given, {}) == given
+    own = {"PINFOLD_MEMORY_MAX": "mine", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "7"}
+    assert words.variables(given, own) == {"PINFOLD_JOB": "pbs.2.srv", "CUDA_VISIBLE_DEVICES": "0"}
+    other = {"PINFOLD_JOB": "pbs.1.srv", "PINFOLD_MEMORY_MAX": "9", "OMP_NUM_THREADS": "1"}
+    assert words.variables(given, other) == {"PINFOLD_JOB": "pbs.2.srv", "PINFOLD_MEMORY_MAX": "5", "CUDA_VISIBLE_DEVICES": "0"}
+
+
 def test_time_cpus_gpus_and_the_node():
     assert words.run_time_max(None) == []
     assert words.run_time_max(3600) == [f"--run-time-max={3600 + 600}"]
@@ -183,7 +192,7 @@ def test_only_what_nobody_knows_is_forgotten():
 
 @pytest.fixture
 def mom(tmp_path):
-    """The hook as it is in the source tree, beside its package, with a path at which there is no pinfold."""
+    """A MoM with the hook of the source tree. The hook finds its package, but does not find the program pinfold."""
     hook = tmp_path / "pinfold_hook.py"
     hook.write_text((HERE / "pinfold_hook.py").read_text().replace("@libexecdir@/pinfold/openpbs", str(HERE)))
     return Mom(tmp_path / "home", hook=str(hook))
@@ -239,8 +248,8 @@ def test_a_host_without_pinfold(mom, tmp_path):
 
 @pytest.fixture
 def tell(tmp_path, monkeypatch):
-    """Runs node.tell_state() as if each call were in one event. tell(keys) returns what it has set of the vnode, which the server then
-    has."""
+    """Runs node.tell_state() as if each call were in its own event. tell(keys) returns the attributes of the vnode that the call has set,
+    and gives them to the server."""
     (tmp_path / "mom_priv/hooks").mkdir(parents=True)
     monkeypatch.setattr(pbs, "pbs_conf", {"PBS_HOME": str(tmp_path), "PBS_MOM_HOME": ""})
     monkeypatch.setattr(pbs.State, "event", None)
@@ -335,3 +344,22 @@ def test_a_cgroup_that_a_user_has_named_is_no_job(monkeypatch):
     assert inside("/batch.slice/batch-pbs.1.slice/job-pbs.1.scope")
     assert not inside("/user.slice/user-1000.slice/user@1000.service/batch.slice/batch-pbs.1.slice/x")
     assert not inside("/batch.slice/batch-pbs.11.slice/job-pbs.11.scope")
+
+
+def test_what_the_receipt_says_about_a_job():
+    attributes = {"Job_Name": "a\nb", "Account_Name": "physics", "queue": "workq", "project": "_pbs_project_default", "egroup": "users",
+                  "Job_Owner": "alice@login1.example.org", "run_count": 2}
+    assert words.identity(attributes, "12[7].srv", "a.example.org:15002/0*2+b:15002/1+a.example.org:15002/1") == [
+        "--job-name=a\nb", "--account=physics", "--queue=workq", "--group=users", "--submit-host=login1.example.org", "--array-job=12",
+        "--array-task=7", "--run=1", "--nodes=a.example.org,b", "--node-count=2"]
+    assert words.identity({"project": "quarks", "run_count": 0}, "12.srv", None) == ["--project=quarks", "--run=0"]
+    assert words.identity({}, "12[].srv", "") == []
+
+
+def test_a_fact_is_an_argument_whatever_the_user_wrote():
+    [odd] = words.identity({"Job_Name": "a\0b\ud800"}, "1.srv", None)
+    assert odd == "--job-name=a?b?"
+    many = "+".join(f"host{number}/0" for number in range(3000))
+    nodes, count = words.identity({}, "1.srv", many)
+    assert count == "--node-count=3000" and nodes.count(",") == 127
+    assert len(words.identity({"Account_Name": "x" * 100000}, "1.srv", None)[0]) < 10000

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <map>
+#include <string>
 
 namespace pinfold {
 namespace {
@@ -46,11 +48,40 @@ TEST(SlurmRequest, comesThroughTheWrappersSocket) {
     EXPECT_EQ(std::get<WrapperCreate>(*decoded), request);
 }
 
+TEST(SlurmIdentity, isOfTheItemsAndOfTheBatchScriptsVariables) {
+    const std::map<std::string, std::string> variables{{"SLURM_JOB_NAME", "train\nme"},    {"SLURM_JOB_ACCOUNT", "physics"},
+                                                       {"SLURM_JOB_PARTITION", "long"},    {"SLURM_JOB_NUM_NODES", "2"},
+                                                       {"SLURM_SUBMIT_HOST", "login1"},    {"SLURM_SUBMIT_DIR", "/home/alice"},
+                                                       {"SLURM_JOB_USER", "somebody else"}};
+    const auto variable = [&](const char* name) {
+        const auto found = variables.find(name);
+        return found == variables.end() ? std::string() : found->second;
+    };
+    EXPECT_EQ(slurmIdentity({.arrayJob = 12, .arrayTask = 0, .restarts = 1}, variable),
+              (JobIdentity{.jobName = "train\\x0ame",
+                           .account = "physics",
+                           .queue = "long",
+                           .arrayJob = 12,
+                           .arrayTask = 0,
+                           .run = 1,
+                           .submitHost = "login1",
+                           .submitDirectory = "/home/alice",
+                           .nodeCount = 2}));
+}
+
+TEST(SlurmIdentity, ofAStepHasTheItemsAlone) {
+    const auto nothing = [](const char*) { return std::string(); };
+    EXPECT_EQ(slurmIdentity({.arrayJob = 12, .arrayTask = 3, .restarts = 0}, nothing),
+              (JobIdentity{.arrayJob = 12, .arrayTask = 3, .run = 0}));
+    for (const std::uint32_t none : {0xfffffffeU, 0xffffffffU})
+        EXPECT_EQ(slurmIdentity({.arrayJob = 0, .arrayTask = none, .restarts = none}, nothing), JobIdentity{});
+}
+
 TEST(SlurmContains, itsCgroupsOfBothVersions) {
     for (const auto* text : {
              "0::/system.slice/slurmstepd.scope/job_7/step_batch/user/task_0\n",
              "0::/system.slice/slurmstepd.scope\n",
-             "0::/system.slice/node1_slurmstepd.scope/job_7/step_0/user/task_0", // several slurmd on a host
+             "0::/system.slice/node1_slurmstepd.scope/job_7/step_0/user/task_0", // a host with several slurmd
              "12:cpuset:/\n5:freezer:/slurm/uid_1000/job_7/step_0\n0::/system.slice/slurmd.service\n",
              "5:memory:/slurm_node1/uid_1000/job_7/step_batch/task_0\n",
          })
@@ -62,7 +93,7 @@ TEST(SlurmContains, neitherItsServicesNorAnybodyElses) {
              "", "\n\n", "0::/\n", "0::/system.slice/slurmd.service\n", "0::/system.slice/slurmstepd.scopes/x\n",
              "0::/batch.slice/batch-slurm.7.slice/job-slurm.7.scope\n", "5:freezer:/slurm\n",
              "5:freezer:/xslurm/uid_1000/job_7\n", "5:freezer:/uid_1000\n",
-             "5:freezer:/slurm\n4:memory:/other/uid_1000\n", // of different lines
+             "5:freezer:/slurm\n4:memory:/other/uid_1000\n", // the two parts are in different lines
          })
         EXPECT_FALSE(slurmContains(text)) << text;
 }
@@ -71,7 +102,7 @@ TEST(SlurmExit, asWaitHasIt) {
     EXPECT_EQ(exitFromWaitStatus(0), (ExitState{.status = 0, .signal = {}}));
     EXPECT_EQ(exitFromWaitStatus(3 << 8), (ExitState{.status = 3, .signal = {}}));
     EXPECT_EQ(exitFromWaitStatus(SIGKILL), (ExitState{.status = {}, .signal = SIGKILL}));
-    EXPECT_EQ(exitFromWaitStatus(SIGSEGV | 0x80), (ExitState{.status = {}, .signal = SIGSEGV})); // with a core
+    EXPECT_EQ(exitFromWaitStatus(SIGSEGV | 0x80), (ExitState{.status = {}, .signal = SIGSEGV})); // 0x80 means a core dump
 }
 
 TEST(SlurmExit, whatIsNoneIsUnknown) {

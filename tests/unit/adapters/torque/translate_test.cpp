@@ -114,10 +114,25 @@ TEST(Torque, neverAllowsLessThanTheHostsPart) {
 TEST(Torque, thePrologueOpensTheJob) {
     const auto words = openArguments(prologue("12[3].srv", "nodes=2:ppn=4,mem=8gb"), kMotherSuperior, kNodeFile);
     ASSERT_TRUE(words) << words.error().message;
-    EXPECT_EQ(*words,
-              (Words{"open", "torque.12[3].srv", "--uid=alice", "--slots=4", "--linger=infinity", "--memory-max=4294967296"}));
+    EXPECT_EQ(*words, (Words{"open", "torque.12[3].srv", "--uid=alice", "--slots=4", "--linger=infinity",
+                             "--memory-max=4294967296", "--group=users", "--job-name=job", "--queue=batch", "--array-job=12",
+                             "--array-task=3", "--nodes=node1,node2", "--node-count=2"}));
     EXPECT_EQ(*openArguments(prologue("1.srv", ""), kSister, ""),
-              (Words{"open", "torque.1.srv", "--uid=alice", "--slots=4", "--linger=infinity"}));
+              (Words{"open", "torque.1.srv", "--uid=alice", "--slots=4", "--linger=infinity", "--group=users", "--job-name=job",
+                     "--queue=batch"}));
+}
+
+TEST(Torque, namesAtMostSoManyHostsAsAReceiptHasRoomFor) {
+    std::string nodeFile;
+    for (int n = 0; n < 3000; ++n)
+        nodeFile += "node" + std::to_string(n) + "\nnode" + std::to_string(n) + "\n";
+    auto arguments = prologue("1.srv", "");
+    arguments[7] = "physics";
+    const auto words = openArguments(arguments, kMotherSuperior, nodeFile);
+    ASSERT_TRUE(words);
+    EXPECT_EQ(words->back(), "--node-count=3000");
+    EXPECT_LT(words->at(words->size() - 2).size(), 2000U);
+    EXPECT_EQ(words->at(words->size() - 3), "--account=physics");
 }
 
 TEST(Torque, aPrologueWithoutJobOrUserSaysSo) {
@@ -147,7 +162,7 @@ TEST(Torque, onlyPbsMomsOwnVariableTellsTheBatchScript) {
     ASSERT_TRUE(batch);
     EXPECT_EQ(batch->key, "torque.4711.srv");
     EXPECT_EQ(batch->role, WrapperRole::Batch);
-    // As Open MPI spawns: with a copy of the batch script's environment.
+    // Open MPI starts its daemons with a copy of the batch script's environment.
     const auto spawned =
         startedTask({{"PBS_JOBID", "4711.srv"}, {"PBS_VNODENUM", "4"}, {"PBS_TASKNUM", "1"}, {"PBS_NODENUM", "0"}});
     ASSERT_TRUE(spawned);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "bus_client/manager_client.hpp"
+#include "cli/table.hpp"
+#include "model/idleness.hpp"
+#include "wording/amounts.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct IdleRow {
+    JobInfo job;
+    Microseconds age{};
+    Idleness idleness;
+};
+
+/// Holds the idle jobs, and the keys of the jobs of which it is not known whether they are idle.
+struct IdleListing {
+    Microseconds since{};
+    std::uint32_t share = 0; ///< in percent
+    std::vector<IdleRow> jobs;
+    std::vector<std::string> withoutCpus;    ///< jobs that have no slots and no limit of CPUs
+    std::vector<std::string> withoutProfile; ///< jobs at which pinfoldd has not looked within the time `since`
+};
+
+std::string idleTable(const std::vector<IdleRow>& rows, const Amounts& amounts, const TableStyle& style);
+
+} // namespace pinfold

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes the files with figures that `pinfold doctor` and `pinfold strays` write for node_exporter, beside pinfoldd's own file.
+// pinfoldd(8) lists the metrics. Other programs rely on the names of the metrics, so the names never change.
+#pragma once
+
+#include "base/result.hpp"
+#include "cli/stray_rows.hpp"
+#include "doctor/finding.hpp"
+#include "options/option.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+constexpr std::string_view kDoctorTextfile = "pinfold-doctor.prom";
+constexpr std::string_view kStraysTextfile = "pinfold-strays.prom";
+
+/// Returns the option --metrics of a verb that writes its figures to the file `name`.
+Option metricsOption(bool& metrics, std::string_view name);
+
+/// Returns figures in Prometheus' text format. There is one series for each pair of a check and a state of the check.
+std::string findingMetrics(const std::vector<doctor::Finding>& findings);
+
+/// Returns figures in Prometheus' text format. There is one series for each kind of strays, also for kinds without strays.
+std::string strayMetrics(const std::vector<StrayRow>& strays);
+
+/// Writes the text to the file `name` in the directory of metrics.textfile. Does nothing if metrics.textfile is unset. The errors
+/// are those of the configuration, and Internal if the file cannot be written.
+Result<void> writeTextfile(std::string_view name, const std::string& text);
+
+} // namespace pinfold

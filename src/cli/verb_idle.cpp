@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/parse.hpp"
+#include "cli/common_options.hpp"
+#include "cli/json.hpp"
+#include "cli/verbs.hpp"
+#include "config/config.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace pinfold {
+namespace {
+
+constexpr Microseconds kLeastSince = 1s;
+constexpr Microseconds kMostSince = 30 * 24h;
+
+struct Options {
+    std::optional<Microseconds> since; ///< unset: the value of idle.since
+    std::optional<std::string> user;
+};
+
+OptionSet describe(Options& options) {
+    return {{.name = "--since",
+             .value = "DURATION",
+             .help = "look at this much time before now, 1s to 30d (default: idle.since of the configuration)",
+             .set = into(options.since, durationFrom(kLeastSince, kMostSince, "time", "1s to 30d, such as 1h"))},
+            userOption(options.user)};
+}
+
+bool holdsItsShare(const JobInfo& job) { return job.state == ShownState::Running || job.state == ShownState::Suspended; }
+
+/// Adds the job to the listing, if it is idle or if nobody can tell. Errors: those of ManagerClient, apart from the errors that
+/// the job has ended and that it belongs to another user.
+Result<void> examine(const ManagerClient& client, const JobInfo& job, Microseconds age, IdleListing& listing) {
+    const auto profile = client.profile(job.key);
+    const auto holding = profile ? client.holding(job) : Result<Holding>(profile.error());
+    if (!holding) {
+        const auto code = holding.error().code;
+        const bool isExpected = code == ErrorCode::NoSuchJob || code == ErrorCode::NoSuchReceipt || code == ErrorCode::Denied;
+        return isExpected ? Result<void>() : holding.error();
+    }
+    const auto held = cpusHeld(holding->limits, holding->slots);
+    const auto idleness = idlenessOf(*profile, held, age, listing.since);
+    if (!held)
+        listing.withoutCpus.push_back(job.key);
+    else if (!idleness)
+        listing.withoutProfile.push_back(job.key);
+    else if (idleness->percent() < listing.share)
+        listing.jobs.push_back({job, age, *idleness});
+    return {};
+}
+
+Result<void> fill(IdleListing& listing, const std::optional<uid_t>& uid) {
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return client.error();
+    const auto jobs = client->listJobs();
+    if (!jobs)
+        return jobs.error();
+    const auto now = RealClock::now();
+    for (const auto& job : *jobs) {
+        const auto age = timeBetween(job.created, now);
+        if (age < listing.since || !holdsItsShare(job) || (uid && job.uid != *uid))
+            continue;
+        if (auto examined = examine(*client, job, age, listing); !examined)
+            return examined;
+    }
+    // The job that leaves the most CPUs unused comes first.
+    std::ranges::stable_sort(listing.jobs, std::ranges::greater(),
+                             [](const IdleRow& row) { return row.idleness.held - row.idleness.used; });
+    return {};
+}
+
+void sayWhatIsNotKnown(const std::vector<std::string>& jobs, const char* one, const char* many) {
+    if (!jobs.empty())
+        std::fprintf(stderr, "pinfold: %s, so pinfold does not know whether %s idle (--json has the keys)\n",
+                     counted(jobs.size(), one, many).c_str(), jobs.size() == 1 ? "it is" : "they are");
+}
+
+ExitStatus idle(const VerbContext& context, const Options& options) {
+    const auto loaded = loadConfig(ConfigPaths{});
+    if (!loaded)
+        return fail(loaded.error());
+    std::optional<uid_t> uid;
+    if (options.user) {
+        const auto user = userId(*options.user);
+        if (!user)
+            return fail(user.error());
+        uid = *user;
+    }
+    IdleListing listing;
+    listing.since = options.since.value_or(loaded->config.idle.since);
+    listing.share = loaded->config.idle.share;
+    if (auto filled = fill(listing, uid); !filled)
+        return fail(filled.error());
+    if (context.json) {
+        context.terminal.print(jsonIdle(listing));
+        return ExitStatus::Ok;
+    }
+    context.terminal.print(idleTable(listing.jobs, context.amounts, context.tableStyle()));
+    sayWhatIsNotKnown(listing.withoutCpus, "job has no slots and no limit of CPUs", "jobs have no slots and no limit of CPUs");
+    sayWhatIsNotKnown(listing.withoutProfile, "job has not been looked at by pinfoldd in this time",
+                      "jobs have not been looked at by pinfoldd in this time");
+    return ExitStatus::Ok;
+}
+
+} // namespace
+
+Verb idleVerb() { return makeVerb("idle", "list live jobs that hardly use the CPUs that they hold", describe, idle); }
+
+} // namespace pinfold

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/escape.hpp"
+#include "bus_client/manager_client.hpp"
+#include "cli/common_options.hpp"
+#include "cli/receipts.hpp"
+#include "cli/verbs.hpp"
+#include "os/replace_file.hpp"
+#include "wording/report_html.hpp"
+
+#include <fmt/core.h>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint32_t kMostReceipts = 10'000;
+
+struct Options {
+    std::vector<std::string> jobs; ///< if `jobs` is empty, the report is a list
+    std::string file;              ///< if `file` is empty, pinfold prints the report
+    std::optional<std::string> since;
+    std::optional<std::string> user;
+};
+
+OptionSet describe(Options& options) {
+    auto jobs = jobsArgument(options.jobs, Offer::EndedJobs);
+    jobs.help = "the jobs' keys (default: a list of all jobs that match the options)";
+    jobs.required = false;
+    auto user = userOption(options.user);
+    user.excludes = "JOB";
+    return {std::move(jobs),
+            {.name = "--output-file",
+             .letter = 'o',
+             .value = "FILE",
+             .help = "write the report to this file, and not to standard output",
+             .set = into(options.file)},
+            {.name = "--since",
+             .letter = 'S',
+             .value = "TIME",
+             .help = "list only jobs that ended since this time: 2026-11-20, \"2026-11-20 12:00\", -1h, today",
+             .set = into(options.since),
+             .excludes = "JOB"},
+            std::move(user)};
+}
+
+Result<std::string> reportOnJobs(const std::vector<std::string>& keys) {
+    const auto client = ManagerClient::connect();
+    std::vector<ReportedJob> jobs;
+    for (const auto& key : keys) {
+        const auto receipts = findReceipts({.key = key, .limit = 1});
+        if (!receipts)
+            return receipts.error();
+        if (receipts->empty())
+            return Error{ErrorCode::NoSuchReceipt,
+                         fmt::format("no receipt of a job '{}' that you may see: `pinfold history` lists the receipts",
+                                     printable(key, 300))};
+        auto profile = client ? client->profile(key) : Result<Profile>(Profile());
+        jobs.push_back({.receipt = receipts->front(), .profile = profile ? *std::move(profile) : Profile()});
+    }
+    return htmlReport(jobs, userName);
+}
+
+Result<std::string> reportOnMatches(const Options& options) {
+    ReceiptFilter filter{.limit = kMostReceipts};
+    if (options.user) {
+        const auto uid = userId(*options.user);
+        if (!uid)
+            return uid.error();
+        filter.uid = *uid;
+    }
+    if (options.since) {
+        const auto since = parseWhen(*options.since, RealClock::now());
+        if (!since)
+            return since.error();
+        filter.since = *since;
+    }
+    auto receipts = findReceipts(filter);
+    if (!receipts)
+        return receipts.error();
+    return htmlList(*std::move(receipts), userName);
+}
+
+ExitStatus report(const VerbContext& context, const Options& options) {
+    const auto text = options.jobs.empty() ? reportOnMatches(options) : reportOnJobs(options.jobs);
+    if (!text)
+        return fail(text.error());
+    if (options.file.empty()) {
+        context.terminal.print(*text);
+        return ExitStatus::Ok;
+    }
+    // The mode is 0600, because receipts contain command lines.
+    if (auto written = replaceFile(options.file, *text, 0600); !written)
+        return fail(written.error());
+    return ExitStatus::Ok;
+}
+
+} // namespace
+
+Verb reportVerb() { return makeVerb("report", "write an HTML page about jobs that are over", describe, report); }
+
+} // namespace pinfold

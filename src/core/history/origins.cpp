@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/history/origins.hpp"
+
+namespace pinfold {
+namespace {
+
+constexpr std::size_t kMostNames = 10'000; // subordinate user ids have no names, and a user has 65,536 of them
+
+std::optional<std::string> set(std::string text) { return text.empty() ? std::nullopt : std::optional(std::move(text)); }
+
+} // namespace
+
+void Origins::expect(uid_t owner) {
+    if (names_.contains(owner))
+        return;
+    if (names_.size() >= kMostNames)
+        names_.clear();
+    const bool asked = context_.background.ask(
+        Lane::Names, [nameOf = context_.nameOfUser, owner] { return nameOf(owner); },
+        [this, owner](const Result<std::string>& name) {
+            if (name)
+                names_[owner] = *name;
+            else
+                names_.erase(owner); // the next call of expect() asks again
+        });
+    if (asked)
+        names_.try_emplace(owner);
+}
+
+std::optional<std::string> Origins::nameOf(uid_t user) {
+    expect(user);
+    const auto name = names_.find(user);
+    return name == names_.end() ? std::nullopt : name->second;
+}
+
+Origin Origins::of(const JobRecord& record) const {
+    const auto user = names_.find(record.uid);
+    return {.host = set(context_.hostName()),
+            .bootId = set(record.bootId),
+            .cluster = set(context_.config.daemon.cluster),
+            .user = user == names_.end() ? std::nullopt : user->second,
+            .version = set(context_.version)};
+}
+
+} // namespace pinfold

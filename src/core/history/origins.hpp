@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/context.hpp"
+#include "model/job_record.hpp"
+#include "model/receipt.hpp"
+
+#include <map>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// Says where jobs run and who owns them, for their receipts. The user database may be a directory service in the network, so
+/// Origins asks for a name in a thread, at the start of a job. If the answer has not come when the job ends, the receipt has no
+/// name.
+class Origins {
+public:
+    explicit Origins(CoreContext& context) : context_(context) {}
+
+    /// Asks for the name of the owner of a job that runs, unless the name is known.
+    void expect(uid_t owner);
+    Origin of(const JobRecord& record) const;
+    /// Returns the name of the user, or nullopt if the user database has not told the name yet. If the user database had no
+    /// answer earlier, or had too much to do, nameOf() asks again.
+    std::optional<std::string> nameOf(uid_t user);
+
+private:
+    CoreContext& context_;
+    std::map<uid_t, std::optional<std::string>> names_; ///< nullopt while a thread asks for the name
+};
+
+} // namespace pinfold

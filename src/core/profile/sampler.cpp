@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "core/profile/sampler.hpp"
+
+#include "base/paths.hpp"
+#include "model/idleness.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+constexpr Microseconds kFirstLook = 1s; // the age of a job at its first look; at each further early look, the age has doubled
+constexpr Microseconds kLastEarlyLook = 16s;
+// Jobs that start one after the other share the wake-ups for their early looks.
+constexpr Microseconds kEarlyGrid = 250ms;
+// A look takes some 0.1 ms. With many jobs, the loop does other work between the looks.
+constexpr std::size_t kLooksInARow = 16;
+constexpr std::uint64_t kLooksPerSave = 5;
+
+Microseconds ageOf(const Job& job, BootTime now) { return timeBetween(job.record.createdBoot, now); }
+
+/// Returns the first multiple of `step` that is later than `time`.
+BootTime nextMultiple(BootTime time, Microseconds step) { return BootTime((time.time_since_epoch() / step + 1) * step); }
+
+/// Returns the age of the next early look at a job of the age `age`.
+Microseconds nextEarlyLook(Microseconds age) {
+    auto next = kFirstLook;
+    while (next <= age)
+        next *= 2;
+    return next;
+}
+
+} // namespace
+
+Sampler::Sampler(Core& core, LimitWarner& warner)
+    : core_(core), warner_(warner), store_(inRoot(core.context.root, kProfilesDirectory)) {}
+
+bool Sampler::isOn() const { return core_.context.config.profile.interval > 0s; }
+
+void Sampler::resume(Job& job) const {
+    // A job that is younger than kFirstLook has no file, so resume() avoids an unsuccessful open(2) for each new job.
+    if (job.recorder.looks() > 0 || ageOf(job, core_.context.loop.bootTime()) < kFirstLook)
+        return;
+    if (auto stored = store_.load(job.key(), job.record.id)) {
+        const auto need = job.recorder.need();
+        job.recorder = *std::move(stored);
+        if (need)
+            job.recorder.needs(*need);
+    }
+}
+
+void Sampler::watch(const JobPtr& job) {
+    if (!isOn())
+        return;
+    resume(*job);
+    const auto next = nextEarlyLook(ageOf(*job, core_.context.loop.bootTime()));
+    if (next <= kLastEarlyLook)
+        early_.emplace(job->record.createdBoot + next, job);
+    arm();
+}
+
+void Sampler::arm() {
+    if (!isOn() || core_.registry.all().empty()) {
+        timer_.reset();
+        nextRound_ = {};
+        early_.clear();
+        return;
+    }
+    const auto now = core_.context.loop.bootTime();
+    if (nextRound_ == BootTime{})
+        nextRound_ = nextMultiple(now, core_.context.config.profile.interval);
+    auto at = nextRound_;
+    if (!early_.empty())
+        at = std::min(at, nextMultiple(std::max(early_.begin()->first - 1us, now), kEarlyGrid));
+    if (timer_ && timerAt_ <= at)
+        return;
+    timerAt_ = at;
+    timer_ = core_.context.loop.after(timeBetween(now, at), [this] { wake(); });
+}
+
+void Sampler::wake() {
+    timer_.reset();
+    const auto now = core_.context.loop.bootTime();
+    while (!early_.empty() && early_.begin()->first <= now) {
+        const auto job = early_.begin()->second.lock();
+        early_.erase(early_.begin());
+        if (!job)
+            continue;
+        due_.emplace_back(job);
+        const auto next = nextEarlyLook(ageOf(*job, now));
+        if (next <= kLastEarlyLook)
+            early_.emplace(job->record.createdBoot + next, job);
+    }
+    if (nextRound_ <= now) {
+        nextRound_ = nextMultiple(now, core_.context.config.profile.interval);
+        if (!idle_) // if `idle_` is set, the last round has not ended yet
+            for (const auto& [key, job] : core_.registry.all())
+                due_.emplace_back(job);
+    }
+    arm();
+    lookAtSome();
+}
+
+void Sampler::lookAtSome() {
+    idle_.reset();
+    for (std::size_t i = 0; i < kLooksInARow && !due_.empty(); ++i) {
+        const auto job = due_.back().lock();
+        due_.pop_back();
+        if (job)
+            look(job);
+    }
+    if (!due_.empty())
+        idle_ = core_.context.loop.whenIdle([this] { lookAtSome(); });
+}
+
+void Sampler::look(const JobPtr& job) {
+    const bool mayHaveProcesses = job->record.state == JobState::Running || job->record.state == JobState::Ending;
+    const auto age = ageOf(*job, core_.context.loop.bootTime());
+    // A second look at the same moment is useless, for example if an early look and a round come together.
+    if (!job->slice || !mayHaveProcesses || job->record.figures || age < job->recorder.lastLook() + kEarlyGrid)
+        return;
+    const auto usage = job->slice->profileUsage();
+    job->recorder.look(age, usage);
+    if (usage.memoryAnon && usage.memoryShmem)
+        warner_.lookAtMemory(*job, *usage.memoryAnon + *usage.memoryShmem);
+    if (job->recorder.looks() % kLooksPerSave == 0) // errors are ignored, because only a restart of pinfoldd needs the file
+        (void)store_.save(job->key(), job->record.id, job->recorder);
+}
+
+std::string Sampler::finish(Job& job) const {
+    resume(job);
+    if (job.recorder.profile().empty())
+        return {};
+    auto whole = job.recorder;
+    whole.end(job.record.figures->wall, job.record.figures->usage);
+    return encode(whole.profile());
+}
+
+void Sampler::forget(const Job& job) {
+    if (job.record.figures && job.record.figures->wall >= kFirstLook)
+        store_.remove(job.key());
+    if (core_.registry.all().empty())
+        arm();
+}
+
+std::optional<std::size_t> Sampler::idleCount() const {
+    if (!isOn())
+        return std::nullopt;
+    const auto& [since, share] = core_.context.config.idle;
+    const auto now = core_.context.loop.bootTime();
+    std::size_t count = 0;
+    for (const auto& [key, job] : core_.registry.all()) {
+        const auto age = ageOf(*job, now);
+        if (job->record.state != JobState::Running || age < since)
+            continue;
+        const auto held = cpusHeld(job->record.limits, job->record.slots);
+        const auto idleness = idlenessOf(job->recorder.profile(), held, age, since);
+        count += idleness && idleness->percent() < share ? 1 : 0;
+    }
+    return count;
+}
+
+void Sampler::configChanged() {
+    timer_.reset();
+    nextRound_ = {};
+    arm();
+}
+
+} // namespace pinfold

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Looks at the live jobs from time to time, and keeps what each job used over time.
+#pragma once
+
+#include "core/core.hpp"
+#include "core/resources/limit_warner.hpp"
+#include "store/profile_store.hpp"
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Looks at each job 1, 2, 4, 8 and 16 seconds after its start, and at all jobs together once in each profile.interval. While
+/// there are no jobs, Sampler has no timer. A look reads five files of the cgroup file system, and nothing that could block the
+/// loop.
+class Sampler {
+public:
+    Sampler(Core& core, LimitWarner& warner);
+
+    /// Begins to look at a running job. If an earlier pinfoldd has looked at the job, Sampler continues the profile.
+    void watch(const JobPtr& job);
+    /// Returns the whole profile of a job without processes, in the form of encode(Profile). The result is empty if pinfoldd has
+    /// never looked at the job. The record must have the figures of the job's end.
+    std::string finish(Job& job) const;
+    /// Removes what Sampler has stored about a job that has left the registry.
+    void forget(const Job& job);
+    /// Counts the live jobs that used less than idle.share of the CPUs that they hold over the time idle.since. Jobs that are
+    /// younger do not count, and neither do jobs without slots and without a limit of CPUs. Returns nullopt if Sampler does not
+    /// look at jobs.
+    std::optional<std::size_t> idleCount() const;
+    /// Starts or stops the looks at the jobs after a change of profile.interval.
+    void configChanged();
+
+private:
+    bool isOn() const;
+    void arm();
+    void wake();
+    void lookAtSome();
+    void look(const JobPtr& job);
+    void resume(Job& job) const;
+
+    Core& core_;
+    LimitWarner& warner_;
+    ProfileStore store_;
+    std::multimap<BootTime, WeakJob> early_; ///< the next look at each young job
+    BootTime nextRound_{};                   ///< when Sampler looks at all jobs
+    std::vector<WeakJob> due_;               ///< jobs at which Sampler has to look now
+    EventHandle timer_;
+    BootTime timerAt_{};
+    EventHandle idle_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/control/job_signaller.hpp"
+#include "core/core.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace pinfold {
+
+/// Tells a job that it is near its run time limit or its memory limit, before the limit ends the job: by a line in the job's own
+/// output, an entry in the journal and a signal on the bus. LimitWarner warns of each value of a limit once, also if pinfoldd is
+/// restarted.
+class LimitWarner {
+public:
+    explicit LimitWarner(Core& core) : core_(core), signaller_(core) {}
+
+    /// Starts the timer of the warning again. Call watchRunTime() when the limits have changed, or when the job was suspended or
+    /// resumed.
+    void watchRunTime(const JobPtr& job);
+    /// Warns if the job needs at least 90 % of memory_max. The argument `need` is the job's anonymous and shared memory now, in
+    /// bytes.
+    void lookAtMemory(Job& job, std::uint64_t need);
+
+private:
+    void warnOfRunTime(const JobPtr& job);
+    void signal(const JobPtr& job, int number);
+    void tell(const Job& job, const std::string& limit, const std::string& words, const std::string& then);
+
+    Core& core_;
+    JobSignaller signaller_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Compares the CPU time that a live job used lately with the CPUs that the job holds.
+#pragma once
+
+#include "base/clock.hpp"
+#include "model/profile.hpp"
+#include "model/resource_limits.hpp"
+
+#include <cstdint>
+#include <optional>
+
+namespace pinfold {
+
+/// Returns how many CPUs a job could keep busy under its quota and its CPU list. Returns nullopt if the job has no quota and no
+/// CPU list.
+std::optional<double> cpusAllowed(const ResourceLimits& limits);
+
+/// Returns how many CPUs a job holds: the result of cpusAllowed(), or else the number of its slots. Returns nullopt if the job
+/// has none of these.
+std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
+
+/// Holds the CPUs that a live job kept busy lately, and the CPUs that it holds.
+struct Idleness {
+    double held = 0;     ///< a number of CPUs, above 0
+    double used = 0;     ///< the mean number of busy CPUs
+    Microseconds over{}; ///< the time over which `used` is the mean
+
+    double percent() const { return used / held * 100; }
+};
+
+/// Returns the idleness of a job over the time `since` before the last look at the job. If neighbours in the profile are merged,
+/// the time `over` is longer than `since`. Returns nullopt if `held` is unset or 0, or if nobody has looked at the job within
+/// the time `since`. `age` is the time since the job's start.
+std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
+
+} // namespace pinfold

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Describes what the batch system says about a job, and the labels that its owner gives it. pinfoldd does not act on any of
+// these values: it stores them in the job's receipt.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+using Labels = std::map<std::string, std::string>;
+
+/// Only the batch system (an admin) may set the members other than `labels`. So no user can write a foreign account into the
+/// receipt of a job. A user may set the labels of the user's own jobs.
+struct JobIdentity {
+    static constexpr std::size_t kMostTextBytes = 256; ///< of each text
+    static constexpr std::size_t kMostNodes = 128;
+    static constexpr std::size_t kMostLabels = 16;
+    static constexpr std::size_t kMostLabelNameBytes = 64;
+
+    std::optional<std::string> jobName = {};
+    std::optional<std::string> account = {};
+    std::optional<std::string> queue = {}; ///< the queue or partition
+    std::optional<std::string> project = {};
+    std::optional<std::string> group = {};       ///< the group with whose rights the job runs
+    std::optional<std::uint64_t> arrayJob = {};  ///< the batch system's number of the whole array
+    std::optional<std::uint64_t> arrayTask = {}; ///< the number of this job in its array
+    std::optional<std::uint64_t> run = {};       ///< how often the batch system had requeued the job before this run
+    std::optional<std::string> submitHost = {};  ///< the host on which the user submitted the job
+    std::optional<std::string> submitDirectory = {};
+    std::vector<std::string> nodes = {};         ///< the hosts of the job, or only the first kMostNodes of many hosts
+    std::optional<std::uint64_t> nodeCount = {}; ///< the number of all hosts of the job
+    Labels labels = {};
+
+    bool operator==(const JobIdentity&) const = default;
+};
+
+/// Calls f(name, member) for each member. The names are the same on D-Bus and in JSON.
+template <class I, class F> void forEachIdentityField(I& identity, F&& f) {
+    f("job_name", identity.jobName);
+    f("account", identity.account);
+    f("queue", identity.queue);
+    f("project", identity.project);
+    f("group", identity.group);
+    f("array_job", identity.arrayJob);
+    f("array_task", identity.arrayTask);
+    f("run", identity.run);
+    f("submit_host", identity.submitHost);
+    f("submit_directory", identity.submitDirectory);
+    f("nodes", identity.nodes);
+    f("node_count", identity.nodeCount);
+    f("labels", identity.labels);
+}
+
+/// Returns true if a member of JobIdentity has a value. Records, receipts and requests contain only members that have a value.
+template <class T> bool isSet(const std::optional<T>& member) { return member.has_value(); }
+template <class T> bool isSet(const T& member) { return !member.empty(); }
+
+/// Returns a text of the batch system in a form that an adapter can send to pinfoldd, or nullopt if the text is empty. A user
+/// may have chosen the text, so it may be very long and may contain any bytes.
+std::optional<std::string> identityText(std::string_view text);
+
+/// Stores the names of the hosts of the job. `names` may have more names than a receipt has room for. `nodeCount` becomes the
+/// number of names, if it is not higher already.
+void setNodes(JobIdentity& identity, const std::vector<std::string>& names);
+
+/// Makes all texts printable and shortens them to kMostTextBytes, except the labels. An odd job name must not keep a job from
+/// running.
+void makePrintable(JobIdentity& identity);
+
+/// Checks that there are at most kMostLabels labels, and that each label is valid. The name of a label has 1 to
+/// kMostLabelNameBytes letters, digits, '_', '-' and '.', and begins with a letter or a digit. The value of a label has at most
+/// kMostTextBytes bytes of UTF-8 without control characters. Error: InvalidArgument.
+Result<void> validate(const Labels& labels);
+bool isLabelName(std::string_view name);
+
+/// Adds a label from a text NAME=VALUE. If a label with this name exists, the new value replaces the old one. Error:
+/// InvalidArgument.
+Result<void> addLabel(std::string_view text, Labels& labels);
+
+/// Says which jobs a query wants: jobs with the label `name`, or only jobs whose label has the value `value`.
+struct LabelFilter {
+    std::string name; ///< see isLabelName()
+    std::optional<std::string> value = {};
+
+    bool operator==(const LabelFilter&) const = default;
+};
+/// Reads NAME or NAME=VALUE. Error: InvalidArgument.
+Result<LabelFilter> labelFilter(std::string_view text);
+
+} // namespace pinfold

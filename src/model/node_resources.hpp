@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+namespace pinfold {
+
+/// Says how much of one resource the node has, and who has it. A member is unset if pinfoldd does not know the amount.
+struct NodeShare {
+    std::optional<std::uint64_t> total = {};
+    std::optional<std::uint64_t> kept = {};  ///< the part that the site keeps from jobs
+    std::optional<std::uint64_t> given = {}; ///< the sum of what the live jobs hold; may be more than the node has
+    std::optional<std::uint64_t> free = {};  ///< `total` without `kept` and `given`, at least 0
+    /// The number of live jobs that may use any amount of the resource, because they have no limit. `given` does not count what
+    /// these jobs use. The member is unset for GPUs, because a job gets no GPU that it did not ask for.
+    std::optional<std::uint64_t> unlimitedJobs = {};
+
+    bool operator==(const NodeShare&) const = default;
+};
+
+/// Returns the share with its member `free`. If `total` or `given` is unset, `free` stays unset.
+NodeShare withFree(NodeShare share);
+
+struct NodeResources {
+    NodeShare cpus;   ///< in microseconds of CPU time per second, so 1,000,000 is one CPU (hyper-thread)
+    NodeShare memory; ///< in bytes
+    NodeShare gpus;   ///< a number of GPUs; all members are unset if the configuration has no GPUs
+
+    bool operator==(const NodeResources&) const = default;
+};
+
+/// Calls f(name, share) for each resource.
+template <class R, class F> void forEachResource(R& resources, F&& f) {
+    f("cpus", resources.cpus);
+    f("memory", resources.memory);
+    f("gpus", resources.gpus);
+}
+
+/// Calls f(name, amount) for each amount of a resource, in the order in which people read them.
+template <class S, class F> void forEachPart(S& share, F&& f) {
+    f("total", share.total);
+    f("kept", share.kept);
+    f("given", share.given);
+    f("free", share.free);
+}
+
+} // namespace pinfold

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Holds what a job used over time, in a bounded number of points.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+/// Names the figures of a profile.
+enum class Measure {
+    Anon,           ///< anonymous memory, in bytes
+    Shmem,          ///< shared memory and tmpfs, in bytes
+    Cache,          ///< page cache without shared memory, in bytes
+    Cpu,            ///< CPU time in microseconds per second, so 1,000,000 is one busy CPU
+    Io,             ///< bytes per second that the job read from disks and wrote to disks
+    Tasks,          ///< processes and threads
+    MemoryPressure, ///< microseconds per second in which at least one process waited for memory
+};
+constexpr std::size_t kMeasures = 7;
+
+/// Returns a word for the measure, such as "anon". D-Bus and JSON use the word as a name.
+std::string_view toString(Measure measure);
+constexpr std::array<Measure, kMeasures> kAllMeasures{Measure::Anon, Measure::Shmem, Measure::Cache,         Measure::Cpu,
+                                                      Measure::Io,   Measure::Tasks, Measure::MemoryPressure};
+
+/// Holds the mean and the maximum of each measure over a part of the job's time.
+struct ProfilePoint {
+    Microseconds length{};
+    std::array<float, kMeasures>
+        mean{}; ///< float is exact enough, and a profile in memory takes half as much room as with double
+    std::array<float, kMeasures> most{};
+
+    double meanOf(Measure measure) const { return mean[static_cast<std::size_t>(measure)]; }
+    double mostOf(Measure measure) const { return most[static_cast<std::size_t>(measure)]; }
+    bool operator==(const ProfilePoint&) const = default;
+};
+
+/// Holds the points in the order of time, without gaps: the first point begins at the job's start. If there are too many points,
+/// Profile merges neighbouring points. So a job of ten seconds and a job of ten days take the same room. Merging does not change
+/// the maximum of a measure, nor its sum over time.
+class Profile {
+public:
+    static constexpr std::size_t kMostPoints = 120;
+    static constexpr std::size_t kMostBytes = 3072; ///< the greatest length of encode()
+
+    void add(const ProfilePoint& point);
+    const std::vector<ProfilePoint>& points() const { return points_; }
+    bool empty() const { return points_.empty(); }
+    /// Returns the time of all points together.
+    Microseconds length() const;
+    /// Returns the mean over the whole time, or 0 for an empty profile.
+    double meanOf(Measure measure) const;
+    /// Returns the maximum over the whole time, or 0 for an empty profile.
+    double mostOf(Measure measure) const;
+
+    bool operator==(const Profile&) const = default;
+
+private:
+    friend std::string encode(const Profile& profile);
+    friend Result<Profile> decodeProfile(std::string_view bytes);
+    void halve();
+
+    std::vector<ProfilePoint> points_;
+    Microseconds step_{}; ///< the usual length of a point; 0 until Profile merges points for the first time
+};
+
+/// Returns the profile as at most Profile::kMostBytes bytes. Each number is rounded by at most 0.6 %, and each length to
+/// milliseconds.
+std::string encode(const Profile& profile);
+/// Reads what encode() wrote. The error is InvalidArgument for all other bytes.
+Result<Profile> decodeProfile(std::string_view bytes);
+
+} // namespace pinfold

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <string>
+
+namespace pinfold {
+
+/// Returns the present name of the node, or an empty text if it cannot be read. The name may change while pinfoldd runs.
+std::string hostName();
+
+} // namespace pinfold

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "store/history.hpp"
+#include "store/sqlite.hpp"
+
+namespace pinfold {
+
+/// Reads the table `live`, see History::live(). Error: Internal.
+Result<LiveTable> readLive(sqlite3* db);
+
+} // namespace pinfold

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Draws what a job used over time, in block characters.
+#pragma once
+
+#include "base/result.hpp"
+#include "model/profile.hpp"
+#include "model/receipt.hpp"
+#include "wording/amounts.hpp"
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Names the curves that pages show. The amounts of memory do not contain page cache, except in the curve Cache.
+enum class Curve { Memory, Cache, Cpu, Io, Tasks, MemoryPressure };
+inline constexpr std::array kAllCurves{Curve::Memory, Curve::Cache, Curve::Cpu, Curve::Io, Curve::Tasks, Curve::MemoryPressure};
+std::string curveName(Curve curve);
+
+/// Returns the values of a curve for `columns` equal parts of the profile's time: the mean of each part.
+std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t columns);
+/// Returns the highest value that a curve had at any moment, which may be above the mean of each part.
+double highestOf(const Profile& profile, Curve curve);
+/// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
+std::string amountOf(Curve curve, double value, const Amounts& amounts);
+
+/// Returns one line of block characters, one for each value. A full block stands for `highest`.
+std::string sparkline(const std::vector<double>& values, double highest);
+
+/// Returns one line for each curve that is not always 0, for the page of `pinfold why`. The text is empty for an empty profile.
+std::string profileLines(const Profile& profile, const Amounts& amounts);
+/// Returns an empty line and profileLines(), to be added to the page about a job. The text is empty if there is no profile.
+std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts);
+
+/// Holds the limits that a chart shows as lines. An unset member means that there is no such limit.
+struct ChartLimits {
+    std::optional<std::uint64_t> memory; ///< in bytes
+    std::optional<double> cpus;
+    std::optional<std::uint64_t> tasks;
+};
+ChartLimits chartLimits(const ResourceLimits& limits);
+/// Returns the limit in the unit of the curve's values.
+std::optional<double> limitOf(Curve curve, const ChartLimits& limits);
+
+/// Returns a chart for each curve that is not always 0. The lines have at most `width` columns, but at least 40.
+std::string profileCharts(const Profile& profile, const ChartLimits& limits, const Amounts& amounts, std::size_t width);
+
+} // namespace pinfold

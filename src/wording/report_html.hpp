@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes the HTML files of `pinfold report`. Each HTML file needs no other file and has no script, so a browser that shows the
+// file sends no request. Texts that users choose, such as keys and command lines, never become markup.
+#pragma once
+
+#include "model/profile.hpp"
+#include "model/receipt.hpp"
+#include "wording/receipt_text.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct ReportedJob {
+    Receipt receipt;
+    Profile profile; ///< may be empty
+};
+
+/// Returns a page with all that is known about each of the jobs.
+std::string htmlReport(const std::vector<ReportedJob>& jobs, NameOfUser nameOf);
+
+/// Returns a page with one line for each job. The job that left the most CPU time of its CPUs unused comes first.
+std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf);
+
+/// Returns the CPU time that the job could have used but did not use, or 0 if nobody knows how much it could have used.
+Microseconds unusedCpu(const Receipt& receipt);
+
+} // namespace pinfold

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The warning that a job gets before its run time limit ends it. tests/vm has the warning before the memory limit."""
+
+import os
+import re
+import signal
+
+from jobs import as_alice, batch_script, finish, journal, run, start_job, wait_running
+
+NODE = re.escape(os.uname().nodename)
+WARNING = rf"pinfold: job {{key}} on {NODE} reaches its run time limit of (\w+) in [\w ]+ \([0-9T:-]+Z\)\. pinfold stops the job then\.\n"
+
+
+def test_of_a_warning_with_a_signal():
+    script = "trap 'echo warned; exit 7' USR1; echo ready; while :; do sleep 0.1; done"
+    job = start_job("warned.1", "bash", "-c", script, options=["--run-time-max", "1h", "--run-time-warning-signal", "USR1"])
+    assert job.stdout.readline() == "ready\n"
+    run("pinfold", "limits", "warned.1", "--run-time-warning", "59min 59s 999ms")
+    status, out, err = finish(job)
+    assert (status, out) == (7, "warned\n"), "the job has saved its state and has ended by itself"
+    line = re.fullmatch(WARNING.format(key="warned.1"), "".join(part for part in err.splitlines(True) if "User defined" not in part))
+    assert line and line[1] == "1h", err
+    [entry] = journal("warned.1", "limit-near")
+    assert entry["PINFOLD_LIMIT"] == "run_time_max"
+
+
+def test_of_a_warning_and_of_the_end():
+    options = ["--run-time-max", "3s", "--run-time-warning", "2s"]
+    status, _, err = finish(start_job("warned.2", "sleep", "1000", options=options))
+    assert status == -15
+    warning, end = err.splitlines(True)
+    assert re.fullmatch(WARNING.format(key="warned.2"), warning)
+    assert " was stopped: it reached its run time limit of 3s. It ran for " in end
+
+
+def test_a_restarted_pinfoldd_keeps_the_warning():
+    options = ["--run-time-max", "1h", "--run-time-warning", "59min 50s", "--run-time-warning-signal", "USR1"]
+    job = start_job("warned.3", "sleep", "1000", options=options)
+    wait_running("warned.3")
+    run("systemctl", "restart", "pinfoldd")
+    assert finish(job)[0] == -signal.SIGUSR1
+    assert len(journal("warned.3", "limit-near")) == 1
+
+
+def test_users_choose_their_own_warning():
+    run("pinfold", "open", "warned.4", "--uid", "alice", "--run-time-max", "1h")
+    job = batch_script("warned.4", "alice")
+    run(*as_alice("pinfold", "limits", "warned.4", "--run-time-warning", "30min", "--run-time-warning-signal", "USR1"))
+    denied = run(*as_alice("pinfold", "limits", "warned.4", "--run-time-max", "2h"), check=False)
+    assert denied.returncode != 0
+    run("pinfold", "stop", "warned.4")
+    finish(job)

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdlib>
+#include <ctime>
+
+namespace pinfold {
+
+/// Sets the time zone of this process, in the form that needs no file, such as "CET-1". A test whose texts have local times sets
+/// it at its beginning.
+inline void useTimeZone(const char* zone) {
+    ::setenv("TZ", zone, 1);
+    ::tzset();
+}
+
+constexpr const char* kBerlin = "CET-1CEST,M3.5.0,M10.5.0/3";
+
+} // namespace pinfold

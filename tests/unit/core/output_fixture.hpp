@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// A fixture for tests of what pinfoldd writes into a job's own output.
+#pragma once
+
+#include "tests/unit/core/core_fixture.hpp"
+
+#include <fcntl.h>
+
+namespace pinfold::test {
+
+/// Creates the job sge.1, whose output is a pipe. The tests read the other end of the pipe.
+class OutputTest : public CoreTest {
+protected:
+    void createWith(const ChildProcess& process, ResourceLimits limits, const ChildProcess* supervisor = nullptr) {
+        std::array<int, 2> ends{};
+        ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+        output.reset(ends[0]);
+        CreateRequest request;
+        request.key = "sge.1";
+        request.leader = process.pidfd();
+        request.output = ForeignFd(UniqueFd(ends[1]));
+        if (supervisor)
+            request.supervisor = supervisor->pidfd();
+        request.limits = std::move(limits);
+        manager->createJob(root, std::move(request), [this](Result<JobSummary> answer) { created = std::move(answer); });
+        loop.settle();
+        ASSERT_TRUE(created && *created);
+    }
+
+    ChildProcess leader = child();
+    UniqueFd output;
+};
+
+} // namespace pinfold::test

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "wording/report_html.hpp"
+
+#include <gtest/gtest.h>
+
+#include <regex>
+#include <set>
+
+namespace pinfold {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr const char* kEvil = "<img src=x onerror=alert(1)>\"'&<script>alert(2)</script>";
+
+std::string evilName(uid_t) { return kEvil; }
+
+Receipt receipt(const std::string& key, Microseconds cpu) {
+    Receipt made;
+    made.key = key;
+    made.started = RealTime(1'700'000'000s);
+    made.ended = made.started + 1h;
+    made.wall = 1h;
+    made.exit.status = 0;
+    made.slots = 4;
+    made.usage.cpuUser = cpu;
+    made.usage.cpuSystem = 0s;
+    made.usage.memoryNeed = 650 * kMiB;
+    made.usage.memoryPeak = 900 * kMiB;
+    made.limits.memoryMax = 1024 * kMiB;
+    made.limits.tasksMax = 50;
+    return made;
+}
+
+Profile leak() {
+    Profile profile;
+    for (int i = 0; i < 60; ++i) {
+        ProfilePoint point{.length = 60s};
+        const auto set = [&point](Measure measure, double value) {
+            point.mean[static_cast<std::size_t>(measure)] = point.most[static_cast<std::size_t>(measure)] =
+                static_cast<float>(value);
+        };
+        set(Measure::Anon, i * 10.0 * kMiB);
+        set(Measure::Shmem, i < 20 ? 0 : 50.0 * kMiB);
+        set(Measure::Cache, 200.0 * kMiB);
+        set(Measure::Cpu, i % 10 < 5 ? 1.5e6 : 0.2e6);
+        set(Measure::Io, i == 30 ? 4.0 * kMiB : 0);
+        set(Measure::Tasks, 3);
+        profile.add(point);
+    }
+    return profile;
+}
+
+/// Returns the names of all tags in the page.
+std::set<std::string> tagsOf(const std::string& page) {
+    static const std::regex tag("<([!a-zA-Z][a-zA-Z0-9]*)");
+    std::set<std::string> names;
+    for (std::sregex_iterator found(page.begin(), page.end(), tag), end; found != end; ++found)
+        names.insert((*found)[1]);
+    return names;
+}
+
+void expectHarmless(const std::string& page) {
+    static const std::set<std::string> known{"!DOCTYPE", "html", "head", "meta", "title", "style", "body", "h1",     "h2",
+                                             "p",        "div",  "span", "b",    "ul",    "li",    "code", "figure", "figcaption",
+                                             "svg",      "path", "line", "pre",  "table", "tr",    "th",   "td"};
+    for (const auto& name : tagsOf(page))
+        EXPECT_TRUE(known.contains(name)) << "<" << name << ">";
+    for (const char* text : {"href", "url(", "@import", "http:", "https:", "<img", "<script"})
+        EXPECT_EQ(page.find(text), std::string::npos) << text;
+    EXPECT_NE(page.find("default-src 'none'"), std::string::npos);
+}
+
+TEST(HtmlReport, hasTheCauseTheCurvesTheLimitsAndTheAdvice) {
+    auto job = ReportedJob{receipt("sge.4711", 40min), leak()};
+    job.receipt.leftovers = {1, 1s, {"sleep 1000"}};
+    const auto page = htmlReport({job}, [](uid_t) { return std::string("alice"); });
+    expectHarmless(page);
+    for (const char* text :
+         {"<h1>Job sge.4711</h1>", "of user alice. It exited with status 0.", "16.67%", "63.48%", "<code>sleep 1000</code>",
+          "640M at most, limit 1G", "class=\"limit\"", "The job kept 17% of its CPUs busy", "of 4h"})
+        EXPECT_NE(page.find(text), std::string::npos) << text;
+}
+
+TEST(HtmlReport, aJobWithoutAProfileHasNoCurves) {
+    const auto page = htmlReport({{receipt("sge.1", 1h), Profile()}, {receipt("sge.2", 1h), Profile()}}, evilName);
+    EXPECT_EQ(page.find("<svg"), std::string::npos);
+    EXPECT_NE(page.find("<h1>Job sge.2</h1>"), std::string::npos);
+}
+
+TEST(HtmlReport, noTextOfAUserBecomesMarkup) {
+    auto evil = receipt(std::string("user.") + kEvil, 1h);
+    evil.leftovers = {2, 1s, {kEvil, std::string("\x1b]0;\x07</pre></body>") + kEvil}};
+    evil.oom.emplace();
+    evil.oom->victimName = kEvil;
+    evil.result = JobResult::OutOfMemory;
+    evil.limitsNotEnforced = {kEvil};
+    const auto page = htmlReport({{evil, leak()}}, evilName);
+    expectHarmless(page);
+    EXPECT_NE(page.find("&lt;img src=x onerror=alert(1)&gt;&quot;&#39;&amp;&lt;script&gt;"), std::string::npos);
+    EXPECT_EQ(page.find('\x1b'), std::string::npos);
+    EXPECT_EQ(page.find("</body>"), page.rfind("</body>"));
+    const auto list = htmlList({evil}, evilName);
+    expectHarmless(list);
+}
+
+TEST(HtmlList, theGreatestWasteComesFirst) {
+    auto unknown = receipt("sge.unknown", 1h);
+    unknown.slots.reset();
+    const auto page = htmlList({receipt("sge.good", 220min), unknown, receipt("sge.bad", 10min), receipt("sge.fair", 2h)},
+                               [](uid_t) { return std::string("alice"); });
+    expectHarmless(page);
+    EXPECT_LT(page.find("sge.bad"), page.find("sge.fair"));
+    EXPECT_LT(page.find("sge.fair"), page.find("sge.good"));
+    EXPECT_LT(page.find("sge.good"), page.find("sge.unknown")) << "nobody knows what it wasted";
+    EXPECT_NE(page.find("<h1>4 jobs</h1>"), std::string::npos);
+    EXPECT_NE(page.find("<td class=\"n\">3h 50min</td>"), std::string::npos);
+}
+
+} // namespace
+} // namespace pinfold
