@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
         call("CreateJob", nullptr, "sha{sv}", key, static_cast<int>(syscall(SYS_pidfd_open, job, 0)), 3, "uid", "u",
              owner->pw_uid, "memory_max", "t", std::uint64_t{256} << 20, "report_within", "t", std::uint64_t{10'000'000}) < 0) {
         std::fprintf(stderr, "%s\n", error.message ? error.message : "no bus");
-        close(word[1]); // ends the waiting process; if only the answer was lost, the job ends with it
+        close(word[1]); // end the waiting process: if only the answer was lost, the job ends, too
         waitpid(job, nullptr, 0);
         return 99;
     }
@@ -57,6 +57,6 @@ int main(int argc, char** argv) {
     const bool exited = WIFEXITED(status);
     const int number = exited ? WEXITSTATUS(status) : WTERMSIG(status);
     if (call("EndJob", nullptr, "sa{sv}", key, 2, "leader", "u", job, exited ? "exit_status" : "exit_signal", "i", number) < 0)
-        std::fprintf(stderr, "%s\n", error.message); // without an error, no process is left; see GetReceipt
+        std::fprintf(stderr, "%s\n", error.message); // if there is no error, no process of the job is left; see GetReceipt
     return exited ? number : 128 + number;
 }

@@ -34,14 +34,14 @@ try:
     pinfold.create_job(key, job, uid=owner.pw_uid, memory_max=256 << 20, report_within=10_000_000)
 except Refused as refusal:
     print(refusal, file=sys.stderr)
-    os.close(go)  # ends the waiting process; if only the answer was lost, the job ends with it
+    os.close(go)  # end the waiting process: if only the answer was lost, the job ends, too
     os.waitpid(job, 0)
     sys.exit(99)
 
 os.write(go, b"g")
 status = os.waitpid(job, 0)[1]
 try:
-    receipt = pinfold.end_job(key, leader=job, **how_it_ended(status))  # no process of the job is left when this returns
+    receipt = pinfold.end_job(key, leader=job, **how_it_ended(status))  # no process of the job is left when this call returns
     print("%s: cpu %.3f s, %d left behind" % (receipt["result"], (receipt.get("cpu_user", 0) + receipt.get("cpu_system", 0)) / 1e6,
                                               receipt["leftovers"]), file=sys.stderr)
 except Refused as refusal:
