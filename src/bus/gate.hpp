@@ -54,7 +54,7 @@ private:
     std::function<std::size_t()> jobCount_;
     std::function<std::size_t()> objectBytes_;
     Call call_;
-    dbus::Filter filter_;
+    dbus::Slot filter_;
 };
 
 } // namespace pinfold

@@ -45,15 +45,12 @@ ManagerObject::ManagerObject(Parts parts)
       gate_(
           parts_.connection, parts_.callers, parts_.clients, parts_.loop, parts_.foreign,
           [this] { return parts_.jobs.jobCount(); }, [this] { return objectBytes(); }),
-      freed_(parts_.loop) {
+      freed_(parts_.loop), objects_(parts_.connection, parts_.jobs) {
     registerAdaptor();
     parts_.jobs.setObserver(this);
 }
 
-ManagerObject::~ManagerObject() {
-    objects_.clear();
-    unregisterAdaptor();
-}
+ManagerObject::~ManagerObject() { unregisterAdaptor(); }
 
 template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& result, const std::string& name, F body) {
     const Answer<R...> answer(std::move(result));
@@ -99,7 +96,7 @@ Reply<T> ManagerObject::charged(const Caller& caller, const Answer<R...>& answer
 std::size_t ManagerObject::objectBytes() const {
     std::size_t bytes = 0;
     for (const auto& job : parts_.jobs.jobs())
-        bytes += JobObject::bytesOf(job);
+        bytes += JobObjects::bytesOf(job);
     return bytes;
 }
 

@@ -6,7 +6,7 @@
 #include "bus/answer.hpp"
 #include "bus/caller.hpp"
 #include "bus/gate.hpp"
-#include "bus/job_object.hpp"
+#include "bus/job_objects.hpp"
 #include "core/history/history_keeper.hpp"
 #include "core/job_manager.hpp"
 #include "dbus/org.pinfold1.Manager_adaptor.hpp"
@@ -135,7 +135,7 @@ private:
     Parts parts_;
     Gate gate_;
     FreedMemory freed_;
-    std::map<std::string, std::unique_ptr<JobObject>> objects_;
+    JobObjects objects_;
 };
 
 } // namespace pinfold

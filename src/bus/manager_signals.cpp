@@ -9,16 +9,13 @@ namespace pinfold {
 void ManagerObject::jobAdded(const JobSummary& job) {
     parts_.onChange();
     guarded("JobAdded", [&] {
-        objects_[job.key.text()] = std::make_unique<JobObject>(parts_.connection, parts_.jobs, job);
+        objects_.add(job.key);
         emitJobAdded(job.key.text(), sdbus::ObjectPath(job.key.objectPath()));
     });
 }
 
 void ManagerObject::jobStateChanged(const JobKey& key) {
-    guarded("PropertiesChanged", [&] {
-        if (const auto object = objects_.find(key.text()); object != objects_.end())
-            object->second->stateChanged();
-    });
+    guarded("PropertiesChanged", [&] { objects_.stateChanged(key); });
 }
 
 void ManagerObject::outOfMemory(const JobKey& key, const OomVerdict& verdict) {
@@ -30,10 +27,7 @@ void ManagerObject::limitNear(const JobKey& key, const std::string& limit) {
 }
 
 void ManagerObject::limitsChanged(const JobKey& key) {
-    guarded("PropertiesChanged", [&] {
-        if (const auto object = objects_.find(key.text()); object != objects_.end())
-            object->second->limitsChanged();
-    });
+    guarded("PropertiesChanged", [&] { objects_.limitsChanged(key); });
 }
 
 void ManagerObject::taskAdded(const JobKey& key, std::uint32_t task) {
@@ -50,8 +44,7 @@ void ManagerObject::leftoversFound(const JobKey& key, std::uint32_t task, std::u
 
 void ManagerObject::unkillable(const JobKey& key, std::uint64_t count) {
     guarded("Unkillable", [&] {
-        if (const auto object = objects_.find(key.text()); object != objects_.end())
-            object->second->unkillable();
+        objects_.unkillable(key);
         emitUnkillable(key.text(), static_cast<std::uint32_t>(count));
     });
 }
@@ -61,7 +54,7 @@ void ManagerObject::jobRemoved(const JobKey& key, const Receipt& receipt) {
     guarded("JobRemoved", [&] {
         emitJobRemoved(key.text(), sdbus::ObjectPath(key.objectPath()),
                        {{"result", sdbus::Variant(std::string(toString(receipt.result)))}});
-        objects_.erase(key.text());
+        objects_.remove(key);
     });
 }
 

@@ -2,28 +2,20 @@
 // Lets a part of pinfoldd see all messages of a connection.
 #pragma once
 
+#include "systemd/bus_slot.hpp"
 #include "systemd/sdbus_compat.hpp"
 
-#include <memory>
 #include <system_error>
 
 namespace pinfold::dbus {
 
-struct FilterRemover {
-    void operator()(sd_bus_slot* slot) const { sd_bus_slot_unref(slot); }
-};
-
-/// The filter ends when the Filter object is destroyed. libsystemd keeps a connection in memory while the connection has a
-/// filter.
-using Filter = std::unique_ptr<sd_bus_slot, FilterRemover>;
-
-/// libsystemd calls `look` with `self` for each message that comes on the connection (sd_bus_add_filter(3)). Throws
-/// std::system_error.
-inline Filter addFilter(sdbus::IConnection& connection, sd_bus_message_handler_t look, void* self) {
+/// Until the Slot is destroyed, libsystemd calls `look` with `self` for each message that comes on the connection
+/// (sd_bus_add_filter(3)). Throws std::system_error.
+inline Slot addFilter(sdbus::IConnection& connection, sd_bus_message_handler_t look, void* self) {
     sd_bus_slot* slot = nullptr;
     if (const int result = sd_bus_add_filter(rawBus(connection), &slot, look, self); result < 0)
         throw std::system_error(-result, std::generic_category(), "sd_bus_add_filter");
-    return Filter(slot);
+    return Slot(slot);
 }
 
 } // namespace pinfold::dbus

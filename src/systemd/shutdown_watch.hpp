@@ -43,7 +43,7 @@ private:
     std::map<std::uint64_t, Question> questions_;
     std::uint64_t next_ = 0;
     bool asking_ = false; ///< pinfoldd has asked PID 1 because of a signal, and PID 1 has not answered yet
-    dbus::Filter filter_;
+    dbus::Slot filter_;
 };
 
 } // namespace pinfold
