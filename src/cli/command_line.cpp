@@ -43,7 +43,7 @@ void addValue(CLI::App& app, const std::string& names, const Option& option) {
         return true;
     };
     constexpr int unlimited = -1;
-    auto* added = app.add_option(names, setAll)->type_name(option.value)->required(option.required);
+    auto* added = app.add_option(names, setAll)->type_name(std::string(option.value))->required(option.required);
     if (option.values == Values::One)
         added->expected(1);
     else if (option.values == Values::Optional)
@@ -63,9 +63,9 @@ void addOptions(CLI::App& app, const OptionSet& options) {
     }
     for (const auto& option : options) {
         if (!option.excludes.empty())
-            app.get_option(option.name)->excludes(app.get_option(option.excludes));
+            app.get_option(option.name)->excludes(app.get_option(std::string(option.excludes)));
         if (!option.needs.empty())
-            app.get_option(option.name)->needs(app.get_option(option.needs));
+            app.get_option(option.name)->needs(app.get_option(std::string(option.needs)));
     }
 }
 

@@ -175,17 +175,16 @@ StraysConfig StraysOptions::applied(StraysConfig config) const {
 }
 
 OptionSet straysOptions(StraysOptions& options) {
+    static const auto kindsHelp = "act only on strays of these kinds: " + enumerated(actionableKinds());
     OptionSet set{{.name = "--mode",
                    .value = "MODE",
                    .help = "what to do with strays (default: report). \"configured\" means the mode in pinfold.toml",
                    .set = intoMode(options.mode),
                    .words = modeWords()}};
     append(set, filters(options));
-    auto metrics = metricsOption(options.metrics, kStraysTextfile);
-    metrics.excludes = "--files";
     append(set, {{.name = "--kinds",
                   .value = "KIND,...",
-                  .help = "act only on strays of these kinds: " + enumerated(actionableKinds()),
+                  .help = kindsHelp.c_str(),
                   .set = setting(options, &StraysConfig::kinds, parseKinds),
                   .separator = ',',
                   .samples = actionableKinds()},
@@ -198,7 +197,10 @@ OptionSet straysOptions(StraysOptions& options) {
                   .help = "with --mode=stop: the time between SIGTERM and SIGKILL (default 10s)",
                   .set = setting(options, &StraysConfig::grace, parseGrace)},
                  dryRunOption(options.dryRun),
-                 std::move(metrics),
+                 {.name = "--metrics",
+                  .help = "also write figures for node_exporter to pinfold-strays.prom, beside the file metrics.textfile",
+                  .set = into(options.metrics),
+                  .excludes = "--files"},
                  {.name = "--files",
                   .help = "list files and System V IPC objects that ended jobs left behind, not processes",
                   .set = into(options.files)},

@@ -5,19 +5,11 @@
 #include "model/exposition.hpp"
 #include "os/replace_file.hpp"
 
-#include <fmt/core.h>
-
 #include <cstdint>
 #include <map>
 #include <utility>
 
 namespace pinfold {
-
-Option metricsOption(bool& metrics, std::string_view name) {
-    return {.name = "--metrics",
-            .help = fmt::format("also write figures for node_exporter to {}, beside the file metrics.textfile", name),
-            .set = into(metrics)};
-}
 
 std::string findingMetrics(const std::vector<doctor::Finding>& findings) {
     // node_exporter refuses a file that has a series twice.

@@ -17,9 +17,6 @@ namespace pinfold {
 constexpr std::string_view kDoctorTextfile = "pinfold-doctor.prom";
 constexpr std::string_view kStraysTextfile = "pinfold-strays.prom";
 
-/// Returns the option --metrics of a verb that writes its figures to the file `name`.
-Option metricsOption(bool& metrics, std::string_view name);
-
 /// Returns figures in Prometheus' text format. There is one series for each pair of a check and a state of the check.
 std::string findingMetrics(const std::vector<doctor::Finding>& findings);
 

@@ -59,7 +59,11 @@ struct Options {
     bool metrics = false;
 };
 
-OptionSet describe(Options& options) { return {metricsOption(options.metrics, kDoctorTextfile)}; }
+OptionSet describe(Options& options) {
+    return {{.name = "--metrics",
+             .help = "also write figures for node_exporter to pinfold-doctor.prom, beside the file metrics.textfile",
+             .set = into(options.metrics)}};
+}
 
 ExitStatus examineNode(const VerbContext& context, const Options& options) {
     doctor::Host host;

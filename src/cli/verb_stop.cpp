@@ -25,7 +25,7 @@ OptionSet describe(Options& options) {
     jobs.required = false;
     auto user = userOption(options.user);
     user.help = "stop all live jobs of this user (name or id)";
-    user.excludes = jobs.name;
+    user.excludes = "JOB";
     return {std::move(jobs),
             std::move(user),
             {.name = "--grace",

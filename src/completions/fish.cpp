@@ -18,7 +18,7 @@ end
 complete -c pinfold -f
 )fish";
 
-std::string quoted(const std::string& text) {
+std::string quoted(std::string_view text) {
     std::string out = "'";
     for (const char c : text)
         out += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);

@@ -28,17 +28,17 @@ _pinfold_all_jobs() {
 )zsh";
 
 /// Returns the escaped text for use within single quotes, with a backslash before each character of `special`.
-std::string escaped(const std::string& text, const std::string& special) {
+std::string escaped(std::string_view text, std::string_view special) {
     std::string out;
     for (const char c : text)
         if (c == '\'')
             out += "'\\''";
         else
-            out += special.find(c) == std::string::npos ? std::string(1, c) : std::string("\\") + c;
+            out += special.find(c) == std::string_view::npos ? std::string(1, c) : std::string("\\") + c;
     return out;
 }
 
-std::string quoted(const std::string& text) { return "'" + escaped(text, "") + "'"; }
+std::string quoted(std::string_view text) { return "'" + escaped(text, "") + "'"; }
 
 const char* functionOf(Offer offer) {
     switch (offer) {
@@ -74,7 +74,7 @@ std::string valueOf(const Option& option) {
             action += (action == "(" ? "" : " ") + word;
         action += option.separator == ',' ? "" : ")";
     }
-    return ":" + (option.isArgument() ? option.name : option.value) + ":" + action;
+    return ":" + (option.isArgument() ? option.name : std::string(option.value)) + ":" + action;
 }
 
 std::string argument(const Option& option, int position) {

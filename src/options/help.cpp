@@ -21,15 +21,16 @@ std::string nameInHelp(const Option& option) {
     std::string name = option.letter == 0 ? "    " + option.name : std::string("-") + option.letter + ", " + option.name;
     if (option.isFlag())
         return name;
-    return name + (option.values == Values::Optional ? "[=" + option.value + "]" : " " + option.value);
+    const std::string value(option.value);
+    return name + (option.values == Values::Optional ? "[=" + value + "]" : " " + value);
 }
 
 std::string helpOf(const Option& option) {
     const bool listed = !option.words.empty() && option.words.size() <= kMostWords;
-    return option.help + (listed ? "; " + option.value + " is " + enumerated(option.words) : "");
+    return std::string(option.help) + (listed ? "; " + std::string(option.value) + " is " + enumerated(option.words) : "");
 }
 
-std::string headlineOf(const Option& option) {
+std::string_view headlineOf(const Option& option) {
     if (!option.group.empty())
         return option.group;
     return option.isArgument() ? "Arguments" : "Options";
@@ -37,7 +38,7 @@ std::string headlineOf(const Option& option) {
 
 } // namespace
 
-std::string helpEntry(const std::string& name, const std::string& help, std::size_t column) {
+std::string helpEntry(const std::string& name, std::string_view help, std::size_t column) {
     const auto start = "  " + name;
     const bool fits = start.size() + 2 <= column;
     return start + (fits ? std::string(column - start.size(), ' ') : "\n" + std::string(column, ' ')) +
@@ -51,15 +52,15 @@ std::string usageLine(const std::string& command, const OptionSet& options) {
             const auto name = option.name + (option.values == Values::Several ? "..." : "");
             line += option.required ? " " + name : " [" + name + "]";
         } else if (option.required) {
-            line += " " + option.name + " " + option.value;
+            line += " " + option.name + " " + std::string(option.value);
         }
     return line;
 }
 
 std::string optionsHelp(const OptionSet& options) {
-    std::vector<std::pair<std::string, std::string>> groups;
-    const auto entriesOf = [&groups](const std::string& headline) -> std::string& {
-        const auto known = std::ranges::find(groups, headline, &std::pair<std::string, std::string>::first);
+    std::vector<std::pair<std::string_view, std::string>> groups;
+    const auto entriesOf = [&groups](std::string_view headline) -> std::string& {
+        const auto known = std::ranges::find(groups, headline, &std::pair<std::string_view, std::string>::first);
         return known == groups.end() ? groups.emplace_back(headline, "").second : known->second;
     };
     for (const bool arguments : {true, false})
@@ -68,7 +69,7 @@ std::string optionsHelp(const OptionSet& options) {
                 entriesOf(headlineOf(option)) += helpEntry(nameInHelp(option), helpOf(option), kColumn);
     std::string text;
     for (const auto& [headline, entries] : groups)
-        text += "\n" + headline + ":\n" + entries;
+        text += "\n" + std::string(headline) + ":\n" + entries;
     return text;
 }
 

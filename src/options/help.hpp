@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 
 namespace pinfold {
 
@@ -17,6 +18,6 @@ std::string usageLine(const std::string& command, const OptionSet& options);
 std::string optionsHelp(const OptionSet& options);
 
 /// Returns the help of one option or argument: its name, and its help text, which begins at the column `column`.
-std::string helpEntry(const std::string& name, const std::string& help, std::size_t column);
+std::string helpEntry(const std::string& name, std::string_view help, std::size_t column);
 
 } // namespace pinfold

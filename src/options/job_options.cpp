@@ -68,6 +68,7 @@ OptionSetter intoList(std::optional<CpuList>& target) {
 
 OptionSet limitOptions(ResourceLimits& limits) {
     OptionSet options;
+    options.reserve(limitTable().size());
     for (const auto& row : limitTable())
         options.push_back({.name = limitOption(row.name),
                            .value = valueOf(row.form),
@@ -79,7 +80,7 @@ OptionSet limitOptions(ResourceLimits& limits) {
 }
 
 OptionSet allocationOptions(AllocationRequest& request) {
-    const std::string group = "CPUs and GPUs that no other job gets";
+    constexpr auto* group = "CPUs and GPUs that no other job gets";
     return {{.name = "--cpus",
              .value = "N",
              .help = "reserve whole cores with at least N CPUs",

@@ -36,7 +36,10 @@ std::vector<std::string> namesOf(const OptionSet& options) {
     return names;
 }
 
-void append(OptionSet& options, OptionSet more) { std::ranges::move(more, std::back_inserter(options)); }
+void append(OptionSet& options, OptionSet more) {
+    options.reserve(options.size() + more.size());
+    std::ranges::move(more, std::back_inserter(options));
+}
 
 OptionSetter into(bool& target) {
     return [&target](const std::string&) -> Result<void> {

@@ -27,11 +27,19 @@ enum class Values {
 /// Says what a shell's completion offers as the value of an option, in addition to the words in Option::words.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
+/// Refers to a text that exists until the program ends, such as a literal. pinfold-run makes a table of options for each job, and
+/// copies of all texts would take memory of each supervisor.
+class StaticText : public std::string_view {
+public:
+    constexpr StaticText(const char* text = "") : std::string_view(text) {}
+    StaticText(const std::string&) = delete;
+};
+
 struct Option {
-    std::string name;       ///< the name of the option, such as "--state"; the name of an argument has no dashes, such as "JOB"
-    char letter = 0;        ///< the short form of the option, such as 'u' for -u
-    std::string value = {}; ///< the word for the value in the help, such as "STATE"; empty for a flag
-    std::string help;
+    std::string name;      ///< the name of the option, such as "--state"; the name of an argument has no dashes, such as "JOB"
+    char letter = 0;       ///< the short form of the option, such as 'u' for -u
+    StaticText value = {}; ///< the word for the value in the help, such as "STATE"; empty for a flag
+    StaticText help;
     OptionSetter set = {}; ///< stores the value; an empty function leaves the option, such as --help, to the parser
     Values values = Values::One;
     /// The character that separates several values in one argument. With Values::One the setter gets the whole argument.
@@ -40,9 +48,9 @@ struct Option {
     std::vector<std::string> samples = {}; ///< some of the possible values, which a shell's completion offers
     Offer offer = Offer::Nothing;
     bool required = false;
-    std::string excludes = {}; ///< the name of an option that must not be given with this one
-    std::string needs = {};    ///< the name of an option that must be given with this one
-    std::string group = {};    ///< the headline in the help above the option; if empty, "Options"
+    StaticText excludes = {}; ///< the name of an option that must not be given with this one
+    StaticText needs = {};    ///< the name of an option that must be given with this one
+    StaticText group = {};    ///< the headline in the help above the option; if empty, "Options"
 
     bool isArgument() const { return name[0] != '-'; }
     bool isFlag() const { return value.empty() && !isArgument(); }

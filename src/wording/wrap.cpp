@@ -5,9 +5,9 @@
 
 namespace pinfold {
 
-std::string wrapped(const std::string& text, std::size_t width, std::size_t indent) {
+std::string wrapped(std::string_view text, std::size_t width, std::size_t indent) {
     if (width == 0)
-        return text;
+        return std::string(text);
     std::string out;
     auto used = indent;
     for (std::size_t start = 0; start < text.size();) {
