@@ -8,8 +8,10 @@
 #include "model/set_limit.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <vector>
 
 namespace pinfold {
@@ -74,12 +76,20 @@ template <class T> int append(sd_bus_message* reply, const T& value, sdbus::IPro
     return sd_bus_message_copy(reply, dbus::rawMessage(unsent), true);
 }
 
-/// Appends a property of the job that JobObjects has found to a reply. With noexcept an unexpected exception ends pinfoldd.
-/// Without noexcept, an exception would pass through the C code of libsystemd.
+/// Calls f() for libsystemd. An exception must not pass through the C code of libsystemd, so guarded() turns it into an error.
+template <class F> int guarded(F&& f) noexcept {
+    try {
+        return f();
+    } catch (const std::exception&) {
+        return -ENOMEM;
+    }
+}
+
+/// Appends a property of the job that JobObjects has found to a reply.
 template <auto property>
-int get(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply, void* object, sd_bus_error*) noexcept {
+int get(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply, void* object, sd_bus_error*) {
     const auto& found = *static_cast<const FoundJob*>(object);
-    return append(reply, property(found.job), found.proxy);
+    return guarded([&] { return append(reply, property(found.job), *found.proxy); });
 }
 
 constexpr auto kConstant = SD_BUS_VTABLE_PROPERTY_CONST;
@@ -109,13 +119,17 @@ const sd_bus_vtable kTable[] = {
 
 JobObjects::JobObjects(sdbus::IConnection& connection, const JobManager& manager)
     : bus_(dbus::rawBus(connection)), manager_(manager), proxy_(dbus::makeProxy(connection, kBusName, kManagerPath)) {
-    const auto findJob = [](sd_bus*, const char* path, const char*, void* self, void** found, sd_bus_error*) noexcept {
-        *found = static_cast<JobObjects*>(self)->find(path);
-        return *found ? 1 : 0;
+    const auto findJob = [](sd_bus*, const char* path, const char*, void* self, void** found, sd_bus_error*) {
+        return guarded([&] {
+            *found = static_cast<JobObjects*>(self)->find(path);
+            return *found ? 1 : 0;
+        });
     };
-    const auto listPaths = [](sd_bus*, const char*, void* self, char*** paths, sd_bus_error*) noexcept {
-        *paths = static_cast<const JobObjects*>(self)->paths();
-        return 0;
+    const auto listPaths = [](sd_bus*, const char*, void* self, char*** paths, sd_bus_error*) {
+        return guarded([&] {
+            *paths = static_cast<const JobObjects*>(self)->paths();
+            return 0;
+        });
     };
     sd_bus_slot* slot = nullptr;
     check(sd_bus_add_fallback_vtable(bus_, &slot, kJobsPath.c_str(), kJobInterface, kTable, findJob, this),
@@ -154,7 +168,8 @@ FoundJob* JobObjects::find(std::string_view path) {
     auto job = manager_.job(*text);
     if (!job) // the job has just left the registry, and remove() sends InterfacesRemoved
         job = JobSummary{.key = *JobKey::parse(*text), .state = JobState::Accounting};
-    return &found_.emplace(*std::move(job), *proxy_);
+    found_ = FoundJob{*std::move(job), proxy_.get()};
+    return &*found_;
 }
 
 char** JobObjects::paths() const {

@@ -18,7 +18,7 @@ namespace pinfold {
 /// Contains what libsystemd needs to read the properties of a job.
 struct FoundJob {
     JobSummary job;
-    sdbus::IProxy& proxy; ///< makes messages
+    sdbus::IProxy* proxy = nullptr; ///< makes messages
 };
 
 /// Implements the objects /org/pinfold1/job/<label> on the bus, one for each live job. Everyone may read the properties of a
