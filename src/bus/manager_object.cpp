@@ -148,10 +148,10 @@ void ManagerObject::AddTask(sdbus::Result<std::uint32_t, std::string>&& result, 
 void ManagerObject::Adopt(sdbus::Result<std::uint32_t, std::string>&& result, std::string key,
                           std::vector<sdbus::UnixFd> processes) {
     handle(std::move(result), key, [this, key, processes = std::move(processes)](const Caller& caller, const auto& answer) {
-        std::vector<UniqueFd> pidfds;
+        AdoptRequest request;
         for (const auto& process : processes)
-            pidfds.push_back(takeFd(process));
-        parts_.jobs.adopt(caller, key, std::move(pidfds), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
+            request.processes.push_back(takeFd(process));
+        parts_.jobs.adopt(caller, key, std::move(request), replyWith<TaskAdded>(answer, [answer](const TaskAdded& added) {
                               answer.give(added.task, added.key.scopeName(added.task));
                           }));
     });

@@ -26,7 +26,20 @@ std::size_t bytesOf(const sdbus::Variant& value) {
     if (type == "a(stttt)")
         for (const auto& io : value.get<std::vector<DeviceIoStruct>>())
             bytes += sizeof(io) + std::get<0>(io).size();
+    if (type == "aa{sv}")
+        for (const auto& dict : value.get<std::vector<Dict>>())
+            bytes += pinfold::bytesOf(dict);
     return bytes;
+}
+
+/// Counts the entries of the dictionary, and the entries of all dictionaries in it.
+std::size_t valuesOf(const Dict& dict) {
+    auto values = dict.size();
+    for (const auto& [name, value] : dict)
+        if (std::string(value.peekValueType()) == "aa{sv}")
+            for (const auto& inner : value.get<std::vector<Dict>>())
+                values += inner.size();
+    return values;
 }
 
 } // namespace
@@ -40,7 +53,7 @@ std::size_t bytesOf(const Dict& dict) {
 
 bool Page::add(Dict entry) {
     bytes_ += bytesOf(entry);
-    values_ += entry.size();
+    values_ += valuesOf(entry);
     full_ = !entries_.empty() && (bytes_ > kMostBytes || values_ > kMostValues);
     if (!full_)
         entries_.push_back(std::move(entry));

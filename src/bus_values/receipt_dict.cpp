@@ -10,12 +10,35 @@
 namespace pinfold {
 namespace {
 
-void put(Dict& dict, const char* name, JobResult result) { pinfold::put(dict, name, std::string(toString(result))); }
+using pinfold::put;
+using pinfold::take;
+
+void put(Dict& dict, const char* name, JobResult result) { put(dict, name, std::string(toString(result))); }
 
 void take(const Dict& dict, const char* name, JobResult& result) {
     std::string word;
-    pinfold::take(dict, name, word);
+    take(dict, name, word);
     result = jobResultFromString(word).value_or(JobResult::Lost);
+}
+
+void put(Dict& dict, const char* name, TaskKind kind) { put(dict, name, std::string(toString(kind))); }
+
+void take(const Dict& dict, const char* name, TaskKind& kind) {
+    std::string word;
+    take(dict, name, word);
+    kind = taskKindFromString(word).value_or(TaskKind::Task);
+}
+
+Dict toDict(const TaskReceipt& task) {
+    Dict dict;
+    forEachTaskField(task, [&dict](const char* name, const auto& value) { put(dict, name, value); });
+    return dict;
+}
+
+TaskReceipt taskFrom(const Dict& dict) {
+    TaskReceipt task;
+    forEachTaskField(task, [&dict](const char* name, auto& value) { take(dict, name, value); });
+    return task;
 }
 
 } // namespace
@@ -140,6 +163,11 @@ Dict toDict(const Receipt& receipt) {
     dict.merge(toDict(receipt.identity));
     if (receipt.oom)
         dict.merge(toDict(*receipt.oom));
+    std::vector<Dict> tasks;
+    tasks.reserve(receipt.taskList.size());
+    for (const auto& task : receipt.taskList)
+        tasks.push_back(toDict(task));
+    put(dict, "task_list", tasks);
     return dict;
 }
 
@@ -152,6 +180,10 @@ Receipt receiptFrom(const Dict& dict) {
     receipt.limits = limitsFrom(dict);
     receipt.allocation = allocationFrom(dict);
     receipt.identity = identityFrom(dict);
+    std::vector<Dict> tasks;
+    take(dict, "task_list", tasks);
+    for (const auto& task : tasks)
+        receipt.taskList.push_back(taskFrom(task));
     return receipt;
 }
 

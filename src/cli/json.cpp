@@ -64,6 +64,10 @@ Json receipt(const Receipt& value) {
     auto json = Json::parse(encode(value)); // the JSON of a receipt has the same keys as the receipt in the history
     json["started_iso"] = formatUtc(value.started);
     json["ended_iso"] = formatUtc(value.ended);
+    for (std::size_t i = 0; i < value.taskList.size(); ++i) {
+        json["task_list"][i]["started_iso"] = formatUtc(value.taskList[i].started);
+        json["task_list"][i]["ended_iso"] = formatUtc(value.taskList[i].ended);
+    }
     json["cpu_efficiency"] = optionalToJson(cpuEfficiency(value));
     json["memory_efficiency"] = optionalToJson(memoryEfficiency(value));
     json["oom_line"] = value.oom ? Json(oomLine(*value.oom, value.usage.memoryPeak)) : Json(nullptr);

@@ -30,7 +30,8 @@ namespace pinfold {
 inline constexpr Microseconds kDescriptionWait = 300ms;
 
 struct Task {
-    UniqueFd leader; ///< the pidfd of the leader; empty for adopted processes
+    std::string command; ///< the name of the program of task 0's leader; for other tasks, JobRecord::taskLog has it
+    UniqueFd leader;     ///< the pidfd of the leader; empty for adopted processes
     EventHandle leaderWatch;
     UniqueFd supervisor; ///< the pidfd of the supervisor; empty for task 0, whose supervisor is in Job::supervisor
     EventHandle supervisorWatch;

@@ -203,14 +203,15 @@ void JobManager::addTask(const Caller& caller, TaskRequest request, Reply<TaskAd
     impl_->adder.add(caller, std::move(request), std::move(reply));
 }
 
-void JobManager::adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply) {
+void JobManager::adopt(const Caller& caller, const std::string& key, AdoptRequest request, Reply<TaskAdded> reply) {
+    const auto& processes = request.processes;
     if (processes.empty() || processes.size() > kMaxAdopted)
         return reply(Error{ErrorCode::InvalidArgument,
                            fmt::format("{} processes were named: adopt 1 to 16 processes in one call", processes.size())});
     auto job = impl_->core.find(key);
     if (!job)
         return reply(job.error());
-    impl_->adder.adopt(caller, *job, std::move(processes), std::move(reply));
+    impl_->adder.adopt(caller, *job, std::move(request), std::move(reply));
 }
 
 void JobManager::endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply) {
@@ -281,15 +282,17 @@ void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Rec
     impl_->past.newestReceipt(caller, Action::WaitJob, key, std::move(reply));
 }
 
-void JobManager::waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
+void JobManager::waitTask(const Caller& caller, const std::string& key, std::uint32_t task, const EndReport& report,
                           Reply<void> reply) {
     auto job = impl_->permitted(caller, Action::WaitTask, key);
     if (!job)
         return reply(job.error());
+    if (*job && (caller.admin || caller.uid == (*job)->record.uid))
+        impl_->taskEnder.reportExit(*job, task, report);
     if (!*job || !(*job)->tasks.contains(task))
         return reply({});
     const auto& known = (*job)->record.tasks[task].leader;
-    if (leader && known && known->pid != *leader)
+    if (report.leader && known && known->pid != *report.leader)
         return reply({});
     (*job)->tasks[task].waiters.push_back(std::move(reply));
 }

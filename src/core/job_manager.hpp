@@ -76,7 +76,7 @@ public:
     /// answer again.
     void openJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     void addTask(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
-    void adopt(const Caller& caller, const std::string& key, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
+    void adopt(const Caller& caller, const std::string& key, AdoptRequest request, Reply<TaskAdded> reply);
     void endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply);
     void stopJob(const Caller& caller, const std::string& key, std::optional<Microseconds> grace, Reply<void> reply);
     void killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply);
@@ -88,9 +88,9 @@ public:
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
     /// Answers when the task has ended, or at once if the task has ended already. A later task may have the same number, so
-    /// `leader` says which task the caller means.
-    void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, std::optional<pid_t> leader,
-                  Reply<void> reply);
+    /// `report.leader` says which task the caller means. pinfoldd stores `report.exit` for the receipt, if the caller is an admin
+    /// or the owner of the job.
+    void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, const EndReport& report, Reply<void> reply);
 
     std::vector<JobSummary> jobs() const;
     /// Returns at most kMostJobsAtOnce jobs in the order of their keys. The first job of the result is the job with the lowest

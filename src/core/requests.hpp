@@ -59,6 +59,12 @@ struct TaskRequest {
     std::optional<CreateRequest> open = {};
 };
 
+/// Holds a request to move running processes into a job, as one new task.
+struct AdoptRequest {
+    std::vector<UniqueFd> processes = {}; ///< pidfds
+    TaskKind kind = TaskKind::Task;
+};
+
 /// Holds the report of a supervisor about the end of its child.
 struct EndReport {
     ExitState exit;

@@ -41,6 +41,34 @@ TaskRecord taskFromJson(const Json& json) {
             json.value("leftovers_listed", false)};
 }
 
+void putTaskLog(Json& json, const Boxed<std::vector<LoggedTask>>& log) {
+    if (!log) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+        return;
+    auto list = Json::array();
+    for (const auto& task : *log) {
+        auto entry = taskToJson(task.receipt, Unset::LeftOut);
+        if (task.leader != 0)
+            put(entry, "leader", task.leader);
+        if (task.over)
+            put(entry, "over", true);
+        list.push_back(std::move(entry));
+    }
+    put(json, "task_log", std::move(list));
+}
+
+void takeTaskLog(const Json& json, Boxed<std::vector<LoggedTask>>& log) {
+    const auto list = json.find("task_log");
+    if (list == json.end())
+        return;
+    log.emplace();
+    for (const auto& entry : *list) {
+        auto& task = log->emplace_back();
+        takeTask(entry, task.receipt);
+        task.leader = entry.value("leader", pid_t{0});
+        task.over = entry.value("over", false);
+    }
+}
+
 void putFigures(Json& json, const Boxed<FinalFigures>& figures) {
     if (!figures)
         return;
@@ -90,6 +118,7 @@ JobRecord recordFromJson(const Json& json) {
     record.ownersBatch = json.value("owners_batch", false);
     for (const auto& task : json.at("tasks"))
         record.tasks[task.at("number").get<std::uint32_t>()] = taskFromJson(task);
+    takeTaskLog(json, record.taskLog);
     optionalFromJson(json, "linger", record.linger);
     optionalFromJson(json, "report_within", record.reportWithin);
     record.nextTask = json.at("next_task").get<std::uint32_t>();
@@ -170,6 +199,7 @@ std::string encode(const JobRecord& record) {
     for (const auto& [number, task] : record.tasks)
         tasks.push_back(toJson(number, task));
     put(json, "tasks", std::move(tasks));
+    putTaskLog(json, record.taskLog);
     put(json, "linger", optionalToJson(record.linger), Unset::LeftOut);
     if (record.reportWithin) // the member is written only if it is set, because an earlier pinfoldd does not know the member
         put(json, "report_within", *record.reportWithin);

@@ -112,6 +112,22 @@ inline void takeOom(const Json& json, Boxed<OomVerdict>& oom) {
     forEachOomDetail(*oom, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
 }
 
+inline void putMember(Json& json, const char* name, TaskKind kind, Unset) { put(json, name, toString(kind)); }
+
+inline void takeMember(const Json& json, const char* name, TaskKind& kind) {
+    kind = required(taskKindFromString(json.at(name).get<std::string>()), "kind");
+}
+
+inline Json taskToJson(const TaskReceipt& task, Unset unset) {
+    auto json = Json::object();
+    forEachTaskField(task, [&json, unset](const char* name, const auto& value) { putMember(json, name, value, unset); });
+    return json;
+}
+
+inline void takeTask(const Json& json, TaskReceipt& task) {
+    forEachTaskField(task, [&json](const char* name, auto& value) { takeMember(json, name, value); });
+}
+
 inline CpuList numbersFromJson(const Json& json, const char* name) {
     std::optional<CpuList> numbers;
     limitFromJson(json, name, numbers);

@@ -66,6 +66,22 @@ std::optional<JobResult> jobResultFromString(std::string_view text) { return kNa
 
 std::vector<std::string> jobResultNames() { return kNames.all(); }
 
+TaskReceipt onlyTask(const Receipt& receipt, std::string command) {
+    const auto& usage = receipt.usage;
+    TaskReceipt task{.kind = TaskKind::Batch,
+                     .command = std::move(command),
+                     .started = receipt.started,
+                     .ended = receipt.ended,
+                     .exit = receipt.exit,
+                     .cpu = {},
+                     .memoryPeak = usage.memoryPeak,
+                     .exact = false};
+    if (usage.cpuUser && usage.cpuSystem)
+        task.cpu = *usage.cpuUser + *usage.cpuSystem;
+    task.exact = task.cpu.has_value();
+    return task;
+}
+
 JobOutcome outcomeOf(const Receipt& receipt) {
     if (receipt.result == JobResult::Exited && !receipt.exit.known())
         return JobOutcome::Unknown;
@@ -76,6 +92,9 @@ bool amend(Receipt& receipt, const ExitState& exit) {
     if (receipt.exit.known() || !exit.known())
         return false;
     receipt.exit = exit;
+    for (auto& task : receipt.taskList)
+        if (task.kind == TaskKind::Batch)
+            task.exit = exit;
     if (receipt.result == JobResult::Exited && exit.signal)
         receipt.result = JobResult::Signaled;
     return true;

@@ -4,9 +4,11 @@
 #include "base/boxed.hpp"
 #include "base/clock.hpp"
 #include "model/allocation.hpp"
+#include "model/exit_state.hpp"
 #include "model/job_identity.hpp"
 #include "model/oom.hpp"
 #include "model/resource_limits.hpp"
+#include "model/task_receipt.hpp"
 #include "model/usage.hpp"
 
 #include <sys/types.h>
@@ -37,15 +39,6 @@ std::string_view toString(JobResult result);
 std::optional<JobResult> jobResultFromString(std::string_view text);
 /// Returns the names of all results, in the order of the enumeration.
 std::vector<std::string> jobResultNames();
-
-/// Says how a process ended, with the information that wait(2) gives.
-struct ExitState {
-    std::optional<int> status; ///< the exit status of the process, 0 to 255
-    std::optional<int> signal; ///< the number of the signal that ended the process, 1 to 64
-
-    bool known() const { return status || signal; }
-    bool operator==(const ExitState&) const = default;
-};
 
 /// Describes the processes that a job left behind.
 struct Leftovers {
@@ -120,6 +113,9 @@ struct Receipt {
     Allocation allocation; ///< the CPUs and GPUs of the job; the history does not store the reserved CPUs and the environment
     std::optional<std::uint64_t> slots; ///< the number of slots that the batch system gave the job
     JobIdentity identity;
+    /// The first TaskReceipt::kMost tasks of the job, by number. The list is empty in receipts of an earlier pinfold, and if the
+    /// node went down.
+    std::vector<TaskReceipt> taskList;
     /// What the job used over time, in the form of encode(Profile), or empty. The history has a separate table for profiles, so
     /// list() does not read the profile.
     std::string profile;
@@ -128,7 +124,7 @@ struct Receipt {
 };
 
 /// Calls f(name, member) for the members of the receipt itself. There are similar functions for the usage, the verdict, the
-/// limits, the allocation and the identity. The names are the same as on D-Bus and in JSON.
+/// limits, the allocation, the identity and the tasks. The names are the same as on D-Bus and in JSON.
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("sequence", receipt.sequence);
@@ -150,6 +146,9 @@ template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("limits_not_enforced", receipt.limitsNotEnforced);
     f("slots", receipt.slots);
 }
+
+/// Returns the batch script of a job that had no other task. All figures of the job are figures of its batch script, too.
+TaskReceipt onlyTask(const Receipt& receipt, std::string command);
 
 /// Says whether a job succeeded.
 enum class JobOutcome {

@@ -6,6 +6,44 @@
 namespace pinfold {
 namespace {
 
+/// Converts the tasks to JSON. Most jobs have only their batch script, and all figures of such a job are figures of its batch
+/// script, too. So for the history, the only task has no number, and only the members that onlyTask() cannot know.
+Json tasksToJson(const Receipt& receipt, Unset unset) {
+    auto list = Json::array();
+    for (const auto& task : receipt.taskList) {
+        auto only = onlyTask(receipt, task.command);
+        only.started = task.started;
+        if (unset == Unset::AsNull || receipt.taskList.size() > 1 || task != only) {
+            list.push_back(taskToJson(task, unset));
+            continue;
+        }
+        auto json = Json::object();
+        if (!task.command.empty())
+            put(json, "command", task.command);
+        if (task.started != receipt.started)
+            put(json, "started", task.started);
+        list.push_back(std::move(json));
+    }
+    return list;
+}
+
+/// The other members of the receipt must have their values already.
+void takeTasks(const Json& json, Receipt& receipt) {
+    const auto list = json.find("task_list"); // a text from an earlier pinfold does not contain the tasks
+    if (list == json.end())
+        return;
+    for (const auto& entry : *list) {
+        auto& task = receipt.taskList.emplace_back();
+        if (!entry.contains("number")) {
+            task = onlyTask(receipt, {});
+            takeMember(entry, "command", task.command);
+            takeMember(entry, "started", task.started);
+            continue;
+        }
+        takeTask(entry, task);
+    }
+}
+
 Receipt receiptFromJson(const Json& json) {
     // Every version of pinfold has written these members, so a text is not a receipt if one of them is missing.
     for (const char* name :
@@ -19,6 +57,7 @@ Receipt receiptFromJson(const Json& json) {
     takeLimits(json, receipt.limits);
     takeAllocation(json, receipt.allocation);
     takeIdentity(json, receipt.identity);
+    takeTasks(json, receipt);
     return receipt;
 }
 
@@ -34,6 +73,8 @@ std::string encode(const Receipt& receipt, Unset unset) {
     else
         forEachIdentityField(receipt.identity,
                              [&json, unset](const char* name, const auto& member) { putMember(json, name, member, unset); });
+    if (unset == Unset::AsNull || !receipt.taskList.empty())
+        put(json, "task_list", tasksToJson(receipt, unset));
     return dump(json);
 }
 

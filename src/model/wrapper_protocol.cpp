@@ -160,10 +160,11 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
-/// Returns the receipt without the command lines of leftovers. The receiver does not need the command lines. Users choose the
-/// command lines, which may be far longer than a packet.
-Json withoutCommands(Receipt receipt) {
+/// Returns the receipt without the command lines of leftovers and without the list of tasks, which the receiver does not need.
+/// Users choose the command lines, which may be far longer than a packet.
+Json withoutLists(Receipt receipt) {
     receipt.leftovers.commands.clear();
+    receipt.taskList.clear();
     return Json::parse(encode(receipt));
 }
 
@@ -179,7 +180,7 @@ Json replyToJson(const Result<WrapperReply>& reply) {
         json["summary"] = reply->summary;
     putIfSet(json, "task", reply->task);
     if (reply->receipt)
-        json["receipt"] = withoutCommands(*reply->receipt);
+        json["receipt"] = withoutLists(*reply->receipt);
     if (reply->jobs) {
         json["jobs"] = Json::array();
         for (const auto& job : *reply->jobs)

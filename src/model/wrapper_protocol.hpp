@@ -121,7 +121,8 @@ struct WrapperReply {
     std::string notice;                             ///< for an ended job, a text for the job's standard error; may be empty
     std::string summary;                            ///< for an ended job, a text for the job's standard output; may be empty
     std::optional<std::uint32_t> task = {};         ///< for a further task, the number of the task
-    /// If the request asked for the receipt, the answer has the receipt of the ended job, without the leftovers' command lines.
+    /// If the request asked for the receipt, the answer has the receipt of the ended job, without the leftovers' command lines
+    /// and without the list of tasks.
     std::optional<Receipt> receipt = {};
     /// The answer to WrapperList has the jobs of the user. Running jobs come first, and newer jobs come before older jobs.
     std::optional<std::vector<WrapperJob>> jobs = {};

@@ -213,12 +213,17 @@ Result<void> CgroupDir::freeze(bool on) const { return writeFile(directory_.get(
 
 Result<void> CgroupDir::attach(pid_t pid) const { return writeFile(directory_.get(), "cgroup.procs", std::to_string(pid)); }
 
-Usage CgroupDir::commonUsage() const {
+Usage CgroupDir::cpuUsage() const {
     Usage usage;
     const auto cpu = read("cpu.stat");
     usage.cpuUser = microseconds(valueOf(cpu, "user_usec"));
     usage.cpuSystem = microseconds(valueOf(cpu, "system_usec"));
     usage.cpuThrottled = microseconds(valueOf(cpu, "throttled_usec"));
+    return usage;
+}
+
+Usage CgroupDir::commonUsage() const {
+    auto usage = cpuUsage();
     const auto memory = read("memory.stat");
     usage.memoryAnon = valueOf(memory, "anon");
     usage.memoryShmem = valueOf(memory, "shmem");
@@ -262,6 +267,12 @@ Usage CgroupDir::usage() const {
 Usage CgroupDir::profileUsage() const {
     auto usage = commonUsage();
     usage.memoryPressure = pressure(read("memory.pressure"), "some");
+    return usage;
+}
+
+Usage CgroupDir::taskUsage() const {
+    auto usage = cpuUsage();
+    usage.memoryPeak = single(read("memory.peak"));
     return usage;
 }
 

@@ -55,6 +55,8 @@ public:
     /// Reads the figures of a profile (model/profile_recorder.hpp): the kinds of memory, CPU time, tasks, the sum of all I/O, and
     /// the memory pressure.
     Usage profileUsage() const;
+    /// Reads the CPU time and the memory peak, the figures that a receipt has for each task.
+    Usage taskUsage() const;
     /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
     struct Bounds {
         std::optional<std::uint64_t> memoryMax; ///< the limit in bytes
@@ -75,6 +77,7 @@ public:
     std::optional<std::string> read(const char* file) const;
 
 private:
+    Usage cpuUsage() const;
     Usage commonUsage() const; ///< the figures that briefUsage() and profileUsage() have in common
     std::optional<std::string> readKept(const char* file) const;
 

@@ -44,6 +44,10 @@ struct ProcessInfo {
     bool ownNamespace = false;
     /// The command line, made printable by printable(), or "[name]" if it is empty or if the caller did not ask for it.
     std::string command;
+
+    /// Returns the name of the program that the process runs (comm, at most 15 bytes of the name), made printable by printable().
+    /// Call name() only if `command` is "[name]".
+    std::string name() const { return command.substr(1, command.size() - 2); }
 };
 
 /// Reads processes. Several threads may use a ProcessTable at once. The functions commandOf() and readWithCommand() may block,

@@ -304,7 +304,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperEnd& end, 
     const auto leader = end.leader ? std::optional(end.leader) : std::nullopt;
     if (end.task)
         return parts_.jobs.waitTask(
-            connection->caller, end.key, *end.task, leader,
+            connection->caller, end.key, *end.task, {end.exit, leader},
             [connection, key = end.key, held = std::move(*wait)](const Result<void>& over) {
                 connection->answer(over ? Result<WrapperReply>({key, {}, {}, {}}) : Result<WrapperReply>(over.error()));
             });
@@ -350,9 +350,10 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
     auto process = takePidfd(fds[0]);
     if (!process)
         return connection->answer(process.error());
-    std::vector<UniqueFd> pidfds;
-    pidfds.push_back(std::move(*process));
-    parts_.jobs.adopt(connection->caller, adopt.key, std::move(pidfds), [connection](const Result<TaskAdded>& added) {
+    // Of root's programs, only pam_pinfold sends this request, because `pinfold adopt` uses the bus.
+    AdoptRequest request{.processes = {}, .kind = connection->caller.uid == 0 ? TaskKind::Login : TaskKind::Task};
+    request.processes.push_back(std::move(*process));
+    parts_.jobs.adopt(connection->caller, adopt.key, std::move(request), [connection](const Result<TaskAdded>& added) {
         if (!added)
             return connection->answer(added.error());
         WrapperReply reply{added->key.text(), added->environment, {}, {}};

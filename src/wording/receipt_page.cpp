@@ -11,6 +11,8 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <string>
+#include <vector>
 
 namespace pinfold {
 namespace {
@@ -19,6 +21,7 @@ constexpr std::size_t kMostDevices = 3;
 constexpr std::size_t kMostNodesShown = 5;
 constexpr std::size_t kMostCommands = 5;
 constexpr std::size_t kMostAdvice = 3;
+constexpr std::size_t kMostTasks = 10;
 constexpr std::size_t kCommandBytes = 100;
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kNameWidth = 13;
@@ -161,6 +164,55 @@ std::string taskLine(const Receipt& receipt) {
     return line("tasks", text);
 }
 
+std::string exitOf(const ExitState& exit) {
+    if (exit.signal)
+        return "signal " + std::to_string(*exit.signal);
+    return exit.status ? std::to_string(*exit.status) : "-";
+}
+
+/// Returns the rows as lines. Each column is as wide as its widest cell.
+std::string aligned(const std::vector<std::vector<std::string>>& rows) {
+    std::vector<std::size_t> widths(rows.front().size());
+    for (const auto& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], row[i].size());
+    std::string text;
+    for (const auto& row : rows) {
+        std::string words = "  ";
+        for (std::size_t i = 0; i < row.size(); ++i)
+            words += "  " + row[i] + std::string(widths[i] - row[i].size(), ' ');
+        words.erase(words.find_last_not_of(' ') + 1);
+        text += words + "\n";
+    }
+    return text;
+}
+
+/// Shows the tasks as a table. If the job had only its batch script, there is no table, because the page has all its figures.
+std::string taskTable(const Receipt& receipt, const Amounts& amounts) {
+    const auto& tasks = receipt.taskList;
+    if (tasks.size() < 2)
+        return "";
+    std::vector<std::vector<std::string>> rows{{"task", "kind", "command", "run time", "exit", "CPU", "memory peak"}};
+    bool allExact = true;
+    const auto shown = std::min(tasks.size(), kMostTasks);
+    for (std::size_t i = 0; i < shown; ++i) {
+        const auto& task = tasks[i];
+        const auto mark = [&](std::string text) { return text == "-" || task.exact ? text : text + "+"; };
+        rows.push_back({std::to_string(task.number), std::string(toString(task.kind)), task.command.empty() ? "-" : task.command,
+                        amounts.runTime(timeBetween(task.started, task.ended)), exitOf(task.exit),
+                        mark(amounts.duration(task.cpu)), mark(amounts.size(task.memoryPeak))});
+        allExact = allExact && task.exact;
+    }
+    auto text = aligned(rows);
+    // A task that did not start has a number, but no entry in the list. So only a full list may lack tasks.
+    const auto all = tasks.size() < TaskReceipt::kMost ? tasks.size() : std::max<std::size_t>(receipt.tasks, tasks.size());
+    if (all > shown)
+        text += "    and " + std::to_string(all - shown) + " more\n";
+    if (!allExact)
+        text += "    +: pinfoldd read this figure before the end of the task\n";
+    return text;
+}
+
 std::string diskLines(const Receipt& receipt, const Amounts& amounts) {
     const auto& usage = receipt.usage;
     if (!usage.ioRead || !usage.ioWritten)
@@ -256,8 +308,9 @@ std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts
     const auto cause = "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf);
     return wrapped(cause, width) + "\n\n" + hostLine(receipt.origin) + identityLines(receipt.identity) +
            timeLines(receipt, amounts) + allocationLine(receipt.allocation) + cpuLines(receipt, amounts) +
-           memoryLines(receipt, amounts) + taskLine(receipt) + diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) +
-           limitLine(receipt) + oomLines(receipt) + leftoverLines(receipt, amounts) + adviceLines(receipt, width);
+           memoryLines(receipt, amounts) + taskLine(receipt) + taskTable(receipt, amounts) + diskLines(receipt, amounts) +
+           waitLine(receipt.usage, amounts) + limitLine(receipt) + oomLines(receipt) + leftoverLines(receipt, amounts) +
+           adviceLines(receipt, width);
 }
 
 } // namespace pinfold

@@ -33,9 +33,9 @@ std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser
 /// no node for itself alone.
 std::string allocationInWords(const Allocation& allocation);
 
-/// Returns the page of `pinfold why`, which has at most about 30 lines. The page leaves out a fact that is not known, or says
-/// that it is unknown. The page wraps sentences at `width` columns. If `width` is 0, the sentence about the cause is one line,
-/// so that people can search for it, and the advice has 80 columns.
+/// Returns the page of `pinfold why`, which has at most about 30 lines, and a table of tasks if the job had several. The page
+/// leaves out a fact that is not known, or says that it is unknown. The page wraps sentences at `width` columns. If `width` is 0,
+/// the sentence about the cause is one line, so that people can search for it, and the advice has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

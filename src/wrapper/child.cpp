@@ -7,6 +7,7 @@
 #include "wrapper/job_environment.hpp"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -59,7 +60,14 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
     execResult_.reset(result[0]);
     const UniqueFd resultWrite(result[1]);
 
+    std::array<char, 16> ownName{};
+    (void)::prctl(PR_GET_NAME, ownName.data());
+    // The child inherits the name. pinfoldd reads the name of the leader before the leader runs the program, because many jobs
+    // are over before another look.
+    nameAfter(program);
     pid_ = ::fork();
+    if (pid_ != 0)
+        (void)::prctl(PR_SET_NAME, ownName.data());
     if (pid_ == 0) {
         go_.reset(); // if the child kept this end of the pipe open, it would never notice that its parent is gone
         execResult_.reset();

@@ -4,6 +4,7 @@
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -14,6 +15,11 @@ namespace pinfold {
 int execCommand(const char* program, char** command) {
     ::execvp(program, command);
     return errno;
+}
+
+void nameAfter(const char* program) {
+    const char* slash = std::strrchr(program, '/');
+    (void)::prctl(PR_SET_NAME, slash ? slash + 1 : program);
 }
 
 std::string describeExecFailure(const char* command, int error) { return printable(command, 300) + ": " + std::strerror(error); }

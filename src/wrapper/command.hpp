@@ -9,6 +9,9 @@ namespace pinfold {
 /// program, like execvp(3). Returns errno if the program cannot be executed.
 int execCommand(const char* program, char** command);
 
+/// Gives this process the name that a process has when it runs the program (comm, see proc(5)).
+void nameAfter(const char* program);
+
 /// Returns a text with the command and the error message, separated by a colon.
 std::string describeExecFailure(const char* command, int error);
 

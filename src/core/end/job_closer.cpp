@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/end/job_closer.hpp"
 
+#include "core/end/task_log.hpp"
 #include "core/report/events.hpp"
 #include "core/restart/node_shutdown.hpp"
 #include "os/process.hpp"
@@ -72,6 +73,7 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.origin = origins.of(record);
     receipt.slots = record.slots;
     receipt.identity = record.identity;
+    receipt.taskList = taskListOf(job, receipt);
     return receipt;
 }
 
@@ -105,11 +107,17 @@ void JobCloser::running(const JobPtr& job) {
 void JobCloser::note(Job& job) const {
     if (job.record.figures) // note() or an earlier pinfoldd has already set the figures
         return;
+    endTasks(core_.context, job);
     auto usage = lookAtUsage(job);
     dropCurrent(usage);
     const auto& loop = core_.context.loop;
     job.record.figures =
         FinalFigures{.ended = loop.realTime(), .wall = loop.bootTime() - job.record.createdBoot, .usage = std::move(usage)};
+}
+
+void JobCloser::forgetNote(Job& job) {
+    job.record.figures.reset();
+    continueTasks(job);
 }
 
 void JobCloser::account(const JobPtr& job) {

@@ -36,7 +36,7 @@ public:
     void note(Job& job) const;
     /// Call forgetNote() when a process joins the job after note(). A job with a new process is not over, so JobCloser calls
     /// note() again at the end of the job.
-    static void forgetNote(Job& job) { job.record.figures.reset(); }
+    static void forgetNote(Job& job);
 
     /// Call account() when the job's last process is gone. First, account() makes the receipt durable and removes the job's
     /// units. At the end, account() answers all callers that wait for the end of the job.

@@ -4,6 +4,7 @@
 #include "base/parse.hpp"
 #include "core/end/leftovers.hpp"
 #include "core/end/shepherds.hpp"
+#include "core/end/task_log.hpp"
 #include "core/report/events.hpp"
 
 #include <csignal>
@@ -129,8 +130,8 @@ void JobEnder::linger(const JobPtr& job) {
 
 void JobEnder::leaderGone(const JobPtr& job) {
     job->tasks[0].leaderWatch.reset();
-    // Until now pinfoldd did not kill the shepherd, because the shepherd had to see the end of its job. The shepherd has ended,
-    // so pinfoldd kills at once the processes that the shepherd left behind.
+    lookAtEnd(core_.context, *job, 0);
+    // pinfoldd spared the shepherd, which had to see the end of its job. The shepherd has ended, so pinfoldd kills the rest.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
     if (job->record.state == JobState::Ending) // the end has begun already, for example because of the empty slice
@@ -165,8 +166,7 @@ void JobEnder::begin(const JobPtr& job, Request request) {
         core_.save(*job);
         return terminate(job);
     }
-    const bool givenUp = record.state == JobState::Creating && record.neverRan;
-    if (record.state != JobState::Running && !givenUp)
+    if (record.state != JobState::Running && !(record.state == JobState::Creating && record.neverRan))
         return;
     job->endBegan = core_.context.loop.bootTime();
     record.cause = request.cause;

@@ -2,6 +2,7 @@
 #include "core/end/task_ender.hpp"
 
 #include "core/end/leftovers.hpp"
+#include "core/end/task_log.hpp"
 #include "core/report/events.hpp"
 
 #include <csignal>
@@ -38,6 +39,7 @@ void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
         return;
     if (!core_.context.cgroups.isEmpty(scopePath(job->key(), number)))
         return;
+    endTask(core_.context, *job, number);
     const auto waiters = std::exchange(job->tasks[number].waiters, {});
     job->tasks.erase(number);
     job->record.tasks.erase(number);
@@ -45,6 +47,16 @@ void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
     core_.observer->taskRemoved(job->key(), number);
     for (const auto& reply : waiters)
         reply({});
+}
+
+void TaskEnder::reportExit(const JobPtr& job, std::uint32_t number, const EndReport& report) {
+    if (!report.leader || !pinfold::reportExit(*job, number, *report.leader, report.exit))
+        return;
+    // On a busy node, the record often changes once more before the loop is idle.
+    job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
+        if (const auto live = weak.lock())
+            core_.save(*live);
+    });
 }
 
 void TaskEnder::leaderGone(const JobPtr& job, std::uint32_t number) {
@@ -64,6 +76,7 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
     const auto scope = core_.context.cgroups.open(scopePath(job->key(), number));
     if (!scope || !scope->populated())
         return check(job, number);
+    lookAtEnd(core_.context, *job, number);
     if (!job->isLive())
         return; // the end of the job also ends the task
 

@@ -17,6 +17,9 @@ public:
     /// Checks whether the task's scope still has processes.
     void check(const JobPtr& job, std::uint32_t number);
 
+    /// Stores the supervisor's report on how the leader of the task ended. The report often comes after the end of the task.
+    void reportExit(const JobPtr& job, std::uint32_t number, const EndReport& report);
+
 private:
     void leaderGone(const JobPtr& job, std::uint32_t number);
     void supervisorGone(const JobPtr& job, std::uint32_t number);

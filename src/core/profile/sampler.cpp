@@ -2,6 +2,7 @@
 #include "core/profile/sampler.hpp"
 
 #include "base/paths.hpp"
+#include "core/end/task_log.hpp"
 #include "model/idleness.hpp"
 
 #include <algorithm>
@@ -122,6 +123,7 @@ void Sampler::look(const JobPtr& job) {
         return;
     const auto usage = job->slice->profileUsage();
     job->recorder.look(age, usage);
+    lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)
         warner_.lookAtMemory(*job, *usage.memoryAnon + *usage.memoryShmem);
     if (job->recorder.looks() % kLooksPerSave == 0) // errors are ignored, because only a restart of pinfoldd needs the file

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/restart/recovery.hpp"
 
+#include "core/end/task_log.hpp"
 #include "core/report/events.hpp"
 
 #include <exception>
@@ -81,6 +82,7 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
         open(task.leader, job->tasks[number].leader);
     }
     open(job->record.supervisor, job->supervisor);
+    readBatchCommand(core_.context, *job); // records do not have the name
     if (!all)
         return all.error();
     job->endMissed = leaderEnded(*job);

@@ -81,6 +81,7 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto& task = (*job)->tasks[0];
     task.newcomers.push_back(std::move(*newcomer));
     task.leader = std::move(leader->pidfd);
+    task.command = std::move(leader->name);
     begin(*job, std::move(reply));
 }
 

@@ -55,6 +55,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     checked.uid = info->realUid;
     if (info->realUid == info->effectiveUid && info->realUid == info->savedUid)
         checked.soleUid = info->realUid;
+    checked.name = info->name();
     checked.inJob = identifyPath(*cgroup);
     return checked;
 }

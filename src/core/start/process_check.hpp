@@ -12,6 +12,7 @@
 #include <sys/types.h>
 
 #include <optional>
+#include <string>
 
 namespace pinfold {
 
@@ -21,6 +22,7 @@ struct CheckedProcess {
     ProcessIdentity identity;
     uid_t uid = 0;                ///< the real user id of the process
     std::optional<uid_t> soleUid; ///< the user id of the process; unset if the real, effective and saved user ids are different
+    std::string name;             ///< the name of the program that the process runs
     std::optional<UnitIdentity> inJob; ///< the job to which the process belongs already; unset if it belongs to no job
 };
 

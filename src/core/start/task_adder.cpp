@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/start/task_adder.hpp"
 
+#include "core/end/task_log.hpp"
 #include "core/report/events.hpp"
 
 #include <fmt/core.h>
@@ -94,6 +95,8 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
         job->output = JobOutput(core_.outputs, core_.context.countsAs(job->record.uid), std::move(request.output));
     }
     job->tasks[number].newcomers.push_back(std::move(*newcomer));
+    beginTask(*job, number, request.batch ? TaskKind::Batch : TaskKind::Task, std::move(leader.name),
+              core_.context.loop.realTime());
     begin(job, number, std::move(reply));
 }
 
@@ -110,9 +113,9 @@ void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskA
         JobCreator::IfLive::JoinAny);
 }
 
-void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> pidfds, Reply<TaskAdded> reply) {
+void TaskAdder::adopt(const Caller& caller, const JobPtr& job, AdoptRequest request, Reply<TaskAdded> reply) {
     std::vector<CheckedProcess> processes;
-    for (auto& pidfd : pidfds) {
+    for (auto& pidfd : request.processes) {
         auto process = checkProcess(core_.context, std::move(pidfd));
         if (!process)
             return reply(process.error());
@@ -128,6 +131,7 @@ void TaskAdder::adopt(const Caller& caller, const JobPtr& job, std::vector<Uniqu
     job->record.tasks[number] = {};
     for (auto& process : processes)
         job->tasks[number].newcomers.push_back({process.identity.pid, std::move(process.pidfd), process.soleUid == 0U});
+    beginTask(*job, number, request.kind, std::move(processes.front().name), core_.context.loop.realTime());
     begin(job, number, std::move(reply));
 }
 
@@ -212,6 +216,7 @@ void TaskAdder::notStarted(const JobPtr& job, std::uint32_t number, const Error&
     const auto waiters = std::exchange(job->tasks[number].waiters, {});
     job->tasks.erase(number);
     job->record.tasks.erase(number);
+    dropTask(*job, number);
     if (number == 0) {
         job->record.supervisor.reset();
         job->supervisor.reset();

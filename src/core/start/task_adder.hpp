@@ -29,7 +29,7 @@ public:
     /// Adds a task. If the caller has not got the answer and repeats the request, the caller gets the same answer as for the
     /// first request.
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
-    void adopt(const Caller& caller, const JobPtr& job, std::vector<UniqueFd> processes, Reply<TaskAdded> reply);
+    void adopt(const Caller& caller, const JobPtr& job, AdoptRequest request, Reply<TaskAdded> reply);
     /// Continues the start of a task, if the task was starting when pinfoldd was restarted. The argument `isLoaded` is true if
     /// systemd has loaded the task's unit and may still start the unit.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);

@@ -15,6 +15,8 @@ namespace {
 void fill(std::string& value, std::uint64_t number) { value = "text " + std::to_string(number); }
 void fill(std::vector<std::string>& value, std::uint64_t number) { value = {"one", std::to_string(number)}; }
 void fill(JobResult& value, std::uint64_t) { value = JobResult::NodeLost; }
+void fill(TaskKind& value, std::uint64_t) { value = TaskKind::Login; }
+void fill(bool& value, std::uint64_t) { value = true; }
 void fill(Labels& value, std::uint64_t number) { value = {{"name", std::to_string(number)}, {"other", ""}}; }
 template <class T>
 requires std::is_integral_v<T>
@@ -50,6 +52,13 @@ ResourceLimits someLimits() {
     return limits;
 }
 
+std::vector<TaskReceipt> someTasks() {
+    TaskReceipt full;
+    std::uint64_t number = 0;
+    forEachTaskField(full, [&number](const char*, auto& value) { fill(value, ++number); });
+    return {{.number = 0, .kind = TaskKind::Batch}, full, {.number = 9, .exit = {.status = 0}, .cpu = 0us, .memoryPeak = 0}};
+}
+
 Receipt fullReceipt() {
     Receipt receipt;
     std::uint64_t number = 0;
@@ -61,6 +70,7 @@ Receipt fullReceipt() {
     receipt.allocation.gpus = *CpuList::parse("1");
     receipt.allocation.exclusive = true;
     forEachIdentityField(receipt.identity, [&number](const char*, auto& value) { fill(value, ++number); });
+    receipt.taskList = someTasks();
     return receipt;
 }
 
@@ -74,7 +84,7 @@ TEST(ReceiptDict, aReceiptComesBackWhole) {
 TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     [[maybe_unused]] const auto& [id, sequence, epoch, origin, key, uid, started, ended, wall, suspended, result, exit, stoppedBy,
                                   tasks, leftovers, usage, oom, oomSaid, stopSaid, unwritten, limits, limitsNotEnforced,
-                                  allocation, slots, identity, profile] = Receipt{};
+                                  allocation, slots, identity, taskList, profile] = Receipt{};
     [[maybe_unused]] const auto& [host, bootId, cluster, user, version] = origin;
     [[maybe_unused]] const auto& [jobName, account, queue, project, group, arrayJob, arrayTask, run, submitHost, submitDirectory,
                                   nodes, nodeCount, labels] = identity;
@@ -84,11 +94,17 @@ TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     std::size_t fields = 0;
     const Receipt receipt;
     forEachReceiptField(receipt, [&fields](const char*, const auto&) { ++fields; });
+    [[maybe_unused]] const auto& [taskNumber, kind, command, taskStarted, taskEnded, taskExit, cpu, memoryPeak, exact] =
+        TaskReceipt{};
+    std::size_t ofTask = 0;
+    const TaskReceipt task;
+    forEachTaskField(task, [&ofTask](const char*, const auto&) { ++ofTask; });
     constexpr std::size_t ofExit = 2;
+    EXPECT_EQ(ofTask, 8 + ofExit);
     constexpr std::size_t ofLeftovers = 3;
     constexpr std::size_t ofOrigin = 5;
     EXPECT_EQ(fields, 14 + ofExit + ofLeftovers + ofOrigin)
-        << "26 members, without exit, leftovers, origin, the 5 parts, and "
+        << "27 members, without exit, leftovers, origin, the 6 parts, and "
            "oomSaid, stopSaid, unwritten and profile, which are not in the JSON";
 }
 
@@ -134,7 +150,8 @@ TEST(ReceiptDict, typesAreThoseOfTheInterface) {
                                      {"account", "s"},
                                      {"array_task", "t"},
                                      {"nodes", "as"},
-                                     {"labels", "a{ss}"}})
+                                     {"labels", "a{ss}"},
+                                     {"task_list", "aa{sv}"}})
         EXPECT_EQ(std::string(dict.at(name).peekValueType()), type) << name;
 }
 
@@ -149,11 +166,29 @@ TEST(ReceiptDict, everybodyIsToldLessOfAKillThanTheReceiptSays) {
 TEST(ReceiptDict, whatANewerPinfolddAddsIsLeftOut) {
     auto dict = toDict(fullReceipt());
     put(dict, "colour", std::string("blue"));
+    Dict task;
+    put(task, "number", std::uint32_t{7});
+    put(task, "kind", std::string("newer"));
+    put(task, "command", std::string("sleep"));
+    put(task, "started", std::uint64_t{1});
+    put(task, "ended", std::uint64_t{2});
+    put(task, "exit_signal", 9);
+    put(task, "memory_peak", std::uint64_t{5});
+    put(task, "exact", true);
+    put(task, "colour", std::string("blue"));
+    dict["task_list"] = sdbus::Variant(std::vector<Dict>{task});
     dict["oom_policy"] = sdbus::Variant(std::string("newer"));
     dict["oom_cause"] = sdbus::Variant(std::string("newer"));
     auto expected = fullReceipt();
     expected.limits.oomPolicy.reset();
     expected.oom.reset();
+    expected.taskList = {{.number = 7,
+                          .command = "sleep",
+                          .started = fromUsec<RealTime>(1),
+                          .ended = fromUsec<RealTime>(2),
+                          .exit = {.signal = 9},
+                          .memoryPeak = 5,
+                          .exact = true}};
     EXPECT_EQ(receiptFrom(dict), expected);
 }
 

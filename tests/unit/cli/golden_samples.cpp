@@ -154,6 +154,20 @@ std::vector<Receipt> receipts() {
                       .nodes = {"node7", "node8"},
                       .nodeCount = 7,
                       .labels = {{"dataset", "v2"}, {"project", "x=y"}}};
+    whole.taskList = {{.kind = TaskKind::Batch,
+                       .command = "4711",
+                       .started = whole.started,
+                       .ended = whole.ended,
+                       .exit = whole.exit,
+                       .cpu = 40s,
+                       .memoryPeak = 700 * kMiB,
+                       .exact = true},
+                      {.number = 1,
+                       .kind = TaskKind::Login,
+                       .command = "sshd",
+                       .started = whole.started + 5min,
+                       .ended = whole.ended,
+                       .cpu = 21s}};
     auto killed = receipt("slurm.123456_789", kUser, JobResult::OutOfMemory, 90'061s);
     killed.exit.signal = 9;
     killed.usage.cpuUser = 24h;

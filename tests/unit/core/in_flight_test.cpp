@@ -41,7 +41,7 @@ protected:
         node.holdStarts = true;
         std::vector<UniqueFd> pidfds;
         pidfds.push_back(process.pidfd());
-        manager->adopt(root, "sge.1", std::move(pidfds), [this](Result<TaskAdded> answer) { added = std::move(answer); });
+        manager->adopt(root, "sge.1", {std::move(pidfds)}, [this](Result<TaskAdded> answer) { added = std::move(answer); });
         loop.settle();
         ASSERT_FALSE(added);
         node.holdStarts = false;

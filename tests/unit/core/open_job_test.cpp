@@ -291,10 +291,10 @@ TEST_F(OpenJobTest, aTaskThatIsOverNeedsNoWait) {
     auto task = child();
     ASSERT_TRUE(add(task));
     over.reset();
-    manager->waitTask(root, "sge.1", 1, task.pid() + 1, note);
+    manager->waitTask(root, "sge.1", 1, {{}, task.pid() + 1}, note);
     EXPECT_TRUE(over && *over) << "that was an earlier task's number";
     over.reset();
-    manager->waitTask(root, "sge.1", 1, task.pid(), note);
+    manager->waitTask(root, "sge.1", 1, {{}, task.pid()}, note);
     EXPECT_FALSE(over);
     manager->waitTask({1001, false}, "sge.1", 1, {}, note);
     EXPECT_EQ(over->error().code, ErrorCode::Denied);

@@ -151,7 +151,7 @@ TEST_F(OwnerReachTest, theOwnerWaitsForTasksThatAreBeingStarted) {
     node.hangs = true;
     std::vector<UniqueFd> pidfds;
     pidfds.push_back(process.pidfd());
-    manager->adopt(root, "sge.1", std::move(pidfds), [](const Result<TaskAdded>&) {});
+    manager->adopt(root, "sge.1", {std::move(pidfds)}, [](const Result<TaskAdded>&) {});
     EXPECT_EQ(suspend().error().code, ErrorCode::Busy);
 }
 

@@ -20,7 +20,7 @@ protected:
         std::vector<UniqueFd> pidfds;
         pidfds.push_back(process.pidfd());
         adopted.reset();
-        manager->adopt(root, "sge.1", std::move(pidfds), [this](Result<TaskAdded> answer) { adopted = std::move(answer); });
+        manager->adopt(root, "sge.1", {std::move(pidfds)}, [this](Result<TaskAdded> answer) { adopted = std::move(answer); });
         loop.settle();
     }
 

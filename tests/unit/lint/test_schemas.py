@@ -20,7 +20,8 @@ SOMETIMES = {"status.json": {"live"}, "why.json": {"live", "key"}}
 FREE = {"states", "schedulers", "environment", "properties", "labels"}  # these objects have keys that no schema lists
 # The sections of the page, and the schemas that have the keys of the section.
 SECTIONS = {"JOB": ["parts/job"], "JOB IN DETAIL": ["parts/job-detail"], "LIMITS": ["parts/limits"], "USAGE": ["parts/usage", "parts/current-usage"],
-            "PROCESS": ["parts/process"], "RECEIPT": ["parts/receipt"], "NODE": ["status"], "TOP": ["top", "parts/top-job"], "EVENT": ["event"],
+            "PROCESS": ["parts/process"], "RECEIPT": ["parts/receipt"], "TASK": ["parts/task"],
+            "NODE": ["status"], "TOP": ["top", "parts/top-job"], "EVENT": ["event"],
             "STRAYS": ["strays", "parts/stray"], "LEFTOVER FILES": ["strays-files", "parts/leftover-file"], "RECONCILE": ["reconcile"]}
 # The page describes these keys in the section JOB IN DETAIL or JOB.
 ELSEWHERE = {"RECEIPT": {"limits_not_enforced", "allocated_cpus", "allocated_gpus", "exclusive", "tasks"}}

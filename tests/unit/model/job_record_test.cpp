@@ -30,6 +30,18 @@ JobRecord fullRecord() {
     record.tasks = {{0, {ProcessIdentity{101, fromUsec<BootTime>(201)}, {}, true}},
                     {1, {}},
                     {UINT32_MAX, {ProcessIdentity{102, fromUsec<BootTime>(202)}, ProcessIdentity{103, fromUsec<BootTime>(203)}}}};
+    record.taskLog =
+        std::vector<LoggedTask>{{.receipt = {.kind = TaskKind::Batch, .command = "sh", .started = record.created}, .leader = 101},
+                                {.receipt = {.number = 1,
+                                             .kind = TaskKind::Login,
+                                             .command = "sshd",
+                                             .started = record.created,
+                                             .ended = record.created,
+                                             .exit = {.status = {}, .signal = 9},
+                                             .cpu = 5us,
+                                             .memoryPeak = 6,
+                                             .exact = true},
+                                 .over = true}};
     record.linger = kForever;
     record.leftoversListed = true;
     record.nextTask = 7;
@@ -88,6 +100,14 @@ TEST(JobRecord, ofAnEarlierPinfolddIsUnderstood) {
     expectRefused(replaced(text, R"("uid":1000)", R"("uid":4294968296)"));
     expectRefused(replaced(text, R"("uid":1000)", R"("uid":1,"uid":1000)"));
     expectRefused(replaced(text, R"("memory_max")", R"("memory_most")"));
+}
+
+// An earlier pinfoldd refuses a record with a member that it does not know.
+TEST(JobRecord, ofAJobWithOnlyItsBatchScriptIsAsBefore) {
+    auto record = freshRecord();
+    record.tasks[0] = {.leader = ProcessIdentity{101, fromUsec<BootTime>(201)}};
+    EXPECT_EQ(encode(record).find("task_log"), std::string::npos);
+    EXPECT_NE(encode(fullRecord()).find("task_log"), std::string::npos);
 }
 
 TEST(JobRecord, unsetIsNotZeroAndNotInfinity) {

@@ -56,6 +56,65 @@ TEST(ReceiptJson, comesBack) {
     }
 }
 
+/// Returns the part of the history's text that describes the tasks.
+std::string tasksIn(const std::string& text) {
+    const auto begin = text.find("\"task_list\":");
+    return begin == std::string::npos ? "" : text.substr(begin, text.find(']', begin) + 1 - begin);
+}
+
+void expectBack(const Receipt& receipt) {
+    for (const auto& text : {encode(receipt), encodeForStore(receipt)}) {
+        const auto decoded = decodeReceipt(text);
+        ASSERT_TRUE(decoded) << decoded.error().message;
+        EXPECT_EQ(*decoded, receipt) << text;
+    }
+}
+
+TEST(ReceiptJson, theOnlyTaskTakesHardlyAnyRoomInTheHistory) {
+    auto receipt = fullReceipt();
+    receipt.usage.cpuSystem = 7us;
+    receipt.taskList = {onlyTask(receipt, "sh")};
+    EXPECT_EQ(receipt.taskList[0].cpu, 7us);
+    EXPECT_EQ(receipt.taskList[0].memoryPeak, UINT64_MAX);
+    EXPECT_EQ(receipt.taskList[0].exit.signal, 15);
+    EXPECT_TRUE(receipt.taskList[0].exact);
+    EXPECT_EQ(tasksIn(encodeForStore(receipt)), R"("task_list":[{"command":"sh"}])");
+    expectBack(receipt);
+    receipt.taskList[0].started += 5us; // the job was opened before its batch script started
+    EXPECT_EQ(tasksIn(encodeForStore(receipt)), R"("task_list":[{"command":"sh","started":6}])");
+    expectBack(receipt);
+    receipt.taskList = {onlyTask(receipt, "")};
+    EXPECT_EQ(tasksIn(encodeForStore(receipt)), R"("task_list":[{}])");
+    expectBack(receipt);
+}
+
+TEST(ReceiptJson, theOnlyTaskOfAJobWithoutABatchScriptIsWhole) {
+    auto receipt = fullReceipt();
+    receipt.taskList = {{.number = 1, .command = "sshd", .started = receipt.started, .ended = receipt.ended}};
+    EXPECT_NE(encodeForStore(receipt).find(R"("number":1,"kind":"task","command":"sshd")"), std::string::npos);
+    expectBack(receipt);
+}
+
+TEST(ReceiptJson, aTaskHasOnlyWhatIsKnown) {
+    auto receipt = fullReceipt();
+    receipt.taskList = {{.number = 0, .kind = TaskKind::Batch, .exit = receipt.exit, .cpu = 5us, .exact = true},
+                        {.number = 3, .kind = TaskKind::Login, .command = "sshd", .started = receipt.started}};
+    const auto text = tasksIn(encodeForStore(receipt));
+    EXPECT_EQ(text.find("null"), std::string::npos);
+    EXPECT_EQ(text.find("memory_peak"), std::string::npos);
+    expectBack(receipt);
+    EXPECT_FALSE(decodeReceipt(replaced(encode(receipt), "\"login\"", "\"logout\"")));
+}
+
+TEST(ReceiptJson, aReportAfterTheEndIsAboutTheBatchScriptToo) {
+    auto receipt = fullReceipt();
+    receipt.exit = {};
+    receipt.taskList = {onlyTask(receipt, "sh"), {.number = 1}};
+    ASSERT_TRUE(amend(receipt, {.status = 3, .signal = {}}));
+    EXPECT_EQ(receipt.taskList[0].exit.status, 3);
+    EXPECT_FALSE(receipt.taskList[1].exit.known());
+}
+
 TEST(ReceiptJson, theHistoryLeavesOutWhatIsUnknown) {
     const auto text = encodeForStore(Receipt{});
     EXPECT_EQ(text.find("null"), std::string::npos) << text;
@@ -77,6 +136,9 @@ TEST(ReceiptJson, unknownIsNull) {
 TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
     const auto decoded = decodeReceipt(replaced(encode(fullReceipt()), "\"oom_kills\":1,", ""));
     ASSERT_TRUE(decoded) << decoded.error().message;
+    const auto listless = decodeReceipt(replaced(encode(fullReceipt()), ",\"task_list\":[]", ""));
+    ASSERT_TRUE(listless) << listless.error().message;
+    EXPECT_TRUE(listless->taskList.empty());
     EXPECT_EQ(decoded->usage.oomKills, std::nullopt);
 }
 

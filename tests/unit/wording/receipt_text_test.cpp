@@ -161,6 +161,33 @@ TEST(ReceiptPage, saysWhatTheJobHadForItself) {
     EXPECT_EQ(allocationInWords({}), "");
 }
 
+TEST(ReceiptPage, hasATableOfTasksIfThereIsMoreThanTheBatchScript) {
+    auto receipt = sample();
+    receipt.taskList = {onlyTask(receipt, "run.sh")};
+    EXPECT_EQ(page(receipt), page(sample()));
+    receipt.taskList.push_back({.number = 1,
+                                .command = "python3",
+                                .started = receipt.started,
+                                .ended = receipt.started + 90s,
+                                .exit = {.signal = 9},
+                                .cpu = 5s,
+                                .memoryPeak = 8 * kMiB});
+    EXPECT_NE(page(receipt).find("    task  kind   command  run time  exit      CPU    memory peak\n"
+                                 "    0     batch  run.sh   0:10:00   0         16min  512M\n"
+                                 "    1     task   python3  0:01:30   signal 9  5s+    8M+\n"
+                                 "    +: pinfoldd read this figure before the end of the task\n"),
+              std::string::npos)
+        << page(receipt);
+    receipt.taskList.resize(2);
+    receipt.taskList[1].exact = true;
+    EXPECT_EQ(page(receipt).find("+:"), std::string::npos);
+    receipt.taskList.resize(TaskReceipt::kMost);
+    receipt.tasks = 1000;
+    EXPECT_NE(page(receipt).find("    and 990 more\n"), std::string::npos);
+    receipt.taskList.resize(TaskReceipt::kMost - 1);
+    EXPECT_NE(page(receipt).find("    and 53 more\n"), std::string::npos) << "the others did not start";
+}
+
 TEST(ReceiptPage, theUnknownIsNotZero) {
     Receipt receipt;
     receipt.key = "sge.1";

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Keeps what the receipt says about each task of a job: which program ran when, and what it used. systemd removes the cgroup of a
+// scope with all counters as soon as the scope is empty, usually within a millisecond. So pinfoldd reads the figures of a task
+// when it learns that the scope is empty, before it does anything else. In case that systemd was faster, pinfoldd also reads the
+// figures while the task runs, with each look of Sampler and when the leader has ended.
+#pragma once
+
+#include "core/context.hpp"
+#include "core/job.hpp"
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Reads the name of the program that the batch script runs, if its leader still exists.
+void readBatchCommand(const CoreContext& context, Job& job);
+/// Call beginTask() when pinfoldd has given a number to a further task, or to the batch script of an opened job.
+void beginTask(Job& job, std::uint32_t number, TaskKind kind, std::string command, RealTime now);
+/// Call dropTask() if the task did not start.
+void dropTask(Job& job, std::uint32_t number);
+/// Reads the figures of the live tasks, and the names of the programs that their leaders run. If the job has only its batch
+/// script, lookAtTasks() reads only the name of the program, and only once.
+void lookAtTasks(const CoreContext& context, Job& job);
+/// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job was too
+/// short for a look and has no supervisor, lookAtEnd() also reads the name of the program that the batch script ran: such a
+/// leader executes the program after its start, and its parent may not have reaped it yet. A supervisor gives the leader the
+/// right name before the start.
+void lookAtEnd(const CoreContext& context, Job& job, std::uint32_t number);
+/// Call endTask() when the task has no process any more. If the cgroup of the task still exists, the figures are exact.
+void endTask(const CoreContext& context, Job& job, std::uint32_t number);
+/// Call endTasks() when the job has no process any more.
+void endTasks(const CoreContext& context, Job& job);
+/// Call continueTasks() when a process has joined the job after endTasks().
+void continueTasks(Job& job);
+/// Stores how the leader of a further task ended. Returns false if the exit state is known already, or if no listed task with
+/// this number has the leader.
+bool reportExit(Job& job, std::uint32_t number, pid_t leader, const ExitState& exit);
+/// Returns the list of tasks for the receipt of a job that is over. The rest of the receipt must have its values already.
+std::vector<TaskReceipt> taskListOf(const Job& job, const Receipt& receipt);
+
+} // namespace pinfold

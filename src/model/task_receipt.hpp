@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Describes one task of a job in the job's receipt.
+#pragma once
+
+#include "base/clock.hpp"
+#include "model/exit_state.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pinfold {
+
+enum class TaskKind {
+    Batch, ///< the job's batch script, which is task 0
+    Task,  ///< a further task, or processes that somebody moved into the job
+    Login, ///< a login to the node that pam_pinfold moved into the job
+};
+
+std::string_view toString(TaskKind kind);
+std::optional<TaskKind> taskKindFromString(std::string_view text);
+
+struct TaskReceipt {
+    /// The maximum number of tasks in a receipt. pinfoldd writes the record of a job, with all tasks of the job so far, at the
+    /// start and at the end of each task. Without a limit, a job with thousands of short tasks would make each of these writes
+    /// longer.
+    static constexpr std::size_t kMost = 64;
+
+    std::uint32_t number = 0;
+    TaskKind kind = TaskKind::Task;
+    std::string command = {}; ///< the name of the leader's program (comm, see proc(5)), made printable; empty if it is not known
+    RealTime started{};
+    RealTime ended{};                             ///< when the last process of the task ended
+    ExitState exit = {};                          ///< how the leader of the task ended
+    std::optional<Microseconds> cpu = {};         ///< the CPU time, user and system
+    std::optional<std::uint64_t> memoryPeak = {}; ///< the highest memory use with page cache, in bytes
+    /// The figures `cpu` and `memoryPeak` are those of the whole task. If `exact` is false, pinfoldd read the figures before the
+    /// end of the task, or did not read them at all, because systemd removed the counters of the task too early.
+    bool exact = false;
+
+    bool operator==(const TaskReceipt&) const = default;
+};
+
+/// Calls f(name, member) for each member. The names are the same in records and in JSON.
+template <class T, class F> void forEachTaskField(T& task, F&& f) {
+    f("number", task.number);
+    f("kind", task.kind);
+    f("command", task.command);
+    f("started", task.started);
+    f("ended", task.ended);
+    f("exit_status", task.exit.status);
+    f("exit_signal", task.exit.signal);
+    f("cpu", task.cpu);
+    f("memory_peak", task.memoryPeak);
+    f("exact", task.exact);
+}
+
+} // namespace pinfold
