@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Measures what pinfoldd's looks at live jobs cost, in the container. tools/bench runs this program.
+
+The watchdog of pinfoldd is off during the measurement. So all CPU time and all wake-ups that the program counts come from the looks at the
+jobs. First, no job is live, and pinfoldd must not wake up. Then, 100 jobs sleep. They are so old that pinfoldd looks at all of them together,
+once in each interval. The program counts the CPU time of all threads of pinfoldd over five intervals, because pinfoldd also writes down the
+profile of a job at each fifth look.
+
+A look reads five files, and three of them belong to the controllers io, memory and pids. In a box without these controllers, a look costs
+less than on a node, so the program prints which of the controllers the box lacks."""
+
+import re
+import select
+import sys
+import time
+from pathlib import Path
+
+from compare import end, live, report, rows
+
+sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support/python", "container")]
+from jobs import BATCH, CGROUP, expect_nothing_left, main_pid, run, wait_until
+
+DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/bench.conf")
+JOBS = 100
+INTERVAL = 30  # the default of profile.interval
+ROUNDS = 5
+EARLY_LOOKS = 17  # in the first 16 seconds of a job, pinfoldd looks at the job more often
+MOST = 0.0005  # the allowed share of one CPU
+
+
+def without_watchdog():
+    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
+    DROP_IN.write_text("[Service]\nWatchdogSec=0\n")
+    run("systemctl", "daemon-reload")
+    run("systemctl", "restart", "pinfoldd")
+
+
+def wait(seconds):
+    select.select([], [], [], seconds)
+
+
+def wake_ups():
+    """Returns how often the threads of pinfoldd have gone to sleep. A thread that does not wake up does not go to sleep again."""
+    texts = [status.read_text() for status in Path(f"/proc/{main_pid()}/task").glob("*/status")]
+    return sum(int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1]) for text in texts)
+
+
+def spend(seconds):
+    """Returns the wake-ups and the CPU seconds of pinfoldd during this time."""
+    service = CGROUP / run("systemctl", "show", "-P", "ControlGroup", "pinfoldd").stdout.strip().lstrip("/") / "cpu.stat"
+
+    def used():
+        return int(re.search(r"usage_usec (\d+)", service.read_text())[1]) / 1e6
+
+    woken, cpu = wake_ups(), used()
+    wait(seconds)
+    return wake_ups() - woken, used() - cpu
+
+
+def idle():
+    """Returns true if pinfoldd does not wake up for two seconds."""
+    return spend(2)[0] == 0
+
+
+def until_between_two_rounds():
+    """Waits until five seconds after a round. pinfoldd looks at all jobs when CLOCK_BOOTTIME is a multiple of the interval."""
+    wait(INTERVAL - time.clock_gettime(time.CLOCK_BOOTTIME) % INTERVAL + 5)
+
+
+def main():
+    without_watchdog()
+    wait_until(idle, "pinfoldd has done all that its start leaves to do")
+    woken, _ = spend(INTERVAL)
+    report(f"pinfoldd's wake-ups in {INTERVAL} s without jobs and without the watchdog", str(woken), "0", woken == 0)
+
+    started = live("sampler", JOBS)
+    missing = {"io", "memory", "pids"} - set((BATCH / "batch-sampler.0.slice/cgroup.controllers").read_text().split())
+    print(f"        controllers that the box lacks: {sorted(missing)}", flush=True)
+    wait(EARLY_LOOKS)
+    until_between_two_rounds()
+    woken, cpu = spend(ROUNDS * INTERVAL)
+    share = cpu / (ROUNDS * INTERVAL)
+    report(f"pinfoldd's CPU time with {JOBS} live, quiet jobs, in {ROUNDS} intervals of {INTERVAL} s without the watchdog",
+           f"{share:.3%} of a CPU, {cpu / ROUNDS / JOBS * 1e6:.0f} us a job and look, {woken} wake-ups", f"<= {MOST:.2%}", share <= MOST)
+    end(started)
+    expect_nothing_left()
+    return 1 if any(not row[3] for row in rows) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
