@@ -245,8 +245,12 @@ Result<Receipt> ManagerClient::receipt(const std::string& key) const {
     return converted([&] { return receiptFrom(ask<Dict>(*impl_->manager, "GetReceipt", key)); });
 }
 
-Result<Profile> ManagerClient::profile(const std::string& key) const {
-    return converted([&] { return profileFrom(ask<Dict>(*impl_->manager, "GetProfile", key)); });
+Result<Profile> ManagerClient::profile(const std::string& key, Microseconds timeout) const {
+    return converted([&] {
+        Dict profile;
+        invoke(*impl_->manager, "GetProfile", timeout, std::tie(profile), key);
+        return profileFrom(profile);
+    });
 }
 
 Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter) const {

@@ -83,7 +83,7 @@ public:
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
     /// Returns what a live job has used over time. If no live job has the key, the result is for the newest job with this key.
-    Result<Profile> profile(const std::string& key) const;
+    Result<Profile> profile(const std::string& key, Microseconds timeout = 30s) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
     /// Removes receipts from the history. The limits that are set in `retention` replace the configured limits of the history.
     /// vacuum() waits for at most an hour until pinfoldd has removed the receipts.

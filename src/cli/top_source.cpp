@@ -12,6 +12,7 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kAskAgain = 10s;
+constexpr Microseconds kProfileTimeout = 1s;
 constexpr std::uint64_t kOtherDescriptors = 64; // the number of descriptors for everything except the cgroups
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }
@@ -53,6 +54,11 @@ Result<TopSample> TopSource::look() {
     for (const auto& [slice, job] : jobs_)
         sample.jobs.push_back(read(job));
     return sample;
+}
+
+Result<Profile> TopSource::profile(const std::string& key) const {
+    return client_ ? client_->profile(key, kProfileTimeout)
+                   : Result<Profile>(Error{ErrorCode::Unreachable, "pinfoldd is not reachable"});
 }
 
 bool TopSource::mustAsk(const std::vector<std::string>& slices, RealTime now) const {

@@ -31,6 +31,9 @@ public:
     /// Returns the reason why the list of jobs is out of date. If the list is current, the result is unset.
     const std::optional<Error>& trouble() const { return trouble_; }
 
+    /// Asks pinfoldd what a live job has used over time. Waits for the answer for at most a second.
+    Result<Profile> profile(const std::string& key) const;
+
 private:
     struct Watched {
         JobInfo info;

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdio>
 #include <map>
+#include <sstream>
 
 namespace pinfold {
 namespace {
@@ -58,18 +59,51 @@ const std::vector<TopColumn>& allColumns() {
     return columns;
 }
 
-std::string table(const std::vector<TopRow>& rows, const TopStyle& style) {
-    const auto& columns = allColumns();
-    std::vector<Column> header;
-    for (const auto& column : columns)
-        header.push_back(column.column);
-    std::vector<std::vector<std::string>> fields;
+struct HistoryColumn {
+    const char* name;
+    std::string TopHistory::*line;
+};
+// If there is room for only one of the columns, topText() shows the first.
+constexpr std::array kHistoryColumns{HistoryColumn{"mem history", &TopHistory::memory},
+                                     HistoryColumn{"cpu history", &TopHistory::cpu}};
+constexpr std::size_t kHistoryWidth = kHistoryCells + 2; // with the gap before the column
+
+struct Table {
+    std::vector<Column> columns;
+    std::vector<std::vector<std::string>> rows;
+};
+
+/// Returns how many columns of kHistoryColumns fit beside the whole table.
+std::size_t roomForHistories(const Table& table, const TopStyle& style) {
+    std::istringstream lines(formatTable(table.columns, table.rows, {.legend = style.legend}));
+    std::size_t width = 0;
+    for (std::string line; std::getline(lines, line);)
+        width = std::max(width, displayWidth(line));
+    return std::min(kHistoryColumns.size(), (style.width - std::min(style.width, width)) / kHistoryWidth);
+}
+
+void addHistories(Table& table, const std::vector<TopRow>& rows, std::size_t count, const HistoryOf& historyOf) {
+    for (std::size_t i = 0; i < count; ++i)
+        table.columns.push_back({.name = kHistoryColumns[i].name});
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto history = historyOf(rows[i]);
+        for (std::size_t column = 0; column < count; ++column)
+            table.rows[i].push_back(history ? *history.*kHistoryColumns[column].line : "-");
+    }
+}
+
+std::string table(const std::vector<TopRow>& rows, const TopStyle& style, const HistoryOf& historyOf) {
+    Table table;
+    for (const auto& column : allColumns())
+        table.columns.push_back(column.column);
     for (const auto& row : rows) {
-        auto& line = fields.emplace_back();
-        for (const auto& column : columns)
+        auto& line = table.rows.emplace_back();
+        for (const auto& column : allColumns())
             line.push_back(column.text(row, style.amounts));
     }
-    return formatTable(header, fields, {style.legend, style.width, style.pairs});
+    if (const auto count = historyOf ? roomForHistories(table, style) : 0; count > 0)
+        addHistories(table, rows, count, historyOf);
+    return formatTable(table.columns, table.rows, {style.legend, style.width, style.pairs});
 }
 
 template <class T> std::optional<T> sum(const std::vector<TopRow>& rows, std::optional<T> TopRow::*member) {
@@ -93,16 +127,17 @@ std::string sums(const std::vector<TopRow>& rows, RealTime at, const TopStyle& s
 
 } // namespace
 
-std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style) {
+std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style,
+                    const HistoryOf& historyOf) {
     if (style.pairs)
-        return table(rows, style);
+        return table(rows, style, {});
     std::string text = style.legend ? sums(rows, at, style) : "";
     if (trouble)
         text += fmt::format("this list is old: {}\n", trouble->message);
     const auto above = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + (style.legend ? 1 : 0);
     const auto room = style.height == 0 ? rows.size() : style.height - std::min(style.height, above);
     const std::vector<TopRow> shown(rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(std::min(room, rows.size())));
-    text += table(shown, style);
+    text += table(shown, style, historyOf);
     return style.height == 0 ? text : cutLines(text, style.width, style.height);
 }
 

@@ -2,11 +2,13 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "cli/top_history.hpp"
 #include "cli/top_rows.hpp"
 #include "wording/amounts.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,8 +26,14 @@ struct TopStyle {
     std::size_t height = 0;
 };
 
+/// Returns the history of the job of a row, or nothing if the history is not known.
+using HistoryOf = std::function<std::optional<TopHistory>(const TopRow& row)>;
+
 /// Returns the output of `pinfold top`: the sums of all jobs, a line about problems, and a table. Each line ends with a line
-/// break.
-std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style);
+/// break. If the terminal has room beside all other columns, topText() adds columns with the histories of the jobs. topText()
+/// calls `historyOf` only for the rows that it shows, and only if there is such room. An empty `historyOf` means that there are
+/// no such columns.
+std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style,
+                    const HistoryOf& historyOf = {});
 
 } // namespace pinfold

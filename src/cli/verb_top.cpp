@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/common_options.hpp"
 #include "cli/json.hpp"
+#include "cli/top_history.hpp"
 #include "cli/top_screen.hpp"
 #include "cli/top_source.hpp"
 #include "cli/top_text.hpp"
 #include "cli/verbs.hpp"
 
+#include <langinfo.h>
 #include <time.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace pinfold {
@@ -106,11 +109,18 @@ ExitStatus batch(const VerbContext& context, const Options& options, TopSource& 
     return ExitStatus::Ok;
 }
 
+/// Returns true if the terminal can show block characters.
+bool isUtf8() { return ::nl_langinfo(CODESET) == std::string_view("UTF-8"); }
+
 /// Shows the jobs on the screen, and handles the keys that the user presses.
 class Live {
 public:
     Live(TopSource& source, TopSample first, TopStyle style)
-        : source_(source), sample_(std::move(first)), rows_(topRows({}, sample_)), style_(std::move(style)) {}
+        : source_(source), sample_(std::move(first)), rows_(topRows({}, sample_)), style_(std::move(style)),
+          histories_([&source](const std::string& key) { return source.profile(key); }) {
+        if (isUtf8())
+            historyOf_ = [this](const TopRow& row) { return histories_.of(row, Clock::now()); };
+    }
 
     void run(const Options& options) {
         Pace pace(options.delay);
@@ -144,6 +154,7 @@ private:
             return;
         rows_ = topRows(sample_, *sample);
         sample_ = std::move(*sample);
+        histories_.keepOnly(rows_);
     }
 
     void draw() {
@@ -151,13 +162,15 @@ private:
         style_.width = size.width;
         style_.height = size.height;
         sortRows(rows_, style_.sort);
-        screen_.show(topText(rows_, sample_.at, source_.trouble(), style_));
+        screen_.show(topText(rows_, sample_.at, source_.trouble(), style_, historyOf_));
     }
 
     TopSource& source_;
     TopSample sample_;
     std::vector<TopRow> rows_;
     TopStyle style_;
+    TopHistories histories_;
+    HistoryOf historyOf_; ///< empty if the terminal cannot show block characters
     TopScreen screen_;
 };
 

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests `pinfold top` with real jobs: the resource use on the screen, and the state of the terminal when the program ends."""
 
+import codecs
 import contextlib
 import fcntl
 import json
 import os
 import pty
+import re
 import select
 import signal
 import struct
@@ -15,7 +17,7 @@ import time
 
 import pytest
 
-from jobs import BATCH, finish, live_jobs, run, start_job, wait_running, wait_until
+from jobs import BATCH, as_alice, finish, live_jobs, run, start_job, wait_running, wait_until
 
 LOOP = "while :; do :; done"
 
@@ -135,14 +137,15 @@ def test_without_pinfoldd():
 class OnTerminal:
     """Runs pinfold top on a pseudo terminal, in its own session."""
 
-    def __init__(self, *options, term="xterm"):
+    def __init__(self, *options, term="xterm", columns=120, characters="C.UTF-8", command=("pinfold",)):
         self.main, side = pty.openpty()
         self.side = side
-        self.resize(30, 120)
+        self.resize(30, columns)
         self.before = termios.tcgetattr(side)
-        self.process = subprocess.Popen(["pinfold", "top", "-d", "3600", *options], stdin=side, stdout=side, stderr=side,
-                                        env={**os.environ, "TERM": term}, start_new_session=True,
+        self.process = subprocess.Popen([*command, "top", "-d", "3600", *options], stdin=side, stdout=side, stderr=side,
+                                        env={**os.environ, "TERM": term, "LC_ALL": characters}, start_new_session=True,
                                         preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
+        self.decoder = codecs.getincrementaldecoder("utf-8")()
         self.text = ""
 
     def resize(self, lines, columns):
@@ -153,8 +156,9 @@ class OnTerminal:
         while text not in self.text:
             ready, _, _ = select.select([self.main], [], [], max(0, end - time.monotonic()))
             assert ready, f"no {text!r} in {self.text!r}"
-            self.text += os.read(self.main, 65536).decode(errors="replace")
-        self.text = self.text.split(text, 1)[1]
+            self.text += self.decoder.decode(os.read(self.main, 65536))
+        before, self.text = self.text.split(text, 1)
+        return before
 
     def key(self, key):
         os.write(self.main, key.encode())
@@ -215,6 +219,49 @@ def test_keys_and_a_resize(terminal):
     terminal.until("\x1b[J")
     terminal.resize(30, 120)
     terminal.until("top.shown")
+
+
+# A frame is what pinfold top writes for one refresh.
+FRAME_ENDS = "\x1b[J"
+BLOCKS = " ▁▂▃▄▅▆▇█"
+
+
+def histories(frame, key):
+    """Returns the text under the headers MEM HISTORY and CPU HISTORY in the line of the job."""
+    lines = [re.sub("\x1b\\[.*?[A-Za-z]", "", line) for line in frame.splitlines()]
+    header = next(line for line in lines if line.startswith("KEY "))
+    row = next(line for line in lines if line.startswith(key + " ")).ljust(len(header) + 1)
+    memory, cpu = header.index("MEM HISTORY"), header.index("CPU HISTORY")
+    return row[memory:cpu - 2], row[cpu:]
+
+
+def test_the_histories_of_a_job_that_begins_to_work_late():
+    """The job sleeps until pinfoldd has looked at it, and is busy until pinfoldd has looked again."""
+    job = start_job("top.late", "sh", "-c", f"read line; {LOOP}", stdin=subprocess.PIPE)
+
+    def cpu():
+        return json.loads(run("pinfold", "plot", "--json", "top.late").stdout)["cpu"]["max"]
+
+    try:
+        wait_running("top.late")
+        wait_until(cpu, "pinfoldd has looked at the idle job")
+        job.stdin.write("\n")
+        job.stdin.flush()
+        wait_until(lambda: max(cpu()) > 100_000, "pinfoldd has looked at the busy job")
+        with contextlib.closing(OnTerminal(columns=200)) as terminal:
+            memory, busy = histories(terminal.until(FRAME_ENDS), "top.late")
+            assert len(busy) == 12 and set(busy) <= set(BLOCKS) and busy[0] in " ▁" and "█" in busy, busy
+            assert len(memory) == 12 and set(memory) <= set(BLOCKS), memory
+            terminal.resize(30, 100)
+            assert "HISTORY" not in terminal.until(FRAME_ENDS), "there is no room"
+        with contextlib.closing(OnTerminal(columns=200, command=as_alice("pinfold"))) as terminal:
+            assert [text.strip() for text in histories(terminal.until(FRAME_ENDS), "top.late")] == ["-", "-"], "the job is not hers"
+        with contextlib.closing(OnTerminal(columns=200, characters="C")) as terminal:
+            frame = terminal.until(FRAME_ENDS)
+            assert "top.late" in frame and "HISTORY" not in frame and frame.isascii(), frame
+    finally:
+        run("pinfold", "stop", "--wait", "top.late", check=False)
+        finish(job)
 
 
 def state(pid):

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Each --json output, and each table and page on a terminal of 80 columns, is compared with a file in golden/.
-// PINFOLD_WRITE_GOLDEN=1 writes the files anew: git diff shows then what users will see of a change.
+// Each --json output, and each table and page on a terminal of 80 columns, is compared with a file in golden/. The page of
+// `pinfold top` is compared on a wide terminal as well. PINFOLD_WRITE_GOLDEN=1 writes the files anew: git diff shows then what
+// users will see of a change.
 #include "golden_samples.hpp"
 #include "time_zone.hpp"
 
@@ -34,6 +35,7 @@ namespace {
 
 constexpr const char* kDirectory = PINFOLD_GOLDEN;
 constexpr std::size_t kWidth = 80;
+constexpr std::size_t kWideWidth = 200;
 const TableStyle kStyle{.legend = true, .width = kWidth, .pairs = false, .now = golden::kNow};
 const Terminal kTerminal{TerminalOptions{.color = ColorMode::Never}};
 
@@ -103,6 +105,16 @@ std::vector<Golden> documents() {
             {"dry-run-node.json", jsonDryRun(std::nullopt, {"let the node take jobs again"})}};
 }
 
+/// Returns the page of `pinfold top` on a terminal of 24 lines. The user may read the profile of the first job only.
+std::string topPage(std::size_t width) {
+    TopHistories histories([](const std::string& key) {
+        return key == golden::jobs().front().key ? Result<Profile>(golden::profile())
+                                                 : Result<Profile>(Error{ErrorCode::Denied, ""});
+    });
+    return topText(golden::topRows(), golden::kNow, {}, {.sort = "cpu", .amounts = {}, .width = width, .height = 24},
+                   [&histories](const TopRow& row) { return histories.of(row, MonotonicTime(1s)); });
+}
+
 std::string listOf(const std::vector<std::string>& columns) {
     return listTable(*listColumns(columns, {}, kStyle), golden::details(), kStyle);
 }
@@ -119,7 +131,7 @@ std::vector<Golden> tables() {
         {"status-job.txt", jobPage(golden::detail(), kTerminal, {}, kStyle)},
         {"limits.txt", limitsTable(golden::limits(), {"tasks_max", "io_read_bandwidth_max"}, {}, kStyle)},
         {"ps.txt", processTable(golden::processes(), {}, kStyle)},
-        {"top.txt", topText(golden::topRows(), golden::kNow, {}, {.sort = "cpu", .amounts = {}, .width = kWidth, .height = 24})},
+        {"top.txt", topPage(kWidth)},
         {"history.txt", receiptTable(receipts, {}, kStyle)},
         {"history-short-keys.txt", receiptTable({receipts.front()}, {}, kStyle)},
         {"why.txt", receiptPage(receipts.front(), userName, {}, kWidth)},
@@ -148,6 +160,7 @@ std::vector<Golden> all() {
     auto all = documents();
     for (auto& table : tables())
         all.push_back(std::move(table));
+    all.push_back({"top-wide.txt", topPage(kWideWidth)});
     return all;
 }
 

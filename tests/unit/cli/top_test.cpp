@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/json.hpp"
 #include "cli/table.hpp"
+#include "cli/top_history.hpp"
 #include "cli/top_rows.hpp"
 #include "cli/top_text.hpp"
 
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <functional>
 #include <sstream>
 
 namespace pinfold {
@@ -150,7 +152,9 @@ TEST(TopText, fitsATerminalOfAnySize) {
     for (const std::size_t width : {1, 10, 40, 80, 100, 300})
         for (const std::size_t height : {1, 2, 3, 24, 100}) {
             const auto text = lines(topText(rows, kStart, Error{ErrorCode::Unreachable, std::string(300, 'e')},
-                                            {.sort = "cpu", .amounts = {}, .width = width, .height = height}));
+                                            {.sort = "cpu", .amounts = {}, .width = width, .height = height}, [](const TopRow&) {
+                                                return TopHistory{"▁▁▁▁▁▁▁▁▁▁▁█", "████████████"};
+                                            }));
             for (const auto& line : text)
                 EXPECT_LE(displayWidth(line), width) << line;
             EXPECT_LE(text.size(), height) << width;
@@ -159,6 +163,137 @@ TEST(TopText, fitsATerminalOfAnySize) {
     const auto narrow = topText(rows, kStart, std::nullopt, {.sort = "cpu", .amounts = {}, .width = 80, .height = 24});
     EXPECT_NE(narrow.find("MEMORY"), std::string::npos) << "what matters most stays";
     EXPECT_EQ(narrow.find("PEAK"), std::string::npos);
+}
+
+/// Returns the profile of a job that kept one CPU busy in the second half of its time, and needed `memory` all the time.
+Profile profile(double memory) {
+    Profile made;
+    for (const double cpu : {0.0, 1e6}) {
+        ProfilePoint point{.length = 4s};
+        point.mean[static_cast<std::size_t>(Measure::Anon)] = static_cast<float>(memory);
+        point.mean[static_cast<std::size_t>(Measure::Cpu)] = static_cast<float>(cpu);
+        made.add(point);
+    }
+    return made;
+}
+
+const TopHistory kHistory{.memory = "████████████", .cpu = "      ██████"};
+
+/// Plays pinfoldd, and counts the questions.
+struct Answers {
+    Result<Profile> answer = profile(1e6);
+    std::size_t asked = 0;
+    TopHistories histories{[this](const std::string&) {
+        ++asked;
+        return answer;
+    }};
+};
+
+constexpr MonotonicTime kNow(1000s);
+
+TopRow aged(const std::string& key, Microseconds age) {
+    auto row = named(key);
+    row.age = age;
+    return row;
+}
+
+TEST(TopHistories, drawMemoryAndCpu) {
+    Answers pinfoldd;
+    EXPECT_EQ(pinfoldd.histories.of(named("a"), kNow), kHistory);
+}
+
+TEST(TopHistories, areUnknownWithoutAProfile) {
+    Answers pinfoldd;
+    pinfoldd.answer = Profile();
+    EXPECT_EQ(pinfoldd.histories.of(named("a"), kNow), std::nullopt) << "pinfoldd has not looked at the job yet";
+    pinfoldd.answer = Error{ErrorCode::Denied, "the job belongs to another user"};
+    EXPECT_EQ(pinfoldd.histories.of(named("b"), kNow), std::nullopt);
+    EXPECT_EQ(pinfoldd.histories.of(named("b"), kNow + 1s), std::nullopt);
+    EXPECT_EQ(pinfoldd.asked, 2U) << "an error about one job is remembered";
+}
+
+TEST(TopHistories, areAskedForAgainAsSeldomAsPinfolddLooks) {
+    for (const auto& [age, wait] : {std::pair<Microseconds, Microseconds>{0s, 5s}, {8s, 8s}, {24h, 30s}}) {
+        Answers pinfoldd;
+        pinfoldd.histories.of(aged("a", age), kNow);
+        pinfoldd.histories.of(aged("a", age), kNow + wait - 1us);
+        EXPECT_EQ(pinfoldd.asked, 1U) << toUsec(age);
+        pinfoldd.answer = profile(0);
+        EXPECT_EQ(pinfoldd.histories.of(aged("a", age), kNow + wait)->memory, std::string(kHistoryCells, ' '));
+        EXPECT_EQ(pinfoldd.asked, 2U) << toUsec(age);
+    }
+}
+
+TEST(TopHistories, leaveCallsForOtherProgramsOfTheUser) {
+    Answers pinfoldd;
+    const auto lookAtAll = [&pinfoldd](MonotonicTime now) {
+        for (int i = 0; i < 80; ++i)
+            pinfoldd.histories.of(aged(std::to_string(i), 24h), now);
+        return pinfoldd.asked;
+    };
+    EXPECT_EQ(lookAtAll(kNow), TopHistories::kMostCalls);
+    EXPECT_EQ(lookAtAll(kNow + 999ms), TopHistories::kMostCalls) << "in the same second";
+    EXPECT_EQ(lookAtAll(kNow + 1s), 80U) << "the rest";
+    EXPECT_EQ(pinfoldd.histories.of(aged("79", 24h), kNow + 1s), kHistory);
+}
+
+TEST(TopHistories, stayWhilePinfolddIsAway) {
+    for (const auto code : {ErrorCode::Unreachable, ErrorCode::TimedOut, ErrorCode::Busy}) {
+        Answers pinfoldd;
+        pinfoldd.histories.of(named("a"), kNow);
+        pinfoldd.answer = Error{code, ""};
+        EXPECT_EQ(pinfoldd.histories.of(named("a"), kNow + 5s), kHistory);
+        EXPECT_EQ(pinfoldd.histories.of(named("b"), kNow + 5s), std::nullopt);
+        EXPECT_EQ(pinfoldd.asked, 2U) << "each further call would wait for an answer as well";
+        pinfoldd.answer = profile(1);
+        EXPECT_EQ(pinfoldd.histories.of(named("b"), kNow + 15s), kHistory);
+    }
+}
+
+TEST(TopHistories, belongToOneJob) {
+    Answers pinfoldd;
+    pinfoldd.histories.of(named("a"), kNow);
+    auto later = named("a");
+    later.job.created = kStart;
+    pinfoldd.answer = Profile();
+    EXPECT_EQ(pinfoldd.histories.of(later, kNow), std::nullopt) << "a later job with the same key";
+    pinfoldd.histories.keepOnly({later});
+    pinfoldd.histories.of(later, kNow);
+    EXPECT_EQ(pinfoldd.asked, 2U);
+    pinfoldd.histories.keepOnly({});
+    pinfoldd.histories.of(later, kNow);
+    EXPECT_EQ(pinfoldd.asked, 3U) << "a job that has gone is forgotten";
+}
+
+TEST(TopText, drawsHistoriesOnlyWhereThereIsRoom) {
+    const auto header = [](std::size_t width) {
+        return lines(topText({full()}, kStart, std::nullopt, {.sort = "cpu", .amounts = {}, .width = width, .height = 24},
+                             [](const TopRow&) { return kHistory; }))[1];
+    };
+    const auto whole = header(300);
+    EXPECT_TRUE(whole.ends_with("AGE  MEM HISTORY   CPU HISTORY")) << whole;
+    const auto others = whole.find("AGE") + 3;
+    EXPECT_TRUE(header(others + 28).ends_with("CPU HISTORY"));
+    EXPECT_TRUE(header(others + 27).ends_with("AGE  MEM HISTORY"));
+    EXPECT_TRUE(header(others + 14).ends_with("AGE  MEM HISTORY"));
+    EXPECT_TRUE(header(others + 13).ends_with("AGE")) << "no other column gets narrower";
+    EXPECT_EQ(header(80).find("HISTORY"), std::string::npos);
+}
+
+TEST(TopText, needsOnlyTheHistoriesThatItShows) {
+    const std::vector<TopRow> rows(1000, full());
+    const auto needed = [&rows](const TopStyle& style) {
+        std::size_t count = 0;
+        topText(rows, kStart, std::nullopt, style, [&count](const TopRow&) {
+            ++count;
+            return std::optional(kHistory);
+        });
+        return count;
+    };
+    EXPECT_EQ(needed({.sort = "cpu", .amounts = {}, .width = 200, .height = 24}), 22U) << "the rows on the screen";
+    EXPECT_EQ(needed({.sort = "cpu", .amounts = {}, .width = 80, .height = 24}), 0U);
+    EXPECT_EQ(needed({.sort = "cpu", .amounts = {}}), 0U) << "not on a terminal";
+    EXPECT_EQ(needed({.sort = "cpu", .pairs = true, .amounts = {}}), 0U);
 }
 
 TEST(TopText, saysThatTheListIsOld) {

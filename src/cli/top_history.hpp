@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Draws what the jobs on the screen of `pinfold top` used over time.
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "cli/top_rows.hpp"
+#include "model/profile.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+inline constexpr std::size_t kHistoryCells = 12;
+
+/// Holds what a job used over time, as lines of kHistoryCells block characters. The last block character is the time just before
+/// pinfoldd's last look at the job. In each line, a full block is the highest of the line's values.
+struct TopHistory {
+    std::string memory; ///< the job's anonymous and shared memory
+    std::string cpu;
+
+    bool operator==(const TopHistory&) const = default;
+};
+
+/// Keeps the histories of jobs, and asks pinfoldd for a history only now and then. pinfoldd refuses the calls of an ordinary user
+/// who makes more than 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. The rest is for the
+/// other programs of the user.
+class TopHistories {
+public:
+    using Ask = std::function<Result<Profile>(const std::string& key)>;
+    static constexpr std::size_t kMostCalls = 50;
+
+    /// TopHistories calls `ask` to ask pinfoldd for the profile of a job.
+    explicit TopHistories(Ask ask) : ask_(std::move(ask)) {}
+
+    /// Returns the history of the job. The result is unset if pinfoldd has not looked at the job yet, if the user may not read
+    /// the profile, or if TopHistories may not ask pinfoldd now.
+    std::optional<TopHistory> of(const TopRow& row, MonotonicTime now);
+    /// Forgets the jobs that are not in `rows`.
+    void keepOnly(const std::vector<TopRow>& rows);
+
+private:
+    struct Known {
+        RealTime created{}; ///< when the job was created, because a later job may have the same key
+        MonotonicTime askAgain{};
+        std::optional<TopHistory> history = {};
+    };
+
+    bool mayAsk(MonotonicTime now);
+    void ask(const TopRow& row, MonotonicTime now, Known& known);
+
+    Ask ask_;
+    std::unordered_map<std::string, Known> known_; ///< by the key of the job
+    MonotonicTime second_{};                       ///< the beginning of the second in which TopHistories counts its calls
+    std::size_t calls_ = 0;
+    MonotonicTime pausedUntil_{}; ///< when TopHistories may ask again after a call that pinfoldd did not answer
+};
+
+} // namespace pinfold
