@@ -71,9 +71,10 @@ def test_receipts_with_very_many_tasks(world):
     run_job(world, "sge.1")
     task = {"number": 1, "kind": "task", "command": "x" * 60, "started": 1, "ended": 2, "cpu": 3, "memory_peak": 4, "exact": True}
     multiply(world, 240, tasks=64, task_list=[{**task, "number": number} for number in range(64)])
-    found, _ = receipts(world, limit=dbus.UInt32(240))
-    assert [str(receipt["key"]) for receipt in found] == [f"sge.{i}" for i in range(241, 1, -1)]
-    assert all([task["number"] for task in receipt["task_list"]] == list(range(64)) for receipt in found)
+    found, pages = receipts(world, limit=dbus.UInt32(1000))
+    assert [str(receipt["key"]) for receipt in found] == [f"sge.{i}" for i in range(241, 0, -1)]
+    assert all([task["number"] for task in receipt["task_list"]] == list(range(64)) for receipt in found[:-1])
+    assert pages > 5, "the entries of the tasks count, because the time of an answer depends on them"
     expect_the_same_pinfoldd(world)
 
 
