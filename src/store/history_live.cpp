@@ -29,14 +29,10 @@ Result<void> eachRow(sqlite3* db, const char* sql, const std::function<void(cons
     const auto statement = Statement::prepare(db, sql);
     if (!statement)
         return statement.error();
-    while (true) {
-        const auto row = statement->step();
-        if (!row)
-            return row.error();
-        if (!*row)
-            return {};
+    return statement->forEachRow([&]() -> Result<void> {
         use(*statement);
-    }
+        return {};
+    });
 }
 
 } // namespace

@@ -18,10 +18,11 @@ bool asksForKinds(const ReceiptFilter& filter) {
 constexpr const char* kLabelOfReceipt = " AND instr(receipt, '\"labels\":{') > 0"
                                         " AND CASE WHEN json_valid(receipt) THEN json_extract(receipt, :label) END ";
 
-std::string numbersOf(const std::vector<JobOutcome>& outcomes) {
+/// Returns the numbers of outcomes or kinds for the operator IN of SQL.
+template <class T> std::string numbersOf(const std::vector<T>& values) {
     std::string numbers;
-    for (const auto outcome : outcomes)
-        numbers += (numbers.empty() ? "" : ", ") + std::to_string(static_cast<int>(outcome));
+    for (const auto value : values)
+        numbers += (numbers.empty() ? "" : ", ") + std::to_string(static_cast<std::uint64_t>(value));
     return numbers;
 }
 
@@ -124,14 +125,11 @@ Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& 
         return statement.error();
     conditions.bind(*statement);
     std::vector<std::uint64_t> kinds;
-    while (true) {
-        const auto row = statement->step();
-        if (!row)
-            return row.error();
-        if (!*row)
-            return kinds;
+    auto read = statement->forEachRow([&]() -> Result<void> {
         kinds.push_back(statement->number(0));
-    }
+        return {};
+    });
+    return read ? Result(std::move(kinds)) : read.error();
 }
 
 /// Reads the matching receipts from an index. The newest receipt comes first in the index.
@@ -190,10 +188,8 @@ Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) 
     if (!kinds)
         return kinds.error();
     if (filter.key) {
-        std::string in;
-        for (const auto kind : *kinds)
-            in += (in.empty() ? "" : ",") + std::to_string(kind);
-        auto started = start(db, streamSql(conditions, "by_key", " AND kind IN (" + in + ")"), conditions, 0, streams);
+        auto started =
+            start(db, streamSql(conditions, "by_key", " AND kind IN (" + numbersOf(*kinds) + ")"), conditions, 0, streams);
         return started ? Result(std::move(streams)) : started.error();
     }
     const auto sql = streamSql(conditions, filter.uid ? "by_uid" : "by_kind", " AND kind = :kind");
@@ -261,9 +257,7 @@ Result<std::vector<Receipt>> listAfter(sqlite3* db, const Conditions& conditions
         const auto matching = matchingKinds(db, conditions);
         if (!matching)
             return matching.error();
-        for (const auto kind : *matching)
-            kinds += (kinds.empty() ? "" : ",") + std::to_string(kind);
-        kinds = " AND kind IN (" + kinds + ")";
+        kinds = " AND kind IN (" + numbersOf(*matching) + ")";
     }
     const auto statement = Statement::prepare(
         db, std::string("SELECT receipt, number FROM receipts ") + (filter.uid ? "INDEXED BY by_owner" : "NOT INDEXED") +
@@ -273,15 +267,8 @@ Result<std::vector<Receipt>> listAfter(sqlite3* db, const Conditions& conditions
     conditions.bind(*statement);
     statement->bind(":number", filter.epoch.value_or(epoch) == epoch ? *filter.after : 0);
     std::vector<Receipt> receipts;
-    while (true) {
-        const auto row = statement->step();
-        if (!row)
-            return row.error();
-        if (!*row)
-            return receipts;
-        if (auto taken = takeNumbered(*statement, statement->number(1), epoch, receipts); !taken)
-            return taken.error();
-    }
+    auto read = statement->forEachRow([&] { return takeNumbered(*statement, statement->number(1), epoch, receipts); });
+    return read ? Result(std::move(receipts)) : read.error();
 }
 
 /// Lists the receipts of a file that no pinfoldd of this version has opened yet. Reads receipts until it has found enough
@@ -300,15 +287,8 @@ Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& con
         return statement.error();
     conditions.bind(*statement);
     std::vector<Receipt> receipts;
-    while (true) {
-        const auto row = statement->step();
-        if (!row)
-            return row.error();
-        if (!*row)
-            return receipts;
-        if (auto taken = take(*statement, receipts, 0); !taken)
-            return taken.error();
-    }
+    auto read = statement->forEachRow([&] { return take(*statement, receipts, 0); });
+    return read ? Result(std::move(receipts)) : read.error();
 }
 
 } // namespace

@@ -74,6 +74,18 @@ public:
             return failed(sqlite3_db_handle(handle_.get()));
         return code == SQLITE_ROW;
     }
+    /// Runs the statement to its end, and calls use() at each row. Stops at the first error of the statement or of use().
+    template <class F> Result<void> forEachRow(F&& use) const {
+        while (true) {
+            const auto row = step();
+            if (!row)
+                return row.error();
+            if (!*row)
+                return {};
+            if (auto used = use(); !used)
+                return used;
+        }
+    }
     /// Runs a statement that returns no rows, and makes it ready for the next run.
     Result<void> finish() const {
         auto stepped = step();
