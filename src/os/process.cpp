@@ -14,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <csignal>
 #include <cstring>
 #include <functional>
 #include <string_view>
@@ -26,6 +27,7 @@ constexpr char kUninterruptible = 'D';
 constexpr char kDead = 'X';
 constexpr int kMostTracers = 8; // the chain of tracers is limited, because one tracer may trace another, even in a circle
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // the flag PF_KTHREAD (include/linux/sched.h)
+constexpr std::uint64_t kExitingFlag = 0x00000004;      // the flag PF_EXITING
 constexpr unsigned kPidfdThread = O_EXCL;               // the flag PIDFD_THREAD, since Linux 6.9
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
@@ -72,13 +74,21 @@ std::vector<std::string_view> fields(std::string_view text) {
 
 Microseconds ofTicks(std::uint64_t ticks) { return 1'000'000us * ticks / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
 
+/// The kernel adds SIGKILL to the pending signals of each thread of the process (complete_signal() in kernel/signal.c). If only
+/// the first thread has ended, the process is in state Z, and its flags say nothing about the other threads.
+bool isDying(char state, std::uint64_t flags, std::uint64_t pendingSignals) {
+    if (state == kUninterruptible)
+        return false;
+    return (pendingSignals >> (SIGKILL - 1) & 1) != 0 || ((flags & kExitingFlag) != 0 && state != kZombie);
+}
+
 bool parseStat(std::string_view stat, ProcessInfo& info) {
     // The name in parentheses may contain anything, even ')' and line breaks, so the name ends at the last ')'.
     const auto nameEnd = stat.rfind(')');
     if (nameEnd == std::string_view::npos)
         return false;
     const auto rest = fields(stat.substr(nameEnd + 1));
-    if (rest.size() < 22)
+    if (rest.size() < 29)
         return false;
     // proc(5) counts fields from 1. Field 1 is the pid and field 2 is the name, so rest[0] is field 3.
     const auto at = [&rest](std::size_t field) { return number<std::uint64_t>(rest[field - 3]).value_or(0); };
@@ -86,6 +96,7 @@ bool parseStat(std::string_view stat, ProcessInfo& info) {
     info.parent = static_cast<pid_t>(at(4));
     info.terminal = static_cast<std::uint32_t>(at(7));
     info.kernelThread = (at(9) & kKernelThreadFlag) != 0;
+    info.dying = isDying(info.state, at(9), at(31));
     info.cpu = ofTicks(at(14) + at(15));
     info.started = BootTime(ofTicks(at(22)));
     info.rss = at(24) * static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));

@@ -30,6 +30,9 @@ struct ProcessInfo {
     /// number.
     bool thread = false;
     char state = '?';
+    /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process is
+    /// on its way out of the kernel. A process in state D is never `dying`, because it may stay for ever.
+    bool dying = false;
     BootTime started{};    ///< the time at which the process started, rounded to a clock tick
     Microseconds cpu{};    ///< the user and system CPU time of the process
     std::uint64_t rss = 0; ///< the resident memory of the process, in bytes

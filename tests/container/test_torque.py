@@ -355,10 +355,15 @@ def test_each_receipt_says_how_its_job_ended(make_mom, order):
 CLEANS_UP = "trap 'echo got term; sleep 1; echo cleaned up; exit 9' TERM\necho ready\nwhile :; do sleep 0.1; done"
 
 
+# This script starts no process after the signal. pbs_mom looks for the job's processes once, and does not find a process that starts
+# afterwards.
+STAYS = "trap 'echo got term; while :; do :; done' TERM\necho ready\nwhile :; do :; done"
+
+
 def test_a_job_that_pbs_mom_ends_is_signalled_once(make_mom):
     """pbs_mom ends the login shell and immediately afterwards the shell's child, the script. The script does not count as a leftover."""
     mom = make_mom()
-    it = job("4736.server", CLEANS_UP)
+    it = job("4736.server", STAYS)
     started = start(mom, it)
     wait_until(lambda: "ready" in output(mom, it), "the script runs")
     mom.ask("kill", session=started["session"], signal=signal.SIGTERM)

@@ -64,21 +64,24 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
         logWarning(core.context, job->key(), "leftovers cannot be listed: " + pids.error().message);
         return;
     }
-    if (pids->empty())
-        return;
     auto seen = glance(core.context, *pids);
+    // A batch system kills the processes of a job and then reports the end of the job. On a busy node, a killed process may still
+    // be in the cgroup at that time.
+    const auto count = pids->size() - std::erase_if(seen, [](const ProcessInfo& process) { return process.dying; });
+    if (count == 0)
+        return;
     auto& leftovers = job->record.leftovers;
-    leftovers.count += static_cast<std::uint32_t>(pids->size());
+    leftovers.count += static_cast<std::uint32_t>(count);
     for (const auto& process : seen)
         leftovers.cpu += process.cpu;
     const auto first = leftovers.commands.size();
     const auto last = addCommands(core.context, leftovers, seen);
     core.save(*job); // if pinfoldd restarts before the leftovers are described, the record still contains their names
-    core.observer->leftoversFound(job->key(), task, pids->size());
+    core.observer->leftoversFound(job->key(), task, count);
 
     ++job->describing;
     core.describer.describe(job->record.uid, std::move(seen),
-                            [&core, job, task, first, last, count = pids->size()](std::vector<ProcessInfo> named) {
+                            [&core, job, task, first, last, count](std::vector<ProcessInfo> named) {
                                 keepToPolicy(core.context, named);
                                 for (auto at = first; at < last; ++at)
                                     job->record.leftovers.commands[at] = named[at - first].command;

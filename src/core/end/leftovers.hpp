@@ -16,7 +16,8 @@ std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pi
 /// Shortens or removes the command lines according to the setting leftovers.command_lines.
 void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processes);
 
-/// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A job may create
+/// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A process that SIGKILL
+/// has already ended does not count, even if the process is still in the cgroup. A job may create
 /// processes very fast, and must not keep pinfoldd busy. So reportLeftovers() examines at most leftovers.report_max processes
 /// one by one, and only counts all others. For task 0, reportLeftovers() lists all processes of the job.
 ///

@@ -25,6 +25,12 @@ void write(const std::filesystem::path& file, const std::string& text) {
     std::ofstream(file, std::ios::trunc) << text;
 }
 
+/// Returns the line of /proc/PID/stat up to the field of pending signals (proc(5)).
+std::string statLine(pid_t pid, const std::string& name, char state, unsigned pendingSignals = 0) {
+    return std::to_string(pid) + " " + name + " " + state + " 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 " +
+           std::to_string(1000 + pid) + " 1000000 250 0 0 0 0 0 0 " + std::to_string(pendingSignals) + "\n";
+}
+
 } // namespace
 
 ChildProcess::ChildProcess() : pid_(forkDependent()) {
@@ -63,8 +69,7 @@ FakeNode::~FakeNode() { std::filesystem::remove_all(root_); }
 void FakeNode::show(pid_t pid, uid_t uid, const std::string& cgroup, const std::string& command) {
     const auto proc = root_ / "proc" / std::to_string(pid);
     const auto id = std::to_string(uid);
-    write(proc / "stat", std::to_string(pid) + " (odd) name) S 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 " +
-                             std::to_string(1000 + pid) + " 1000000 250 0\n");
+    write(proc / "stat", statLine(pid, "(odd) name)", 'S'));
     write(proc / "status", "Name:\todd\nUid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\n");
     write(proc / "cmdline", command);
     write(proc / "cgroup", "0::" + cgroup + "\n");
@@ -79,9 +84,12 @@ void FakeNode::spawnInside(pid_t pid, const std::string& cgroup, uid_t uid, cons
 
 void FakeNode::hang(pid_t pid, const std::string& waitPoint) {
     const auto proc = root_ / "proc" / std::to_string(pid);
-    write(proc / "stat", std::to_string(pid) + " (stuck) D 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 " +
-                             std::to_string(1000 + pid) + " 1000000 250 0\n");
+    write(proc / "stat", statLine(pid, "(stuck)", 'D'));
     write(proc / "wchan", waitPoint);
+}
+
+void FakeNode::sendSigkill(pid_t pid) {
+    write(root_ / "proc" / std::to_string(pid) / "stat", statLine(pid, "(killed)", 'R', 1 << (SIGKILL - 1)));
 }
 
 void FakeNode::vanish(pid_t pid) {

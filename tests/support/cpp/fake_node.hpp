@@ -50,6 +50,8 @@ public:
               const std::string& command = "sleep 1000");
     /// Makes the process hang in this function of the kernel.
     void hang(pid_t pid, const std::string& waitPoint);
+    /// Shows the process as it is between the call of kill(2) with SIGKILL and its end.
+    void sendSigkill(pid_t pid);
     /// Ends the process: /proc, cgroup.procs and cgroup.events change as the kernel changes them.
     void vanish(pid_t pid);
     std::string cgroupOf(pid_t pid) const;

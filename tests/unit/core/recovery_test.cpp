@@ -42,7 +42,7 @@ TEST_F(CoreTest, anotherProcessOfTheLeadersNumberIsNotTheLeader) {
     crash();
     // The process has the same pid as the leader, but a later start time (field 22 of stat).
     std::ofstream(node.root() / "proc" / std::to_string(leader.pid()) / "stat")
-        << leader.pid() << " (x) S 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 999999999 1000000 250 0\n";
+        << leader.pid() << " (x) S 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 999999999 1000000 250 0 0 0 0 0 0 0\n";
     restart();
     EXPECT_NE(manager->job("sge.1")->state, JobState::Running);
 }

@@ -111,6 +111,20 @@ TEST_F(ReportTest, isTheMomentAtWhichWhatIsLeftIsSignalled) {
     EXPECT_EQ((*answer)->exit, kStatus3);
 }
 
+TEST_F(ReportTest, thatComesBeforeAKilledProcessIsGoneFindsNoLeftover) {
+    auto script = jobWithScript();
+    auto killed = leftBehind();
+    end(script);
+    node.sendSigkill(killed.pid());
+    report(kStatus3);
+    EXPECT_FALSE(answer) << "nothing is left when it is answered";
+    end(killed);
+    ASSERT_TRUE(answer && *answer);
+    EXPECT_EQ((*answer)->leftovers.count, 0U);
+    EXPECT_TRUE((*answer)->leftovers.commands.empty());
+    EXPECT_TRUE(std::ranges::none_of(journal.messages(), [](const auto& line) { return line.starts_with("rogue process(es)"); }));
+}
+
 TEST_F(ReportTest, thatDoesNotComeSavesNoLeftover) {
     auto script = jobWithScript();
     auto daemon = leftBehind();

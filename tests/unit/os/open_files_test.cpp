@@ -21,7 +21,7 @@ protected:
         const auto directory = "proc/" + name;
         const auto id = std::to_string(uid);
         std::string stat = name + " (a) b) " + state;
-        for (int field = 4; field <= 30; ++field)
+        for (int field = 4; field <= 31; ++field)
             stat += " 0";
         write(directory + "/stat", stat);
         write(directory + "/status", "Name:\ta\nUid:\t" + id + "\t" + id + "\t7\t" + id + "\n");

@@ -28,7 +28,7 @@ protected:
         const auto proc = "proc/" + std::to_string(pid);
         const auto id = std::to_string(uid);
         write(proc + "/stat", std::to_string(pid) + " (x) S " + std::to_string(parent) +
-                                  " 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 1000 1000000 250 0\n");
+                                  " 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 1000 1000000 250 0 0 0 0 0 0 0\n");
         write(proc + "/status", "Uid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\n");
         write(proc + "/cgroup", "0::" + cgroup + "\n");
     }

@@ -61,7 +61,7 @@ private:
 namespace {
 
 std::string statLine(const char* pid, char state) {
-    return std::string(pid) + " (x) " + state + " 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 9 1000000 250 0\n";
+    return std::string(pid) + " (x) " + state + " 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 9 1000000 250 0 0 0 0 0 0 0\n";
 }
 
 class StuckProcess : public TemporaryDirectory {
@@ -308,11 +308,29 @@ TEST_F(ProcessFiles, numbersComeFromTheirFields) {
 }
 
 TEST_F(ProcessFiles, aKernelThreadIsToldByItsFlag) {
-    show("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0\n", kStatus);
+    show("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 0 0 0 0 0 0 0\n", kStatus);
     EXPECT_TRUE(read()->kernelThread);
     EXPECT_EQ(read()->command, "[kthreadd]");
     show(kStat, kStatus);
     EXPECT_FALSE(read()->kernelThread);
+}
+
+TEST_F(ProcessFiles, aKilledProcessIsDyingUnlessItHangs) {
+    const auto isDying = [this](char state, unsigned flags, unsigned long pendingSignals) {
+        show("42 (sh) " + std::string(1, state) + " 1 42 42 0 -1 " + std::to_string(flags) +
+                 " 100 0 0 0 7 5 0 0 20 0 1 0 1234 8000000 25 0 1 1 0 0 0 " + std::to_string(pendingSignals) + " 0 0 0\n",
+             kStatus);
+        return read()->dying;
+    };
+    constexpr unsigned kExiting = 0x4;
+    constexpr unsigned long kSigkill = 1UL << (SIGKILL - 1);
+    EXPECT_FALSE(isDying('R', 4194560, 0));
+    EXPECT_FALSE(isDying('S', 4194560, 1UL << (SIGTERM - 1)));
+    EXPECT_TRUE(isDying('R', 4194560, kSigkill));
+    EXPECT_TRUE(isDying('R', 4194560 | kExiting, 0));
+    EXPECT_FALSE(isDying('D', 4194560 | kExiting, kSigkill)) << "it may stay for ever";
+    EXPECT_FALSE(isDying('Z', 4194560 | kExiting, 0)) << "other threads may run";
+    EXPECT_TRUE(isDying('Z', 4194560 | kExiting, kSigkill));
 }
 
 TEST_F(ProcessFiles, damagedFilesAreAnErrorNotAGuess) {
