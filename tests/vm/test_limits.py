@@ -99,7 +99,8 @@ def test_memory_max_kills_the_hog_and_nobody_else():
     assert "held" not in out, err
     receipt = receipts("limit.hog")[0]
     assert receipt["oom_kills"] >= 1
-    assert 32 * MIB <= receipt["memory_peak"] <= 64 * MIB
+    # The kernel charges a few pages beyond memory.max if an allocation may not fail (cgroup-v2.rst, "memory.max").
+    assert 32 * MIB <= receipt["memory_peak"] <= 65 * MIB
     assert receipt["memory_max"] == 64 * MIB
     witness.stdin.write("go\n")
     assert finish(witness)[0] == 6

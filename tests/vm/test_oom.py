@@ -89,7 +89,8 @@ def test_the_leader_over_its_own_limit(mode):
     assert 40 * MIB <= receipt["oom_anon"] <= 48 * MIB
     assert receipt["memory_peak_anon"] == receipt["oom_anon"]
     assert receipt["memory_need"] == receipt["oom_anon"] + receipt["oom_shmem"]
-    assert 47 * MIB <= receipt["memory_peak"] <= 48 * MIB
+    # The kernel charges a few pages beyond memory.max if an allocation may not fail (cgroup-v2.rst, "memory.max").
+    assert 47 * MIB <= receipt["memory_peak"] <= 49 * MIB
     assert "more memory than its limit of 48M" in run("pinfold", "why", key).stdout
     expect_nothing_left()
 
