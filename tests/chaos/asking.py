@@ -126,6 +126,11 @@ def closed(story, since=None):
     return story.disturbed({"drain"}, 0.0, since) or story.disturbed({"full disk"}, REOPENED_WITHIN, since)
 
 
+def refused(story, words, since=None):
+    """Returns whether the words say that the node takes no jobs, and whether this suite or a slow disk is the reason."""
+    return REFUSAL in words and (SLOW_DISK in words or closed(story, since))
+
+
 def admitted(story, ended, begin=None):
     """Returns whether pinfoldd admitted the job. A refused job has not run, and its error says why."""
     if ended.status != 125 or RAN in ended.out:
@@ -133,8 +138,7 @@ def admitted(story, ended, begin=None):
     story.refused += 1
     # While a receipt cannot be written, the wrapper ends, but the key still belongs to the wrapper's job.
     owed = STILL_LIVE in ended.err and story.disturbed({"full disk"}, REOPENED_WITHIN, begin)
-    said = owed or (REFUSAL in ended.err and (SLOW_DISK in ended.err or closed(story, begin)))
-    story.expect(said, f"refused without a reason: {ended.err!r}")
+    story.expect(owed or refused(story, ended.err, begin), f"refused without a reason: {ended.err!r}")
     return False
 
 
@@ -213,7 +217,7 @@ def opened(story, *options, owner):
         story.asked_again = True
         select.select([], [], [], 0.1)
     story.refused += 1
-    story.expect(REFUSAL in err and (SLOW_DISK in err or closed(story, begin)), f"not opened: {err!r}")
+    story.expect(refused(story, err, begin), f"not opened: {err!r}")
     return False
 
 

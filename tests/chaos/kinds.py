@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from asking import (OUTAGE, RAN, REFUSAL, Wrapper, admitted, ask, closed, ended, job, opened, pinfold, populated, quiet, reading, start, terminated,
+from asking import (OUTAGE, RAN, Wrapper, admitted, ask, ended, job, opened, pinfold, populated, quiet, reading, refused, start, terminated,
                     until)
 from jobs import ESCAPIST
 from story import Outcome
@@ -316,11 +316,11 @@ def slurm_step(story):
     joined = [(task, answer) for task, answer in zip(tasks, answers) if "error" not in answer]
     for task, answer in zip(tasks, answers):
         if "error" in answer:
+            story.expect(refused(story, answer["message"]), f"refused without a reason: {answer}")
             task.communicate(timeout=60)
     if not joined:
-        refused_at_socket(story, answers[0])
+        story.refused += 1
         return
-    story.expect(len(joined) == number or closed(story), f"some have not joined: {answers}")
     for task, answer in joined:
         task.communicate(b"\n", timeout=60)
         ask(story, {"call": "end", "key": story.key, "leader": task.pid, "exit_status": task.returncode, "task": answer["task"]})
@@ -328,11 +328,6 @@ def slurm_step(story):
     story.expect(statuses == [125 if "error" in answer else 40 + n for n, answer in enumerate(answers)], f"statuses {statuses}")
     ask(story, {"call": "end", "key": story.key, "leader": 0, "exit_status": 0})
     story.admit(Outcome("exited", 0), uid=OWNERS[owner], tasks=tasks_of(story, len(joined)))
-
-
-def refused_at_socket(story, answer):
-    story.refused += 1
-    story.expect(REFUSAL in answer["message"] and closed(story), f"refused without a reason: {answer}")
 
 
 # The two numbers of each kind say how often the kind occurs, and how many jobs it has.
