@@ -4,6 +4,7 @@
 #include "wording/efficiency.hpp"
 #include "wording/enforcement.hpp"
 #include "wording/receipt_text.hpp"
+#include "wording/task_table.hpp"
 #include "wording/wrap.hpp"
 
 #include <algorithm>
@@ -164,12 +165,6 @@ std::string taskLine(const Receipt& receipt) {
     return line("tasks", text);
 }
 
-std::string exitOf(const ExitState& exit) {
-    if (exit.signal)
-        return "signal " + std::to_string(*exit.signal);
-    return exit.status ? std::to_string(*exit.status) : "-";
-}
-
 /// Returns the rows as lines. Each column is as wide as its widest cell.
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
     std::vector<std::size_t> widths(rows.front().size());
@@ -187,29 +182,15 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
     return text;
 }
 
-/// Shows the tasks as a table. If the job had only its batch script, there is no table, because the page has all its figures.
-std::string taskTable(const Receipt& receipt, const Amounts& amounts) {
-    const auto& tasks = receipt.taskList;
-    if (tasks.size() < 2)
+std::string taskLines(const Receipt& receipt, const Amounts& amounts) {
+    const auto table = taskTable(receipt, amounts, kMostTasks);
+    if (table.rows.empty())
         return "";
-    std::vector<std::vector<std::string>> rows{{"task", "kind", "command", "run time", "exit", "CPU", "memory peak"}};
-    bool allExact = true;
-    const auto shown = std::min(tasks.size(), kMostTasks);
-    for (std::size_t i = 0; i < shown; ++i) {
-        const auto& task = tasks[i];
-        const auto mark = [&](std::string text) { return text == "-" || task.exact ? text : text + "+"; };
-        rows.push_back({std::to_string(task.number), std::string(toString(task.kind)), task.command.empty() ? "-" : task.command,
-                        amounts.runTime(timeBetween(task.started, task.ended)), exitOf(task.exit),
-                        mark(amounts.duration(task.cpu)), mark(amounts.size(task.memoryPeak))});
-        allExact = allExact && task.exact;
-    }
-    auto text = aligned(rows);
-    // A task that did not start has a number, but no entry in the list. So only a full list may lack tasks.
-    const auto all = tasks.size() < TaskReceipt::kMost ? tasks.size() : std::max<std::size_t>(receipt.tasks, tasks.size());
-    if (all > shown)
-        text += "    and " + std::to_string(all - shown) + " more\n";
-    if (!allExact)
-        text += "    +: pinfoldd read this figure before the end of the task\n";
+    auto text = aligned(table.rows);
+    if (table.more > 0)
+        text += "    and " + std::to_string(table.more) + " more\n";
+    if (!table.exact)
+        text += "    " + std::string(kInexact) + "\n";
     return text;
 }
 
@@ -308,7 +289,7 @@ std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts
     const auto cause = "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf);
     return wrapped(cause, width) + "\n\n" + hostLine(receipt.origin) + identityLines(receipt.identity) +
            timeLines(receipt, amounts) + allocationLine(receipt.allocation) + cpuLines(receipt, amounts) +
-           memoryLines(receipt, amounts) + taskLine(receipt) + taskTable(receipt, amounts) + diskLines(receipt, amounts) +
+           memoryLines(receipt, amounts) + taskLine(receipt) + taskLines(receipt, amounts) + diskLines(receipt, amounts) +
            waitLine(receipt.usage, amounts) + limitLine(receipt) + oomLines(receipt) + leftoverLines(receipt, amounts) +
            adviceLines(receipt, width);
 }

@@ -6,6 +6,7 @@
 #include "wording/advice.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/profile_text.hpp"
+#include "wording/task_table.hpp"
 
 #include <algorithm>
 #include <array>
@@ -174,16 +175,39 @@ std::string list(const char* title, const std::vector<std::string>& items, const
     return text + "</ul>\n";
 }
 
+std::string cell(const std::string& text, const char* style = "") {
+    return std::string("<td") + style + ">" + html(text) + "</td>";
+}
+
+std::string taskRow(const std::vector<std::string>& row) {
+    std::string text = "<tr>";
+    for (const auto& field : row)
+        text += cell(field);
+    return text + "</tr>\n";
+}
+
+std::string tasks(const Receipt& receipt) {
+    const auto table = taskTable(receipt, amounts, TaskReceipt::kMost);
+    if (table.rows.empty())
+        return "";
+    std::string text = "<h2>Tasks</h2>\n<div class=\"wide\"><table>\n<tr>";
+    for (const auto& name : table.rows.front())
+        text += "<th>" + html(name) + "</th>";
+    text += "</tr>\n";
+    for (std::size_t i = 1; i < table.rows.size(); ++i)
+        text += taskRow(table.rows[i]);
+    text += "</table></div>\n";
+    if (table.more > 0)
+        text += "<p>and " + std::to_string(table.more) + " more</p>\n";
+    return text + (table.exact ? "" : "<p>" + html(kInexact) + "</p>\n");
+}
+
 std::string section(const ReportedJob& job, NameOfUser nameOf) {
     const auto& receipt = job.receipt;
     return "<h1>Job " + html(receipt.key) + "</h1>\n<p>of user " + html(nameOf(receipt.uid)) + ". " +
            html(causeInWords(receipt, nameOf)) + "</p>\n" + cards(receipt) + list("Advice", adviceOn(receipt), "span") +
-           curves(job) + list("Processes that the job left behind", receipt.leftovers.commands, "code") +
+           curves(job) + tasks(receipt) + list("Processes that the job left behind", receipt.leftovers.commands, "code") +
            "<h2>Receipt</h2>\n<pre>" + htmlLines(receiptPage(receipt, nameOf, amounts, 80)) + "</pre>\n";
-}
-
-std::string cell(const std::string& text, const char* style = "") {
-    return std::string("<td") + style + ">" + html(text) + "</td>";
 }
 
 std::string row(const Receipt& receipt, NameOfUser nameOf) {

@@ -87,6 +87,29 @@ TEST(HtmlReport, aJobWithoutAProfileHasNoCurves) {
     EXPECT_NE(page.find("<h1>Job sge.2</h1>"), std::string::npos);
 }
 
+TEST(HtmlReport, hasATableOfAllTasks) {
+    auto job = receipt("sge.1", 1h);
+    job.tasks = 64;
+    for (std::uint32_t number = 0; number < 64; ++number)
+        job.taskList.push_back({.number = number,
+                                .kind = number == 0 ? TaskKind::Batch : TaskKind::Task,
+                                .command = kEvil,
+                                .started = job.started,
+                                .ended = job.started + 90s,
+                                .exit = {.status = {}, .signal = 9},
+                                .cpu = 2s,
+                                .memoryPeak = 3 * kMiB,
+                                .exact = number != 5});
+    const auto page = htmlReport({{job, Profile()}}, evilName);
+    expectHarmless(page);
+    EXPECT_NE(page.find("<h2>Tasks</h2>"), std::string::npos);
+    EXPECT_NE(page.find("<td>63</td><td>task</td><td>&lt;img"), std::string::npos);
+    EXPECT_NE(page.find("<td>0:01:30</td><td>signal 9</td><td>2s</td><td>3M</td>"), std::string::npos);
+    EXPECT_NE(page.find("<td>2s+</td><td>3M+</td>"), std::string::npos);
+    EXPECT_NE(page.find("<p>+: pinfoldd read this figure before the end of the task</p>"), std::string::npos);
+    EXPECT_EQ(htmlReport({{receipt("sge.2", 1h), Profile()}}, evilName).find("<h2>Tasks"), std::string::npos);
+}
+
 TEST(HtmlReport, noTextOfAUserBecomesMarkup) {
     auto evil = receipt(std::string("user.") + kEvil, 1h);
     evil.leftovers = {2, 1s, {kEvil, std::string("\x1b]0;\x07</pre></body>") + kEvil}};

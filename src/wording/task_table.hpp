@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The table of a job's tasks, as the page of a receipt and the HTML report show it.
+#pragma once
+
+#include "model/receipt.hpp"
+#include "wording/amounts.hpp"
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct TaskTable {
+    /// The first row has the names of the columns. The table has no rows if the job had only its batch script, because the rest
+    /// of the receipt has all figures of the batch script.
+    std::vector<std::vector<std::string>> rows;
+    std::size_t more = 0; ///< the number of tasks that the table does not show
+    bool exact = true;    ///< false if the mark "+" is in the table
+};
+
+/// Says what the mark "+" behind a figure means.
+inline constexpr const char* kInexact = "+: pinfoldd read this figure before the end of the task";
+
+/// Returns a table of at most `most` tasks of the job.
+TaskTable taskTable(const Receipt& receipt, const Amounts& amounts, std::size_t most);
+
+} // namespace pinfold
