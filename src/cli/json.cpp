@@ -7,6 +7,7 @@
 #include "model/json_parts.hpp"
 #include "model/receipt_json.hpp"
 #include "wording/efficiency.hpp"
+#include "wording/receipt_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -71,6 +72,8 @@ Json receipt(const Receipt& value) {
     json["cpu_efficiency"] = optionalToJson(cpuEfficiency(value));
     json["memory_efficiency"] = optionalToJson(memoryEfficiency(value));
     json["oom_line"] = value.oom ? Json(oomLine(*value.oom, value.usage.memoryPeak)) : Json(nullptr);
+    const auto stopped = stopLine(value, value.origin.host.value_or("this node"), userNumber);
+    json["stop_line"] = stopped.empty() ? Json(nullptr) : Json(stopped);
     return json;
 }
 

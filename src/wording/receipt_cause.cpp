@@ -134,7 +134,7 @@ std::string userNumber(uid_t uid) { return uid == 0 ? "root" : std::to_string(ui
 
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf) {
     const auto why = stopInWords(receipt, nameOf);
-    return why.empty() ? "" : "pinfold-run: job " + receipt.key + " on " + host + " " + why + ". " + figuresInWords(receipt);
+    return why.empty() ? "" : "pinfold: job " + receipt.key + " on " + host + " " + why + ". " + figuresInWords(receipt);
 }
 
 } // namespace pinfold

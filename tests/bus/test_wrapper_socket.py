@@ -124,7 +124,7 @@ def test_a_summary_of_those_that_failed_only(world):
     assert told["wrapper.x"] is None, "unknown is not failed"
 
 
-STOPPED = "pinfold-run: job wrapper.1 on " + os.uname().nodename + " was stopped"
+STOPPED = "pinfold: job wrapper.1 on " + os.uname().nodename + " was stopped"
 
 
 @pytest.mark.parametrize("how, words", [("stop", " on request of user root. "), ("limit", ": it reached its run time limit of 200ms. "),

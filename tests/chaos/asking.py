@@ -147,7 +147,7 @@ def quiet(story, ended, because=None, needed=True):
     itself. `needed`: whether the line with the reason must be there."""
     lines = [line for line in ended.err.splitlines() if NOT_OVER_YET not in line and SLOW_DISK not in line]
     said = [line.partition(". It ran for ")[0] for line in lines]
-    due = [f"pinfold-run: job {story.key} on {os.uname().nodename} was stopped{because}"] if because else []
+    due = [f"pinfold: job {story.key} on {os.uname().nodename} was stopped{because}"] if because else []
     told = said == due or (not needed and not said)
     story.expect(told or story.disturbed({"full disk"}, REOPENED_WITHIN), f"it said {lines}, not {due}")
 

@@ -4,6 +4,7 @@ events."""
 
 import json
 import os
+import re
 import signal
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,25 @@ def test_a_receipt_has_what_mom_knows_about_the_job(mom):
     assert (receipt["array_job"], receipt["array_task"], receipt["run"], receipt["slots"]) == (4799, 7, 2, 2)
     assert receipt["nodes"] == ["node1.example.org", "node2.example.org"] and receipt["node_count"] == 2
     expect_nothing_left()
+
+
+@pytest.mark.parametrize("join, suffix", [("n", "ER"), ("oe", "OU")])
+def test_the_output_says_who_stopped_the_job(mom, join, suffix):
+    job = begin(mom, one_host(f"stopped-{join}.srv", Join_Path=join))
+    child = started(mom, job, "sleep", "1000")
+    run("pinfold", "stop", f"pbs.stopped-{join}.srv")
+    finished(mom, job, child)
+    [receipt] = receipts(f"pbs.stopped-{join}.srv")
+    told = output(mom, job, suffix)
+    assert re.fullmatch(rf"pinfold: job pbs\.stopped-{join}\.srv on {re.escape(os.uname().nodename)} was stopped on request of user root\. It ran for .*\n", told)
+    assert told == receipt["stop_line"] + "\n"
+
+
+def test_the_output_says_nothing_about_an_end_of_the_jobs_own(mom):
+    job = begin(mom, one_host("own-end.srv"))
+    finished(mom, job, mom.launch(job, "/bin/sh", "-c", "exit 3"))
+    assert [output(mom, job, suffix) for suffix in ("OU", "ER")] == ["", ""]
+    assert receipts("pbs.own-end.srv")[0]["stop_line"] is None
 
 
 ENDINGS = [("exit 0", 0, ("exited", 0, None)), ("exit 3", 3, ("exited", 3, None)),

@@ -20,7 +20,7 @@ def expect_line(err, key, what):
     """Checks that `err` is one line with the host, the reason, and the figures of the receipt."""
     [receipt] = receipts(key)
     figures = r"It ran for [0-9a-z ]+ until ([0-9T:-]+Z)(?:, used [0-9a-z ]+ of CPU time)?[^\n]*\.\n"
-    line = re.fullmatch(rf"pinfold-run: job {re.escape(key)} on {re.escape(os.uname().nodename)} {re.escape(what)}\. {figures}", err)
+    line = re.fullmatch(rf"pinfold: job {re.escape(key)} on {re.escape(os.uname().nodename)} {re.escape(what)}\. {figures}", err)
     assert line, err
     assert line[1] == receipt["ended_iso"]
 

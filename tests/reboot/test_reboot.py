@@ -40,7 +40,7 @@ def test_what_ran_has_one_receipt(boot):
 def test_what_ran_at_a_reboot_says_so_once():
     for key in keys("run", REBOOT):
         [line] = (STATE / f"{key}.err").read_text().splitlines()
-        assert line.startswith(f"pinfold-run: job {key} on ")
+        assert line.startswith(f"pinfold: job {key} on ")
         assert " was stopped: the node is being shut down. It ran for " in line
 
 

@@ -236,12 +236,20 @@ TEST(Format, amountsForPeopleAndForScripts) {
 TEST(Json, aReceiptHasTheLineThatTheJobReads) {
     Receipt receipt;
     receipt.key = "pbs.1";
-    EXPECT_TRUE(nlohmann::json::parse(jsonReceipt(receipt))["receipt"]["oom_line"].is_null());
+    const auto line = [&receipt](const char* name) { return nlohmann::json::parse(jsonReceipt(receipt))["receipt"][name]; };
+    EXPECT_TRUE(line("oom_line").is_null());
+    EXPECT_TRUE(line("stop_line").is_null());
+    receipt.result = JobResult::Stopped;
+    receipt.stoppedBy = 1000;
+    receipt.origin.host = "node7";
+    EXPECT_EQ(
+        line("stop_line").get<std::string>().find("pinfold: job pbs.1 on node7 was stopped on request of user 1000. It ran"), 0U);
+    receipt.result = JobResult::OutOfMemory;
     receipt.oom.emplace();
     receipt.oom->victim = 77;
     receipt.oom->victimName = "hog";
-    EXPECT_EQ(nlohmann::json::parse(jsonReceipt(receipt))["receipt"]["oom_line"],
-              "Cgroup memory limit exceeded: Killed process 77 (hog)");
+    EXPECT_EQ(line("oom_line"), "Cgroup memory limit exceeded: Killed process 77 (hog)");
+    EXPECT_TRUE(line("stop_line").is_null());
 }
 
 TEST(TimeOut, saysWhatIsLeft) {

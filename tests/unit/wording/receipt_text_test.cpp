@@ -255,7 +255,7 @@ TEST(StopLine, isOfEachEndThatWasNotTheJobsDoing) {
         receipt.result = result;
         return stopLine(receipt, "node7", nameOf);
     };
-    const std::string job = "pinfold-run: job sge.4711 on node7 was ";
+    const std::string job = "pinfold: job sge.4711 on node7 was ";
     const std::string figures = ". It ran for 2h until " + formatUtc(receipt.ended) + ".";
     EXPECT_EQ(said(JobResult::Timeout), job + "stopped: it reached its run time limit of 2h" + figures);
     EXPECT_EQ(said(JobResult::NodeShutdown), job + "stopped: the node is being shut down" + figures);

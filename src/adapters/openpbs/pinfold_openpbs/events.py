@@ -136,11 +136,12 @@ def on_epilogue(event):
         pbs.logjobmsg(job.id, "pinfold: the job had no scope on this host, so its usage is what MoM measured")
         return
     report(job.resources_used, words.used_resources(receipt, receipt["wall"] - receipt["suspended"]))
-    if receipt["oom_line"]:
-        pbs.logjobmsg(job.id, "pinfold: " + receipt["oom_line"])
-        path = job.stdout_file() if str(job.Join_Path) == "oe" else job.stderr_file()
-        if job.in_ms_mom() and path:
-            append_as(owner_of(job), path, receipt["oom_line"])
+    lines = [line for line in (receipt["oom_line"], receipt["stop_line"]) if line]
+    for line in lines:
+        pbs.logjobmsg(job.id, "pinfold: " + line)
+    path = job.stdout_file() if str(job.Join_Path) == "oe" else job.stderr_file()
+    if lines and job.in_ms_mom() and path:
+        append_as(owner_of(job), path, "\n".join(lines))
 
 
 def on_end(event):

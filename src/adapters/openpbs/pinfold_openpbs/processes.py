@@ -48,15 +48,15 @@ def is_inside(pid, job_slice):
         return True  # the process has ended, so nobody has to move it
 
 
-def append_as(user, path, line):
-    """Appends the line to a file, if the file exists. append_as() writes with the rights of the job's owner, because the owner may have
-    replaced the file, or a directory above the file, by a link to any other file."""
+def append_as(user, path, text):
+    """Appends the text and a line break to a file, if the file exists. append_as() writes with the rights of the job's owner, because the
+    owner may have replaced the file, or a directory above the file, by a link to any other file."""
     def become():
         os.setgroups([])
         os.setgid(user.pw_gid)
         os.setuid(user.pw_uid)
     try:
-        status, _, err = run(["/bin/sh", "-c", '[ ! -f "$2" ] || printf "%s\\n" "$1" >> "$2"', "sh", line, path], APPEND_LIMIT,
+        status, _, err = run(["/bin/sh", "-c", '[ ! -f "$2" ] || printf "%s\\n" "$1" >> "$2"', "sh", text, path], APPEND_LIMIT,
                              preexec_fn=become, env={})
     except subprocess.TimeoutExpired:
         raise Failure("%s could not be written within %d s: does its file server hang?" % (path, APPEND_LIMIT))
