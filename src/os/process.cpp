@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/pidfd.hpp"
+#include "os/proc_text.hpp"
 #include "os/read_file.hpp"
 
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <csignal>
 #include <cstring>
 #include <functional>
@@ -42,34 +42,6 @@ Error notRead(pid_t pid) {
 
 Error unreadable(pid_t pid, const char* file) {
     return {ErrorCode::Internal, "/proc/" + std::to_string(pid) + "/" + file + " cannot be read"};
-}
-
-template <class T> std::optional<T> number(std::string_view text, int base = 10) {
-    T value{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-    return error == std::errc{} && end != text.data() ? std::optional(value) : std::nullopt;
-}
-
-/// Returns the value of the line that begins with `name`. `text` is the text of a file such as /proc/PID/status.
-std::optional<std::string_view> lineOf(std::string_view text, std::string_view name) {
-    for (std::size_t start = 0; start < text.size();) {
-        const auto end = std::min(text.find('\n', start), text.size());
-        const auto line = text.substr(start, end - start);
-        if (line.starts_with(name))
-            return line.substr(std::min(line.find_first_not_of(" \t", name.size()), line.size()));
-        start = end + 1;
-    }
-    return std::nullopt;
-}
-
-std::vector<std::string_view> fields(std::string_view text) {
-    std::vector<std::string_view> found;
-    for (std::size_t start = 0; (start = text.find_first_not_of(" \t\n", start)) != std::string_view::npos;) {
-        const auto end = std::min(text.find_first_of(" \t\n", start), text.size());
-        found.push_back(text.substr(start, end - start));
-        start = end;
-    }
-    return found;
 }
 
 Microseconds ofTicks(std::uint64_t ticks) { return 1'000'000us * ticks / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
