@@ -30,7 +30,7 @@ def few_numbers(directory):
         yield
     finally:
         file.write_text(before)
-        run("umount", directory)
+        run("umount", "-l", directory)
 
 
 @contextlib.contextmanager

@@ -89,7 +89,7 @@ def mounted(directory, options):
     try:
         yield
     finally:
-        run("umount", directory)
+        run("umount", "-l", directory)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -121,7 +121,7 @@ def connections_are_shown():
     try:
         yield
     finally:
-        run("umount", directory)
+        run("umount", "-l", directory)
 
 
 @contextlib.contextmanager
@@ -139,7 +139,7 @@ def a_request_to_the_nodes_own_server():
             process.kill()
         finish(asks, timeout=30)
         finish(server, timeout=30)
-        run("umount", mount)
+        run("umount", "-l", mount)
         Path(mount).rmdir()
 
 
