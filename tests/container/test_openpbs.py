@@ -103,7 +103,9 @@ def test_a_receipt_has_what_mom_knows_about_the_job(mom):
 
 @pytest.mark.parametrize("join, suffix", [("n", "ER"), ("oe", "OU")])
 def test_the_output_says_who_stopped_the_job(mom, join, suffix):
-    job = begin(mom, one_host(f"stopped-{join}.srv", Join_Path=join))
+    job = one_host(f"stopped-{join}.srv")
+    job["Join_Path"] = join
+    begin(mom, job)
     child = started(mom, job, "sleep", "1000")
     run("pinfold", "stop", f"pbs.stopped-{join}.srv")
     finished(mom, job, child)
