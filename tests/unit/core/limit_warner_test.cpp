@@ -202,8 +202,7 @@ TEST_F(LimitWarnerTest, pinfolddSaysThatTheSupervisorWasKilled) {
     loop.waitForEvent(1000);
     end(leader);
     const auto line = said();
-    EXPECT_TRUE(line.starts_with("pinfold: job sge.1 on this node was stopped: its supervisor was killed. It ran for "))
-        << line;
+    EXPECT_TRUE(line.starts_with("pinfold: job sge.1 on this node was stopped: its supervisor was killed. It ran for ")) << line;
     EXPECT_EQ(std::ranges::count(line, '\n'), 1);
 }
 
