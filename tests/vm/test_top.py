@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from jobs import expect_nothing_left, finish, run, start_job
+from jobs import expect_nothing_left, finish, run, start_job, wait_until
 
 MIB = 1024 * 1024
 
@@ -23,20 +23,31 @@ while True:
 """
 
 
+def looks():
+    """Returns the rows of the job at the start of `pinfold top` and 3 s later."""
+    lines = run("pinfold", "top", "--json", "-n", 2, "-d", 3).stdout
+    first, end = json.JSONDecoder().raw_decode(lines)
+    [since_start], [row] = first["jobs"], json.loads(lines[end:])["jobs"]
+    return since_start, row
+
+
+def uses_its_quota():
+    """Returns the row of the job if the job used all that its quota allows, as an endless loop does. If a virtual CPU stands still on a busy
+    host, the kernel counts this time as use beyond the quota, and then stops the job for several seconds."""
+    _, row = looks()
+    return row if row["cpu_percent"] == pytest.approx(20, rel=0.3) else None
+
+
 def test_limits_and_what_is_used_of_them():
     job = start_job("top.all", "/usr/bin/python3", "-c", WORK, options=["--memory-max=256M", "--cpu-quota=20%", "--allowed-cpus=1"])
     assert job.stdout.readline() == "ready\n"
-    lines = run("pinfold", "top", "--json", "-n", 2, "-d", 3).stdout
-    first, end = json.JSONDecoder().raw_decode(lines)
-    second = json.loads(lines[end:])
-    [since_start], [row] = first["jobs"], second["jobs"]
+    since_start, row = looks()
     assert row["memory_max"] == 256 * MIB
     assert 64 * MIB <= row["memory_in_use"] <= row["memory_current"] and row["page_cache"] is not None
     assert 64 * MIB <= row["memory_current"] <= row["memory_peak"] <= 256 * MIB
     assert since_start["io_write_rate"] > 0 and row["io_write_rate"] is not None
     assert row["tasks_current"] == 1
-    # An endless loop uses all that its quota allows.
-    assert row["cpu_percent"] == pytest.approx(20, rel=0.3)
+    row = wait_until(uses_its_quota, "20 % of a CPU", 300)
     assert row["cpu_percent_of_allowed"] == pytest.approx(row["cpu_percent"] / 0.2)
     run("pinfold", "stop", "--grace", "0", "top.all")
     finish(job)
