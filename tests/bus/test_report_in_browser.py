@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Opens the HTML of `pinfold report` in a browser: the page sends no request, texts of users are only texts, and the page fits into wide
+and narrow windows."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import dbus
+import pytest
+
+import browser as chromium
+from conftest import BUILD, pidfd, wait_until
+
+EVIL = """<img src="http://evil.example.org/x" onerror="document.title='evil'">'&<script>document.title='evil'</script>"""
+EVIL_KEY = """user.<script>"'&<b>"""
+EVIL_PROGRAM = "<img src=x>"
+# Each element that a report may have. Most of them are in every report.
+HARMLESS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "span", "b", "ul", "li", "code", "figure", "figcaption",
+            "svg", "path", "line", "pre", "table", "tbody", "tr", "th", "td"}
+WIDTHS = (1280, 400)
+MIB = 1 << 20
+
+pytestmark = pytest.mark.skipif(not shutil.which(chromium.PROGRAM), reason=f"install Debian's package {chromium.PROGRAM}")
+
+
+@pytest.fixture
+def browser(tmp_path):
+    it = chromium.Browser(tmp_path / "browser")
+    yield it
+    it.close()
+
+
+@pytest.fixture
+def pictures(request, tmp_path):
+    """The directory for pictures that people look at: the results of the suite, if it has any."""
+    results = request.config.option.xmlpath
+    folder = Path(results).parent if results else tmp_path
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+def look(world, key, anon):
+    """Makes the job use this much memory, and waits until pinfoldd has looked at the job."""
+    def looks():
+        return len(world.manager().GetProfile(key)["lengths"])
+    before = looks()
+    folder = world.root / "sys/fs/cgroup/batch.slice"
+    [slice_] = [found for found in folder.glob("batch-*.slice") if found.name.startswith("batch-user")]
+    (slice_ / "memory.stat").write_text(f"anon {anon}\nfile {anon}\nshmem 0\n")
+    (slice_ / "memory.current").write_text(f"{2 * anon}\n")
+    wait_until(lambda: looks() > before, "a look at the job")
+
+
+@pytest.fixture
+def evil_job(world, tmp_path):
+    """A job that is over, and whose user has chosen hostile texts wherever users choose texts."""
+    world.configure('[leftovers]\ncommand_lines = "full"\n')
+    program = tmp_path / EVIL_PROGRAM
+    shutil.copy("/bin/sleep", program)
+    leader, task = world.process([str(program), "1000"]), world.process([str(program), "1000"])
+    left = world.process(["sh", "-c", "read line", EVIL], stdin=subprocess.PIPE)
+    facts = {"job_name": EVIL, "account": EVIL, "queue": EVIL, "labels": dbus.Dictionary({"evil": EVIL}, signature="ss"),
+             "slots": dbus.UInt64(4), "memory_max": dbus.UInt64(256 * MIB)}
+    world.create(EVIL_KEY, leader, dbus.Dictionary(facts, signature="sv"))
+    assert world.manager().AddTask(EVIL_KEY, pidfd(task), dbus.Dictionary({}, signature="sv"))[0] == 1
+    for anon in (64 * MIB, 192 * MIB):
+        look(world, EVIL_KEY, anon)
+    scope = world.root / "sys/fs/cgroup/batch.slice"
+    [scope] = [path for path in scope.glob("*/job-*.scope") if str(leader.pid) in (path / "cgroup.procs").read_text().split()]
+    world.systemd.Move(dbus.UInt32(left.pid), f"/batch.slice/{scope.parent.name}/{scope.name}")
+    task.kill()
+    task.wait()
+    wait_until(lambda: world.manager().ListJobs()[0]["tasks"] == 1, "the end of the task")
+    world.end(EVIL_KEY, leader)
+    return EVIL_KEY
+
+
+def report(world, file, *keys):
+    subprocess.run([str(BUILD / "src/cli/pinfold"), "report", "-o", file, *keys], env=world.environment, check=True, timeout=60)
+    return file
+
+
+def expect_harmless(page, file):
+    assert page.requests == [file.as_uri()], "the browser asks only for the page itself"
+    assert set(page.elements) <= HARMLESS and page.handlers == []
+    assert page.title != "evil"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_report_is_only_text_and_fits_into_the_window(world, evil_job, browser, pictures, tmp_path, width):
+    file = report(world, tmp_path / "report.html", evil_job)
+    page = browser.open(file.as_uri(), width)
+    (pictures / f"report-{width}.png").write_bytes(page.picture)
+    expect_harmless(page, file)
+    assert page.title == f"Job {EVIL_KEY}"
+    text = page.text.replace("\n", "")
+    assert text.count(EVIL) >= 5, "the name, the account, the queue, a label and a command line"
+    for words in (f"Job {EVIL_KEY}", f"task{EVIL_PROGRAM}", "Use over time", "limit 256M", "Tasks", f"sh -c read line {EVIL}"):
+        assert words in text.replace("\t", ""), words
+    assert len(page.curves) >= 2 and min(page.curves) > 10 and chromium.lines_of(page.picture) > 100
+    assert all(across > width * 0.7 and down > 50 for across, down in page.pictures)
+    assert page.width <= width and page.outside == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_list_of_jobs_is_only_text_and_fits_into_the_window(world, evil_job, browser, pictures, tmp_path, width):
+    file = report(world, tmp_path / "list.html")
+    page = browser.open(file.as_uri(), width)
+    (pictures / f"list-{width}.png").write_bytes(page.picture)
+    expect_harmless(page, file)
+    assert page.title == "Jobs" and evil_job in page.text and chromium.lines_of(page.picture) > 50
+    assert page.width <= width and page.outside == []
+
+
+def test_the_browser_would_notice_a_text_that_becomes_markup(browser, tmp_path):
+    file = tmp_path / "bad.html"
+    file.write_text(f"<title>good</title><body>{EVIL}<p style='width: 2000px'>wide</p>")
+    page = browser.open(file.as_uri(), 400)
+    assert page.requests == [file.as_uri(), "http://evil.example.org/x"]
+    assert {"img", "script"} <= set(page.elements) and page.handlers == ["onerror"]
+    assert page.title == "evil" and page.width > 400 and len(page.outside) == 1
+    assert chromium.lines_of(page.picture) < 50
