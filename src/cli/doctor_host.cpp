@@ -27,6 +27,9 @@ using doctor::GridEngineAnswer;
 using doctor::Host;
 using Asking = std::function<void(const char* whom)>;
 
+// qconf is a script that starts a program, and the program asks another host. On a busy node, this takes longer than an answer
+// on the bus.
+constexpr std::chrono::seconds kQconfPatience{5};
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kUnits[] = {"pinfoldd.service", "pinfoldd.socket",      "batch.slice",
                                   "-.slice",          "systemd-oomd.service", "dbus.service"};
@@ -100,7 +103,7 @@ void askGridEngine(Host& host, const Asking& asking) {
     // /usr/bin/qconf, and not the script itself.
     const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
     const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
-    auto global = programOutput(program, {"-sconf", "global"}, environment, std::chrono::seconds(2));
+    auto global = programOutput(program, {"-sconf", "global"}, environment, kQconfPatience);
     if (!global) {
         host.gridEngine = global.error();
         return;
@@ -108,7 +111,7 @@ void askGridEngine(Host& host, const Asking& asking) {
     utsname node{};
     ::uname(&node);
     // If Grid Engine has no separate configuration for the host, qconf reports an error.
-    const auto local = programOutput(program, {"-sconf", node.nodename}, environment, std::chrono::seconds(2));
+    const auto local = programOutput(program, {"-sconf", node.nodename}, environment, kQconfPatience);
     host.gridEngine = GridEngineAnswer{*std::move(global), local ? *local : ""};
 }
 

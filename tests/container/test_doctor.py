@@ -19,6 +19,8 @@ LIBEXEC = Path("/usr/libexec/pinfold")
 SSHD = Path("/etc/pam.d/sshd")
 RUNUSER = Path("/etc/pam.d/runuser-l")  # on Debian, this file has pam_systemd
 before = {}
+# seconds: Without the doctor's own limits, each wait would take at least 25 s. The machine may be busy.
+SOON = 20
 CONTROLLERS = {"memory": "fail", "cpu": "fail", "pids": "fail", "cpuset": "warn", "io": "warn"}
 
 
@@ -180,7 +182,7 @@ def test_a_pinfoldd_that_hangs_and_who_is_waited_for():
     try:
         began = time.monotonic()
         assert new() == {"pinfoldd.answers": "fail"}
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < SOON
         ours, its = pty.openpty()
         waiting = subprocess.run(["pinfold", "doctor"], stdout=subprocess.DEVNULL, stderr=its, timeout=60)
         os.close(its)
@@ -200,7 +202,7 @@ def test_a_bus_that_hangs():
     try:
         began = time.monotonic()
         found = findings()
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < SOON
     finally:
         os.kill(process, signal.SIGCONT)
     assert found["bus.answers"]["state"] == "fail"
@@ -395,7 +397,7 @@ def test_grid_engine():
     try:
         began = time.monotonic()
         assert "did not answer" in findings()["grid-engine.shepherd"]["found"]
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < SOON
     finally:
         os.kill(master, signal.SIGCONT)
     run("systemctl", "stop", "gridengine-master", timeout=300)
