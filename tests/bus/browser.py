@@ -79,9 +79,10 @@ class Browser:
         assert "error" not in answer, (method, answer)
         return answer["result"]
 
-    def wait_for(self, method):
+    def wait_for_load(self, loader):
+        """Waits until the document with this loader is complete. The empty page before it has a loader of its own."""
         end = time.monotonic() + DEADLINE
-        while not any(event["method"] == method for event in self.events):
+        while not any(event["params"].get("name") == "load" and event["params"]["loaderId"] == loader for event in self.events):
             self.events.append(self.receive(end))
 
     def open(self, address, width):
@@ -90,10 +91,11 @@ class Browser:
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime"):
             self.call(f"{domain}.enable", session)
+        self.call("Page.setLifecycleEventsEnabled", session, enabled=True)
         self.call("Emulation.setDeviceMetricsOverride", session, width=width, height=900, deviceScaleFactor=1, mobile=False)
         self.events = []
-        self.call("Page.navigate", session, url=address)
-        self.wait_for("Page.loadEventFired")
+        loader = self.call("Page.navigate", session, url=address)["loaderId"]
+        self.wait_for_load(loader)
         facts = self.call("Runtime.evaluate", session, expression=FACTS, returnByValue=True)["result"]["value"]
         picture = self.call("Page.captureScreenshot", session, captureBeyondViewport=True)["data"]
         requests = [event["params"]["request"]["url"] for event in self.events if event["method"] == "Network.requestWillBeSent"]

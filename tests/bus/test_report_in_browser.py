@@ -12,7 +12,7 @@ import pytest
 import browser as chromium
 from conftest import BUILD, pidfd, wait_until
 
-EVIL = """<img src="http://evil.example.org/x" onerror="document.title='evil'">'&<script>document.title='evil'</script>"""
+EVIL = """<img src="http://127.0.0.1:9/x" onerror="document.title='evil'">'&<script>document.title='evil'</script>"""
 EVIL_KEY = """user.<script>"'&<b>"""
 EVIL_PROGRAM = "<img src=x>"
 # Each element that a report may have. Most of them are in every report.
@@ -117,7 +117,7 @@ def test_the_browser_would_notice_a_text_that_becomes_markup(browser, tmp_path):
     file = tmp_path / "bad.html"
     file.write_text(f"<title>good</title><body>{EVIL}<p style='width: 2000px'>wide</p>")
     page = browser.open(file.as_uri(), 400)
-    assert page.requests == [file.as_uri(), "http://evil.example.org/x"]
+    assert page.requests == [file.as_uri(), "http://127.0.0.1:9/x"]
     assert {"img", "script"} <= set(page.elements) and page.handlers == ["onerror"]
     assert page.title == "evil" and page.width > 400 and len(page.outside) == 1
     assert chromium.lines_of(page.picture) < 50

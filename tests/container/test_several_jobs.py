@@ -85,4 +85,6 @@ def test_pages_limits_and_freezing():
     pages = run("pinfold", "why", *KEYS[:2]).stdout
     assert pages.startswith("Job several.1 of user root is over.") and "\n\nJob several.2 of user root is over." in pages
     both = run("pinfold", "status", *KEYS[:2], check=False)
-    assert (both.returncode, both.stdout, both.stderr) == (3, pages, "")
+    assert (both.returncode, both.stderr) == (3, "")
+    # If a job ran longer than a second, only `pinfold why` also draws its use over time.
+    assert both.stdout.startswith("Job several.1 of user root is over.") and "\n\nJob several.2 of user root is over." in both.stdout
