@@ -50,7 +50,8 @@ pre { overflow-x: auto; background: #f6f8fa; border-radius: .5rem; padding: .75r
 li { overflow-wrap: anywhere } li code { font-size: .85rem }
 .wide { overflow-x: auto }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
-th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid #d6dde5; white-space: nowrap }
+th, td { text-align: left; padding: .3rem .5rem; border-bottom: 1px solid #d6dde5 }
+td { white-space: nowrap }
 th.n, td.n { text-align: right }
 </style>)";
 
