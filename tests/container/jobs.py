@@ -25,7 +25,7 @@ def run(*command, timeout=120, check=True, **options):
     return done
 
 
-def wait_until(predicate, what, deadline=90.0):
+def wait_until(predicate, what, deadline=240.0):
     """Returns the predicate's first true value. The deadline is only for a state that never comes, because much takes long on a busy
     machine."""
     end = time.monotonic() + deadline
