@@ -5,6 +5,7 @@
 #include "model/job_key.hpp"
 #include "os/process.hpp"
 #include "tests/support/cpp/fork.hpp"
+#include "tests/support/cpp/stat_line.hpp"
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,11 +26,7 @@ void write(const std::filesystem::path& file, const std::string& text) {
     std::ofstream(file, std::ios::trunc) << text;
 }
 
-/// Returns the line of /proc/PID/stat up to the field of pending signals (proc(5)).
-std::string statLine(pid_t pid, const std::string& name, char state, unsigned pendingSignals = 0) {
-    return std::to_string(pid) + " " + name + " " + state + " 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 " +
-           std::to_string(1000 + pid) + " 1000000 250 0 0 0 0 0 0 " + std::to_string(pendingSignals) + "\n";
-}
+std::uint64_t startOf(pid_t pid) { return 1000 + static_cast<std::uint64_t>(pid); }
 
 } // namespace
 
@@ -69,7 +66,7 @@ FakeNode::~FakeNode() { std::filesystem::remove_all(root_); }
 void FakeNode::show(pid_t pid, uid_t uid, const std::string& cgroup, const std::string& command) {
     const auto proc = root_ / "proc" / std::to_string(pid);
     const auto id = std::to_string(uid);
-    write(proc / "stat", statLine(pid, "(odd) name)", 'S'));
+    write(proc / "stat", statLine({.pid = pid, .name = "odd) name", .started = startOf(pid)}));
     write(proc / "status", "Name:\todd\nUid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\n");
     write(proc / "cmdline", command);
     write(proc / "cgroup", "0::" + cgroup + "\n");
@@ -84,12 +81,14 @@ void FakeNode::spawnInside(pid_t pid, const std::string& cgroup, uid_t uid, cons
 
 void FakeNode::hang(pid_t pid, const std::string& waitPoint) {
     const auto proc = root_ / "proc" / std::to_string(pid);
-    write(proc / "stat", statLine(pid, "(stuck)", 'D'));
+    write(proc / "stat", statLine({.pid = pid, .name = "stuck", .state = 'D', .started = startOf(pid)}));
     write(proc / "wchan", waitPoint);
 }
 
 void FakeNode::sendSigkill(pid_t pid) {
-    write(root_ / "proc" / std::to_string(pid) / "stat", statLine(pid, "(killed)", 'R', 1 << (SIGKILL - 1)));
+    write(
+        root_ / "proc" / std::to_string(pid) / "stat",
+        statLine({.pid = pid, .name = "killed", .state = 'R', .started = startOf(pid), .pendingSignals = 1UL << (SIGKILL - 1)}));
 }
 
 void FakeNode::vanish(pid_t pid) {

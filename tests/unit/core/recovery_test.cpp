@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "tests/support/cpp/stat_line.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <fstream>
@@ -42,7 +43,7 @@ TEST_F(CoreTest, anotherProcessOfTheLeadersNumberIsNotTheLeader) {
     crash();
     // The process has the same pid as the leader, but a later start time (field 22 of stat).
     std::ofstream(node.root() / "proc" / std::to_string(leader.pid()) / "stat")
-        << leader.pid() << " (x) S 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 999999999 1000000 250 0 0 0 0 0 0 0\n";
+        << statLine({.pid = leader.pid(), .started = 999'999'999});
     restart();
     EXPECT_NE(manager->job("sge.1")->state, JobState::Running);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/open_files.hpp"
 
+#include "tests/support/cpp/stat_line.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <fcntl.h>
@@ -20,10 +21,7 @@ protected:
         const auto name = std::to_string(pid);
         const auto directory = "proc/" + name;
         const auto id = std::to_string(uid);
-        std::string stat = name + " (a) b) " + state;
-        for (int field = 4; field <= 31; ++field)
-            stat += " 0";
-        write(directory + "/stat", stat);
+        write(directory + "/stat", statLine({.pid = pid, .name = "a) b", .state = state}));
         write(directory + "/status", "Name:\ta\nUid:\t" + id + "\t" + id + "\t7\t" + id + "\n");
         place(directory);
     }

@@ -2,6 +2,7 @@
 #include "os/process_mover.hpp"
 
 #include "tests/support/cpp/sleeping_process.hpp"
+#include "tests/support/cpp/stat_line.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <gtest/gtest.h>
@@ -27,8 +28,7 @@ protected:
     void show(pid_t pid, const std::string& cgroup, uid_t uid, pid_t parent) const {
         const auto proc = "proc/" + std::to_string(pid);
         const auto id = std::to_string(uid);
-        write(proc + "/stat", std::to_string(pid) + " (x) S " + std::to_string(parent) +
-                                  " 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 1000 1000000 250 0 0 0 0 0 0 0\n");
+        write(proc + "/stat", statLine({.pid = pid, .parent = parent}));
         write(proc + "/status", "Uid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\n");
         write(proc + "/cgroup", "0::" + cgroup + "\n");
     }

@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "os/read_file.hpp"
 #include "tests/support/cpp/sleeping_process.hpp"
+#include "tests/support/cpp/stat_line.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <pthread.h>
@@ -60,14 +61,10 @@ private:
 
 namespace {
 
-std::string statLine(const char* pid, char state) {
-    return std::string(pid) + " (x) " + state + " 1 1 1 0 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 9 1000000 250 0 0 0 0 0 0 0\n";
-}
-
 class StuckProcess : public TemporaryDirectory {
 protected:
     void show(const char* directory, char state, const char* wchan) const {
-        write(std::filesystem::path("proc") / directory / "stat", statLine("7", state));
+        write(std::filesystem::path("proc") / directory / "stat", statLine({.state = state}));
         write(std::filesystem::path("proc") / directory / "status", "Uid:\t1\t1\t1\t1\n");
         write(std::filesystem::path("proc") / directory / "wchan", wchan);
     }
@@ -317,9 +314,7 @@ TEST_F(ProcessFiles, aKernelThreadIsToldByItsFlag) {
 
 TEST_F(ProcessFiles, aKilledProcessIsDyingUnlessItHangs) {
     const auto isDying = [this](char state, unsigned flags, unsigned long pendingSignals) {
-        show("42 (sh) " + std::string(1, state) + " 1 42 42 0 -1 " + std::to_string(flags) +
-                 " 100 0 0 0 7 5 0 0 20 0 1 0 1234 8000000 25 0 1 1 0 0 0 " + std::to_string(pendingSignals) + " 0 0 0\n",
-             kStatus);
+        show(statLine({.state = state, .flags = flags, .pendingSignals = pendingSignals}), kStatus);
         return read()->dying;
     };
     constexpr unsigned kExiting = 0x4;

@@ -3,6 +3,7 @@
 #include "strays/sweep.hpp"
 
 #include "tests/support/cpp/sleeping_process.hpp"
+#include "tests/support/cpp/stat_line.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <sys/resource.h>
@@ -31,8 +32,7 @@ protected:
     }
     void show(pid_t pid, const std::string& cgroup = kSession, uid_t uid = 1000, unsigned started = 5) const {
         const auto directory = "proc/" + std::to_string(pid) + "/";
-        write(directory + "stat", std::to_string(pid) + " (x) S 1 1 1 34819 -1 4194304 0 0 0 0 7 5 0 0 20 0 1 0 " +
-                                      std::to_string(started) + " 1000000 250 0 0 0 0 0 0 0\n");
+        write(directory + "stat", statLine({.pid = pid, .terminal = 34819, .started = started}));
         const auto id = std::to_string(uid);
         write(directory + "status",
               "Uid:\t" + id + "\t" + id + "\t" + id + "\t" + id + "\nGid:\t" + id + "\t0\t0\t0\nGroups:\t77 78 \n");

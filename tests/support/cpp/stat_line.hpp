@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes the text of a file /proc/PID/stat.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+namespace pinfold::test {
+
+struct StatLine {
+    pid_t pid = 7;
+    std::string name = "x";
+    char state = 'S';
+    pid_t parent = 1;
+    unsigned terminal = 0;
+    unsigned flags = 0x400000;      ///< an ordinary process
+    std::uint64_t started = 1000;   ///< in clock ticks since boot
+    unsigned long pendingSignals{}; ///< the bit of signal 1 is the lowest
+};
+
+/// Returns the fields of proc(5) up to the pending signals (field 31). The process has used 7 and 5 clock ticks of CPU time, and
+/// has 250 resident pages.
+inline std::string statLine(const StatLine& process) {
+    return std::to_string(process.pid) + " (" + process.name + ") " + process.state + " " + std::to_string(process.parent) +
+           " 1 1 " + std::to_string(process.terminal) + " -1 " + std::to_string(process.flags) + " 0 0 0 0 7 5 0 0 20 0 1 0 " +
+           std::to_string(process.started) + " 1000000 250 0 0 0 0 0 0 " + std::to_string(process.pendingSignals) + "\n";
+}
+
+} // namespace pinfold::test
