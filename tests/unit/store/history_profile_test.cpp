@@ -59,8 +59,8 @@ TEST_F(HistoryFile, profilesCountForTheSizeOfTheHistory) {
 }
 
 /// Returns a receipt as pinfoldd writes it for a job of a batch system.
-Receipt usual(const std::string& id) {
-    auto made = receipt(id, "slurm.1234567", 1'700'000'000'000'000);
+Receipt usual() {
+    auto made = receipt("", "slurm.1234567", 1'700'000'000'000'000);
     made.slots = 4;
     made.tasks = 1;
     made.usage.cpuUser = 3'600'000'000us;
@@ -101,10 +101,10 @@ Profile longProfile() {
 TEST_F(HistoryFile, aReceiptTakesAsMuchRoomAsThePageStates) {
     constexpr std::uint64_t kReceipts = 300;
     auto history = open();
-    int files = 0;
+    int batches = 0;
     const auto bytesOf = [&](const Receipt& receipt) {
         std::vector<Receipt> receipts(kReceipts, receipt);
-        const auto name = "room" + std::to_string(files++);
+        const auto name = "room" + std::to_string(batches++);
         for (std::uint64_t n = 0; n < kReceipts; ++n) {
             receipts[n].id = name + std::string(28, 'f') + std::to_string(n);
             receipts[n].key += std::to_string(n);
@@ -113,7 +113,7 @@ TEST_F(HistoryFile, aReceiptTakesAsMuchRoomAsThePageStates) {
         EXPECT_TRUE(history.write({receipts}));
         return (history.info()->bytes - before) / kReceipts;
     };
-    auto made = usual("a");
+    auto made = usual();
     const auto plain = bytesOf(made);
     EXPECT_GE(plain, 1024U);
     EXPECT_LE(plain, 2048U);
