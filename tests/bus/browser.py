@@ -104,7 +104,7 @@ class Browser:
 
 
 def lines_of(picture):
-    """Returns how many lines of a PNG picture differ from all other lines, as the picture stores them. An empty page has a few of them."""
+    """Returns the number of different lines of a PNG picture, as the picture stores its lines. An empty page has a few of them."""
     data, at, packed = picture, 8, b""
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])

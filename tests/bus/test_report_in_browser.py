@@ -40,15 +40,14 @@ def pictures(request, tmp_path):
     return folder
 
 
-def look(world, key, anon):
+def look(world, job, anon):
     """Makes the job use this much memory, and waits until pinfoldd has looked at the job."""
     def looks():
-        return len(world.manager().GetProfile(key)["lengths"])
+        return len(world.manager().GetProfile(str(job["key"]))["lengths"])
     before = looks()
-    folder = world.root / "sys/fs/cgroup/batch.slice"
-    [slice_] = [found for found in folder.glob("batch-*.slice") if found.name.startswith("batch-user")]
-    (slice_ / "memory.stat").write_text(f"anon {anon}\nfile {anon}\nshmem 0\n")
-    (slice_ / "memory.current").write_text(f"{2 * anon}\n")
+    cgroup = world.root / "sys/fs/cgroup/batch.slice" / job["slice"]
+    (cgroup / "memory.stat").write_text(f"anon {anon}\nfile {anon}\nshmem 0\n")
+    (cgroup / "memory.current").write_text(f"{2 * anon}\n")
     wait_until(lambda: looks() > before, "a look at the job")
 
 
@@ -64,11 +63,10 @@ def evil_job(world, tmp_path):
              "slots": dbus.UInt64(4), "memory_max": dbus.UInt64(256 * MIB)}
     world.create(EVIL_KEY, leader, dbus.Dictionary(facts, signature="sv"))
     assert world.manager().AddTask(EVIL_KEY, pidfd(task), dbus.Dictionary({}, signature="sv"))[0] == 1
+    [job] = world.manager().ListJobs()
     for anon in (64 * MIB, 192 * MIB):
-        look(world, EVIL_KEY, anon)
-    scope = world.root / "sys/fs/cgroup/batch.slice"
-    [scope] = [path for path in scope.glob("*/job-*.scope") if str(leader.pid) in (path / "cgroup.procs").read_text().split()]
-    world.systemd.Move(dbus.UInt32(left.pid), f"/batch.slice/{scope.parent.name}/{scope.name}")
+        look(world, job, anon)
+    world.systemd.Move(dbus.UInt32(left.pid), f"/batch.slice/{job['slice']}/{job['unit']}")
     task.kill()
     task.wait()
     wait_until(lambda: world.manager().ListJobs()[0]["tasks"] == 1, "the end of the task")
