@@ -72,6 +72,7 @@ class Node:
         # process id -> cgroup: pinfoldd's own processes. These processes are not in cgroup.procs, where the stand-in looks for the pid of a
         # process that pinfoldd moves.
         self.placeholders = {}
+        self.kill_files = {}  # path of a cgroup -> its cgroup.kill
         (root / "proc").mkdir(parents=True)
         (root / "sys/fs/cgroup").mkdir(parents=True)
         (root / "sys/fs/cgroup/cgroup.controllers").write_text("cpuset cpu io memory pids\n")
@@ -94,6 +95,7 @@ class Node:
         for name, text in {"cgroup.events": "populated 0\n", "cgroup.procs": "", "cgroup.kill": "", "cpu.stat": "user_usec 7\nsystem_usec 5\n"}.items():
             if not (directory / name).exists():
                 (directory / name).write_text(text)
+        self.kill_files[path] = directory / "cgroup.kill"
 
     def show(self, pid, cgroup="/system.slice/batchd.service"):
         proc = self.root / "proc" / str(pid)
@@ -157,10 +159,12 @@ class Node:
         return True
 
     def apply_kills(self):
-        for file in self.root.glob("sys/fs/cgroup/**/cgroup.kill"):
-            if file.stat().st_size:
+        for path, file in list(self.kill_files.items()):
+            if not file.exists():
+                del self.kill_files[path]
+            elif file.stat().st_size:
                 file.write_text("")
-                self.kill("/" + str(file.parent.relative_to(self.root / "sys/fs/cgroup")), signal.SIGKILL)
+                self.kill(path, signal.SIGKILL)
         return True
 
 

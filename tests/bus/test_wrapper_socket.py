@@ -200,7 +200,7 @@ def test_a_users_jobs(world):
 def test_more_jobs_than_a_packet_holds(world):
     processes = [world.process(**owned(True)) for _ in range(140)]
     for number, process in enumerate(processes):
-        create(world, process, key=f"wrapper.{number}." + "x" * 200)
+        assert "error" not in create(world, process, key=f"wrapper.{number}." + "x" * 200)
     jobs = ask(world, LIST)["jobs"]
     assert [int(job["key"].split(".")[1]) for job in jobs] == list(range(139, 11, -1))
 
