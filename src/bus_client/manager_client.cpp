@@ -216,13 +216,19 @@ Result<Allocation> ManagerClient::allocation(const std::string& key) const {
 Result<Holding> ManagerClient::holding(const JobInfo& job) const {
     return converted([&] {
         const auto object = dbus::makeProxy(*impl_->connection, kBusName, sdbus::ObjectPath(job.object));
-        const auto properties = askJob([&] { return allProperties(*object, kJobInterface); },
-                                       {ErrorCode::NoSuchJob, fmt::format("job {} has ended", job.key)});
+        const auto gone = job.state == ShownState::Creating ? ErrorCode::Busy : ErrorCode::NoSuchJob;
+        const auto properties = askJob([&] { return allProperties(*object, kJobInterface); }, {gone, beginsOrEnds(job.key)});
+        // An older pinfoldd lacks some of the properties. A property that is not there leaves the variable as it is.
         Dict limits;
+        Dict allocation;
+        std::vector<std::string> notEnforced;
+        std::uint64_t slots = 0;
         take(properties, "Limits", limits);
-        std::uint64_t slots = 0; // an older pinfoldd lacks the property Slots
+        take(properties, "Allocation", allocation);
+        take(properties, "LimitsNotEnforced", notEnforced);
         take(properties, "Slots", slots);
-        return Holding{limitsFrom(limits), slots > 0 ? std::optional(slots) : std::nullopt};
+        return Holding{limitsFrom(limits), std::move(notEnforced), allocationFrom(allocation),
+                       slots > 0 ? std::optional(slots) : std::nullopt};
     });
 }
 

@@ -41,6 +41,8 @@ struct JobOpening {
 /// Says what a live job holds on the node.
 struct Holding {
     ResourceLimits limits;
+    std::vector<std::string> limitsNotEnforced; ///< the names of the limits that the kernel does not enforce
+    Allocation allocation;
     std::optional<std::uint64_t> slots; ///< unset if the batch system did not tell a number of slots
 };
 
@@ -77,7 +79,8 @@ public:
     /// Returns the names of the job's limits that the kernel does not enforce.
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
-    /// Asks with one call. A job that ended since listJobs() is the error NoSuchJob.
+    /// Asks with one call, which matters if there are many jobs. A job that ended since listJobs() is the error NoSuchJob, and
+    /// a job that was only being created then may be the error Busy.
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;

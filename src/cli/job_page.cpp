@@ -53,36 +53,6 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
 
 } // namespace
 
-Result<JobDetail> askDetailOf(const ManagerClient& client, const JobInfo& job) {
-    const auto& key = job.key;
-    auto limits = client.limits(key);
-    if (!limits)
-        return limits.error();
-    auto allocation = client.allocation(key);
-    if (!allocation)
-        return allocation.error();
-    JobDetail detail{job, std::move(*limits), {}, std::move(*allocation), {}, {}};
-    if (auto names = client.limitsNotEnforced(key)) // an older pinfoldd does not have the property
-        detail.limitsNotEnforced = std::move(*names);
-    if (auto usage = client.usage(key))
-        detail.usage = *usage;
-    return detail;
-}
-
-Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key) {
-    const auto job = client.job(key);
-    return job ? askDetailOf(client, *job) : job.error();
-}
-
-Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key) {
-    auto detail = askDetailWithoutProcesses(client, key);
-    if (!detail)
-        return detail;
-    if (auto processes = client.processes(key))
-        detail->processes = std::move(*processes);
-    return detail;
-}
-
 std::string processTable(const std::vector<JobProcess>& processes, const Amounts& amounts, const TableStyle& style) {
     const std::vector<Column> columns{{.name = "pid", .number = true},
                                       {.name = "task", .number = true},

@@ -6,12 +6,6 @@
 
 namespace pinfold {
 
-/// Asks pinfoldd for all data of a live job that the caller may see, except for the list of processes. The errors are those of
-/// ManagerClient.
-Result<JobDetail> askDetailOf(const ManagerClient& client, const JobInfo& job);
-Result<JobDetail> askDetailWithoutProcesses(const ManagerClient& client, const std::string& key);
-Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
-
 /// Returns the output of `pinfold status` for a live job, without the lines of the journal.
 std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amounts& amounts, const TableStyle& style);
 

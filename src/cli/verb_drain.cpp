@@ -4,7 +4,7 @@
 #include "cli/common_options.hpp"
 #include "cli/countdown.hpp"
 #include "cli/json.hpp"
-#include "cli/retry_while_away.hpp"
+#include "cli/retry.hpp"
 #include "cli/verbs.hpp"
 
 #include <fmt/core.h>

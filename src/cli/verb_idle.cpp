@@ -2,6 +2,7 @@
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/json.hpp"
+#include "cli/retry.hpp"
 #include "cli/verbs.hpp"
 #include "config/config.hpp"
 
@@ -32,8 +33,8 @@ bool holdsItsShare(const JobInfo& job) { return job.state == ShownState::Running
 /// Adds the job to the listing, if it is idle or if nobody can tell. Errors: those of ManagerClient, apart from the errors that
 /// the job has ended and that it belongs to another user.
 Result<void> examine(const ManagerClient& client, const JobInfo& job, Microseconds age, IdleListing& listing) {
-    const auto profile = client.profile(job.key);
-    const auto holding = profile ? client.holding(job) : Result<Holding>(profile.error());
+    const auto profile = retryWhileBusy([&] { return client.profile(job.key); });
+    const auto holding = profile ? retryWhileBusy([&] { return client.holding(job); }) : Result<Holding>(profile.error());
     if (!holding) {
         const auto code = holding.error().code;
         const bool isExpected = code == ErrorCode::NoSuchJob || code == ErrorCode::NoSuchReceipt || code == ErrorCode::Denied;

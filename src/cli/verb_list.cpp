@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus_client/manager_client.hpp"
 #include "cli/common_options.hpp"
-#include "cli/countdown.hpp"
-#include "cli/job_page.hpp"
+#include "cli/job_details.hpp"
 #include "cli/json.hpp"
 #include "cli/list_table.hpp"
 #include "cli/verbs.hpp"
 #include "model/job_state.hpp"
 
 #include <algorithm>
-#include <thread>
 
 namespace pinfold {
 namespace {
@@ -62,30 +60,6 @@ Result<std::vector<JobDetail>> withoutDetails(const std::vector<JobInfo>& jobs) 
     return details;
 }
 
-/// Asks for the details of a job. pinfoldd answers Busy for a while if a user has made many calls.
-Result<JobDetail> askPatiently(const ManagerClient& client, const JobInfo& job) {
-    const Countdown patience(3s);
-    auto detail = askDetailOf(client, job);
-    while (!detail && detail.error().code == ErrorCode::Busy && patience.left() > 0s) {
-        std::this_thread::sleep_for(100ms);
-        detail = askDetailOf(client, job);
-    }
-    return detail;
-}
-
-/// Asks for the details of the jobs. A job that is just beginning or ending has none, and neither has a job about which the
-/// caller may not ask. The list shows such a job without them.
-Result<std::vector<JobDetail>> withDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs) {
-    std::vector<JobDetail> details;
-    for (const auto& job : jobs) {
-        auto detail = askPatiently(client, job);
-        if (!detail && (detail.error().code == ErrorCode::Unreachable || detail.error().code == ErrorCode::TimedOut))
-            return detail.error();
-        details.push_back(detail ? std::move(*detail) : JobDetail{.job = job});
-    }
-    return details;
-}
-
 ExitStatus list(const VerbContext& context, const Options& options) {
     const auto columns = listColumns(options.columns, context.amounts, context.tableStyle());
     if (!columns)
@@ -103,7 +77,7 @@ ExitStatus list(const VerbContext& context, const Options& options) {
     if (auto narrowed = narrow(*jobs, options); !narrowed)
         return fail(narrowed.error());
     const bool detailed = sort->front().needsDetail || (!context.json && std::ranges::any_of(*columns, &ListColumn::needsDetail));
-    auto details = detailed ? withDetails(*client, *jobs) : withoutDetails(*jobs);
+    auto details = detailed ? askDetails(*client, *jobs) : withoutDetails(*jobs);
     if (!details)
         return fail(details.error());
     std::ranges::stable_sort(*details, sort->front().before);

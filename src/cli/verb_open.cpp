@@ -4,7 +4,7 @@
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
 #include "cli/json.hpp"
-#include "cli/retry_while_away.hpp"
+#include "cli/retry.hpp"
 #include "cli/verbs.hpp"
 #include "options/job_options.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
-#include "cli/job_page.hpp"
+#include "cli/job_details.hpp"
 #include "cli/verbs.hpp"
 #include "model/limit_table.hpp"
 #include "model/set_limit.hpp"

@@ -2,6 +2,7 @@
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
+#include "cli/job_details.hpp"
 #include "cli/job_page.hpp"
 #include "cli/journal_lines.hpp"
 #include "cli/node_page.hpp"
@@ -37,19 +38,6 @@ ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
         text += "\n" + lines;
     context.terminal.print(text);
     return ExitStatus::Ok;
-}
-
-/// Asks for the details of the jobs, and leaves out jobs that end meanwhile.
-Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs) {
-    std::vector<JobDetail> details;
-    for (const auto& job : jobs) {
-        auto detail = askDetailWithoutProcesses(client, job.key);
-        if (detail)
-            details.push_back(std::move(*detail));
-        else if (detail.error().code != ErrorCode::NoSuchJob)
-            return detail.error();
-    }
-    return details;
 }
 
 ExitStatus nodeStatus(const VerbContext& context, bool withJobs) {

@@ -2,7 +2,7 @@
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
-#include "cli/retry_while_away.hpp"
+#include "cli/retry.hpp"
 #include "cli/time_out.hpp"
 #include "cli/verbs.hpp"
 

@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Commands of pinfold for all live jobs of a user or of the node."""
 
+import json
 import subprocess
+import threading
+import time
 
 import dbus
+import dbus.bus
+import pytest
 
 from conftest import BUILD, wait_until
 from test_callers import USER
 from test_open_job import open_job
+
+MIB = 1 << 20
 
 
 def pinfold(world, *words, uid=0):
@@ -68,10 +75,53 @@ def test_a_list_has_the_limits_and_the_use_of_jobs(world):
     assert memory['KEY="bus.2"'] == 'CPU="-"', "the use of others is not for everybody"
 
 
-def test_an_ordinary_user_gets_the_columns_of_many_jobs(world):
-    """pinfoldd makes a user wait who asks too much. Each of these jobs is asked about on its own."""
-    keys = [f"bus.{i}" for i in range(100)]
+@pytest.fixture
+def many_jobs(world):
+    """The keys of many jobs of one ordinary user. A command asks about each of them on its own, and pinfoldd makes a user wait who asks too
+    much."""
+    keys = [f"bus.{i}" for i in range(150)]
     for key in keys:
-        open_job(world, key, memory_max=dbus.UInt64(1 << 30))
-    listed = columns(world, "-o", "key,memory_max", uid=USER)
-    assert sorted(listed) == sorted(f'KEY="{key}" MEMORY_MAX="1G"' for key in keys)
+        open_job(world, key, memory_max=dbus.UInt64(1 << 30), slots=dbus.UInt64(2))
+        cgroup = world.root / f"sys/fs/cgroup/batch.slice/batch-{key}.slice"
+        (cgroup / "memory.stat").write_text(f"anon {MIB}\nfile 0\nshmem 0\n")
+        (cgroup / "cpu.stat").write_text("user_usec 30\nsystem_usec 20\n")
+    return keys
+
+
+def test_an_ordinary_user_gets_the_columns_of_many_jobs(world, many_jobs):
+    listed = columns(world, "-o", "key,memory_max,cpu", uid=USER)
+    assert sorted(listed) == sorted(f'KEY="{key}" MEMORY_MAX="1G" CPU="50us"' for key in many_jobs)
+
+
+def test_an_ordinary_user_gets_the_status_of_many_jobs(world, many_jobs):
+    status, out, error = printed(pinfold(world, "status", "--jobs", "--json", uid=USER))
+    assert (status, error) == (0, "")
+    used = {job["key"]: job["usage"]["cpu_user"] for job in json.loads(out)["live"]}
+    assert used == dict.fromkeys(many_jobs, 30)
+
+
+def test_an_ordinary_user_finds_idle_jobs_among_many(world, many_jobs):
+    wait_until(lambda: all(len(world.manager().GetProfile(key)["lengths"]) for key in many_jobs), "a look at each job")
+    begun = max(job["created"] for job in world.manager().ListJobs())
+    wait_until(lambda: time.time() * 1000000 > begun + 1100000, "the youngest job is older than a second")
+    status, out, error = printed(pinfold(world, "idle", "--since", "1s", "--json", uid=USER))
+    listing = json.loads(out)
+    assert (status, error) == (0, "")
+    idle = {job["key"] for job in listing["jobs"]}
+    assert idle and idle | set(listing["without_profile"]) == set(many_jobs), "pinfoldd has answered for each job"
+
+
+def test_a_job_that_is_being_created_does_not_hide_the_other_jobs(world):
+    open_job(world, "bus.1")
+    world.systemd.Hold(True)
+    asker = dbus.bus.BusConnection(world.address)
+    leader = world.process()
+    threading.Thread(target=lambda: world.create("bus.2", leader, bus=asker), daemon=True).start()
+    wait_until(lambda: world.live() == {"bus.1": "running", "bus.2": "creating"}, "it is being created")
+    status, out, error = printed(pinfold(world, "status", "--jobs", "--json"))
+    assert (status, error) == (0, "")
+    assert {job["key"]: job["state"] for job in json.loads(out)["live"]} == {"bus.1": "running", "bus.2": "creating"}
+    assert columns(world, "-o", "key,cpu") == ['KEY="bus.1" CPU="12us"', 'KEY="bus.2" CPU="-"']
+    assert pinfold(world, "idle", "--since", "1s").returncode == 0
+    world.systemd.Hold(False)
+    wait_until(lambda: world.live()["bus.2"] == "running", "it runs")

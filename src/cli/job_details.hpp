@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "bus_client/manager_client.hpp"
+#include "cli/json.hpp"
+
+#include <vector>
+
+namespace pinfold {
+
+/// Asks pinfoldd for all data of a live job that the caller may see. The errors are those of ManagerClient.
+Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
+
+/// Asks for the data of the jobs, except for their lists of processes. A job that is only being created, and a job about which
+/// the caller may not ask, are in the result with JobDetail::job alone. A job that has ended since listJobs() is not in the
+/// result. Errors: Unreachable, TimedOut and Busy.
+Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs);
+
+} // namespace pinfold

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Repeats calls to which pinfoldd has no answer yet.
+#pragma once
+
+#include "bus_client/manager_client.hpp"
+
+#include <chrono>
+#include <thread>
+#include <utility>
+
+namespace pinfold {
+
+/// Makes a call, and repeats the call for at most `patience` while it fails with the error `code`. Use it only for calls that may
+/// safely be made twice.
+template <class F>
+auto retryWhile(ErrorCode code, std::chrono::milliseconds patience, std::chrono::milliseconds pause, F&& call) {
+    const auto deadline = std::chrono::steady_clock::now() + patience;
+    auto result = call();
+    while (!result && result.error().code == code && std::chrono::steady_clock::now() < deadline) {
+        std::this_thread::sleep_for(pause);
+        result = call();
+    }
+    return result;
+}
+
+/// Makes a call of a batch system's prologue or epilogue, and repeats the call while pinfoldd or the bus is restarting. A job
+/// must not fail because somebody restarts pinfoldd or the bus, which takes less than one second.
+template <class T, class F> Result<T> retryWhileAway(F&& call) {
+    return retryWhile(ErrorCode::Unreachable, std::chrono::seconds(5), std::chrono::milliseconds(200), [&]() -> Result<T> {
+        const auto client = ManagerClient::connect();
+        return client ? call(*client) : Result<T>(client.error());
+    });
+}
+
+/// Makes a call, and repeats the call while pinfoldd answers Busy. pinfoldd answers Busy for a while if a user has made many
+/// calls, for example one call for each of many jobs.
+template <class F> auto retryWhileBusy(F&& call) {
+    return retryWhile(ErrorCode::Busy, std::chrono::seconds(3), std::chrono::milliseconds(100), std::forward<F>(call));
+}
+
+} // namespace pinfold
