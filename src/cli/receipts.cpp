@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/receipts.hpp"
 
+#include "base/escape.hpp"
 #include "base/paths.hpp"
 #include "bus_client/manager_client.hpp"
 
+#include <fmt/core.h>
+
+#include <algorithm>
 #include <cstdio>
 
 namespace pinfold {
@@ -27,6 +31,31 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
         return receipts;
     std::fprintf(stderr, "pinfold: %s; the receipts are read from %s\n", receipts.error().message.c_str(), kHistoryFile);
     return history->list(filter);
+}
+
+Result<Receipt> newestReceipt(const std::string& key) {
+    auto receipts = findReceipts({.key = key, .limit = 1});
+    if (!receipts)
+        return receipts.error();
+    if (receipts->empty())
+        return Error{
+            ErrorCode::NoSuchReceipt,
+            fmt::format("no receipt of a job '{}' that you may see: `pinfold history` lists the receipts", printable(key, 300))};
+    return std::move(receipts->front());
+}
+
+Result<Profile> profileOfReceipt(const std::string& key) {
+    const auto client = ManagerClient::connect();
+    if (!client)
+        return client.error();
+    // The profile comes first: a job that begins afterwards does not change it.
+    auto profile = client->profile(key);
+    const auto jobs = client->listJobs();
+    if (!jobs)
+        return jobs.error();
+    if (std::ranges::any_of(*jobs, [&key](const JobInfo& live) { return live.key == key; }))
+        return Error{ErrorCode::NoSuchReceipt, fmt::format("a live job has the key {}", key)};
+    return profile;
 }
 
 } // namespace pinfold

@@ -2,8 +2,10 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "model/profile.hpp"
 #include "store/history.hpp"
 
+#include <string>
 #include <vector>
 
 namespace pinfold {
@@ -11,5 +13,13 @@ namespace pinfold {
 /// Gets receipts from pinfoldd. If pinfoldd is not reachable, findReceipts() prints a message to standard error, and reads the
 /// history's file if the caller has the right to read it. In the result, the newest receipts come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
+
+/// Gets the newest receipt of a job with this key. The error NoSuchReceipt has a message for the user.
+Result<Receipt> newestReceipt(const std::string& key);
+
+/// Gets what the job of the newest receipt with this key used over time. While a live job has the same key, for example because
+/// the batch system has requeued the job, pinfoldd returns the profile of the live job, and profileOfReceipt() returns the error
+/// NoSuchReceipt.
+Result<Profile> profileOfReceipt(const std::string& key);
 
 } // namespace pinfold

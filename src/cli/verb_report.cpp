@@ -2,12 +2,16 @@
 #include "base/escape.hpp"
 #include "bus_client/manager_client.hpp"
 #include "cli/common_options.hpp"
+#include "cli/job_name.hpp"
 #include "cli/receipts.hpp"
 #include "cli/verbs.hpp"
 #include "os/replace_file.hpp"
 #include "wording/report_html.hpp"
 
 #include <fmt/core.h>
+
+#include <cstdio>
+#include <filesystem>
 
 namespace pinfold {
 namespace {
@@ -42,19 +46,15 @@ OptionSet describe(Options& options) {
             std::move(user)};
 }
 
-Result<std::string> reportOnJobs(const std::vector<std::string>& keys) {
-    const auto client = ManagerClient::connect();
+Result<std::string> reportOnJobs(const std::vector<std::string>& names) {
     std::vector<ReportedJob> jobs;
-    for (const auto& key : keys) {
-        const auto receipts = findReceipts({.key = key, .limit = 1});
-        if (!receipts)
-            return receipts.error();
-        if (receipts->empty())
-            return Error{ErrorCode::NoSuchReceipt,
-                         fmt::format("no receipt of a job '{}' that you may see: `pinfold history` lists the receipts",
-                                     printable(key, 300))};
-        auto profile = client ? client->profile(key) : Result<Profile>(Profile());
-        jobs.push_back({.receipt = receipts->front(), .profile = profile ? *std::move(profile) : Profile()});
+    for (const auto& name : names) {
+        const auto key = keyOf(name);
+        auto receipt = key ? newestReceipt(*key) : Result<Receipt>(key.error());
+        if (!receipt)
+            return receipt.error();
+        auto profile = profileOfReceipt(*key);
+        jobs.push_back({.receipt = std::move(*receipt), .profile = profile ? std::move(*profile) : Profile()});
     }
     return htmlReport(jobs, userName);
 }
@@ -76,7 +76,22 @@ Result<std::string> reportOnMatches(const Options& options) {
     auto receipts = findReceipts(filter);
     if (!receipts)
         return receipts.error();
+    if (receipts->size() == kMostReceipts)
+        std::fprintf(stderr, "pinfold: the report has at most %u jobs, so older jobs may be missing; use --since or --user\n",
+                     kMostReceipts);
     return htmlList(*std::move(receipts), userName);
+}
+
+/// Writes the file, or replaces a file that is there. replaceFile() would replace a device, and a link, by a file.
+Result<void> writeReport(const std::filesystem::path& file, const std::string& text) {
+    std::error_code ignored;
+    const auto there = std::filesystem::symlink_status(file, ignored);
+    if (std::filesystem::exists(there) && !std::filesystem::is_regular_file(there))
+        return Error{
+            ErrorCode::InvalidArgument,
+            fmt::format("{} is not a regular file: name another file, or leave out --output-file and redirect the output",
+                        printable(file.string(), 300))};
+    return replaceFile(file, text, 0600); // the mode is 0600, because receipts contain command lines
 }
 
 ExitStatus report(const VerbContext& context, const Options& options) {
@@ -87,8 +102,7 @@ ExitStatus report(const VerbContext& context, const Options& options) {
         context.terminal.print(*text);
         return ExitStatus::Ok;
     }
-    // The mode is 0600, because receipts contain command lines.
-    if (auto written = replaceFile(options.file, *text, 0600); !written)
+    if (auto written = writeReport(options.file, *text); !written)
         return fail(written.error());
     return ExitStatus::Ok;
 }

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "base/escape.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
 #include "cli/json.hpp"
@@ -24,12 +23,6 @@ bool isLive(const std::string& key) {
     return client && client->job(key);
 }
 
-/// Returns an error if pinfoldd does not answer or does not know the job's profile.
-Result<Profile> profileOf(const std::string& key) {
-    const auto client = ManagerClient::connect();
-    return client ? client->profile(key) : Result<Profile>(client.error());
-}
-
 ExitStatus explain(const VerbContext& context, const std::string& key) {
     if (isLive(key)) {
         if (context.json)
@@ -38,20 +31,12 @@ ExitStatus explain(const VerbContext& context, const std::string& key) {
             context.terminal.print(fmt::format("Job {0} is not over yet: `pinfold status {0}` shows it.\n", key));
         return ExitStatus::Ok;
     }
-    ReceiptFilter filter;
-    filter.key = key;
-    filter.limit = 1;
-    const auto receipts = findReceipts(filter);
-    if (!receipts)
-        return fail(receipts.error());
-    if (receipts->empty())
-        return fail({ErrorCode::NoSuchReceipt,
-                     fmt::format("no receipt of a job '{}' that you may see: `pinfold history` lists the receipts",
-                                 printable(key, 300))});
-    const auto& receipt = receipts->front();
-    context.terminal.print(context.json ? jsonReceipt(receipt)
-                                        : receiptPage(receipt, userName, context.amounts, context.terminal.width()) +
-                                              useOverTime(profileOf(key), context.amounts));
+    const auto receipt = newestReceipt(key);
+    if (!receipt)
+        return fail(receipt.error());
+    context.terminal.print(context.json ? jsonReceipt(*receipt)
+                                        : receiptPage(*receipt, userName, context.amounts, context.terminal.width()) +
+                                              useOverTime(profileOfReceipt(key), context.amounts));
     return ExitStatus::Ok;
 }
 

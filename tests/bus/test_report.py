@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Tests which jobs `pinfold report` and `pinfold why` describe, and where `pinfold report` writes."""
+
+import os
+import stat
+
+import pytest
+
+from conftest import wait_until
+from test_several_jobs import pinfold, printed
+
+MIB = 1 << 20
+
+
+def look(world, key):
+    """Waits until pinfoldd has looked twice at the use of the live job."""
+    [job] = [job for job in world.manager().ListJobs() if job["key"] == key]
+    cgroup = world.root / "sys/fs/cgroup/batch.slice" / job["slice"]
+    (cgroup / "memory.stat").write_text(f"anon {64 * MIB}\nfile {MIB}\nshmem 0\n")
+    (cgroup / "memory.current").write_text(f"{65 * MIB}\n")
+    wait_until(lambda: len(world.manager().GetProfile(key)["lengths"]) >= 2, "two looks at the job")
+
+
+@pytest.fixture
+def job(world):
+    """The key of a job that is over."""
+    leader = world.process()
+    world.create("sge.17", leader)
+    look(world, "sge.17")
+    world.end("sge.17", leader)
+    return "sge.17"
+
+
+def test_the_curves_of_a_live_job_are_not_in_the_report_on_its_earlier_run(world, job):
+    assert "<svg" in pinfold(world, "report", job).stdout
+    world.create(job, world.process())
+    look(world, job)
+    status, page, _ = printed(pinfold(world, "report", job))
+    assert status == 0 and "<h1>Job sge.17</h1>" in page and "<svg" not in page
+
+
+def test_a_job_is_named_by_its_id_or_its_unit(world, job):
+    whole = pinfold(world, "report", job).stdout
+    assert pinfold(world, "report", "17").stdout == whole
+    assert pinfold(world, "report", "batch-sge.17.slice").stdout == whole
+    status, _, error = printed(pinfold(world, "report", "18"))
+    assert status == 4 and "18" in error
+
+
+@pytest.mark.parametrize("kind", ["device", "link", "directory"])
+def test_a_report_replaces_nothing_but_a_regular_file(world, job, tmp_path, kind):
+    """If root wrote a report to /dev/null, the device would be replaced by a file."""
+    file, other = tmp_path / "there", tmp_path / "other"
+    other.write_text("other\n")
+    if kind == "device":
+        os.mknod(file, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+    elif kind == "link":
+        file.symlink_to(other)
+    else:
+        file.mkdir()
+    before = os.lstat(file)
+    status, out, error = printed(pinfold(world, "report", "-o", str(file), job))
+    assert (status, out) == (2, "") and f"{file} is not a regular file" in error
+    assert os.lstat(file).st_mode == before.st_mode and os.lstat(file).st_ino == before.st_ino
+    assert other.read_text() == "other\n"
+
+
+def test_a_report_replaces_a_file_and_only_its_owner_may_read_it(world, job, tmp_path):
+    file = tmp_path / "report.html"
+    file.write_text("older\n")
+    assert printed(pinfold(world, "report", "-o", str(file), job)) == (0, "", "")
+    assert "<h1>Job sge.17</h1>" in file.read_text() and stat.S_IMODE(os.stat(file).st_mode) == 0o600
