@@ -19,9 +19,9 @@ std::string idleTable(const std::vector<IdleRow>& rows, const Amounts& amounts, 
                                       {.name = "over", .number = true, .leaves = 1}};
     std::vector<std::vector<std::string>> cells;
     for (const auto& [job, age, idleness] : rows)
-        cells.push_back({printable(job.key), userName(job.uid), std::string(toString(job.state)), amounts.duration(age),
+        cells.push_back({printable(job.key), userName(job.uid), std::string(toString(job.state)), amounts.runTime(age),
                          fmt::format("{:.4g}", idleness.held), fmt::format("{:.2f}", idleness.used),
-                         fmt::format("{:.1f}", idleness.percent()), amounts.duration(idleness.over)});
+                         fmt::format("{:.1f}", idleness.percent()), amounts.runTime(idleness.over)});
     return formatTable(columns, cells, style);
 }
 

@@ -57,7 +57,7 @@ th.n, td.n { text-align: right }
 
 std::string html(std::string_view text) {
     std::string out;
-    for (const char c : printable(text, kMostText))
+    for (const char c : legible(text, kMostText)) // the program that wrote the receipt has escaped some of the texts
         switch (c) {
         case '&':
             out += "&amp;";
@@ -116,10 +116,10 @@ std::string cards(const Receipt& receipt) {
     const auto* tone = outcome == JobOutcome::Succeeded ? "good" : outcome == JobOutcome::Failed ? "bad" : "";
     const auto& need = receipt.usage.memoryNeed;
     const auto limit = finite(receipt.limits.memoryMax);
+    const auto runTimeMax = finite(timeLimit(receipt.limits.runTimeMax));
     const auto cpus = cpusOf(receipt);
     return "<div class=\"cards\">\n" + card("result", std::string(toString(receipt.result)), amounts.time(receipt.ended), tone) +
-           card("run time", amounts.runTime(runTime(receipt)),
-                receipt.limits.runTimeMax ? "of " + amounts.runTime(timeLimit(receipt.limits.runTimeMax)) : "no limit") +
+           card("run time", amounts.runTime(runTime(receipt)), runTimeMax ? "of " + amounts.runTime(runTimeMax) : "no limit") +
            card("CPU efficiency", percent(cpuEfficiency(receipt)),
                 amounts.duration(cpuTime(receipt.usage)) + (cpus ? " of " + amounts.duration(coreWalltime(receipt)) : "")) +
            card("memory efficiency", percent(memoryEfficiency(receipt)),

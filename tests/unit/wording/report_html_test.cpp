@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "wording/report_html.hpp"
 
+#include "base/parse.hpp"
+
 #include <gtest/gtest.h>
 
 #include <regex>
@@ -108,6 +110,22 @@ TEST(HtmlReport, hasATableOfAllTasks) {
     EXPECT_NE(page.find("<td>2s+</td><td>3M+</td>"), std::string::npos);
     EXPECT_NE(page.find("<p>+: pinfoldd read this figure before the end of the task</p>"), std::string::npos);
     EXPECT_EQ(htmlReport({{receipt("sge.2", 1h), Profile()}}, evilName).find("<h2>Tasks"), std::string::npos);
+}
+
+TEST(HtmlReport, aTextThatIsEscapedAlreadyIsNotEscapedAgain) {
+    auto made = receipt("sge.1", 1h);
+    made.identity.jobName = R"(C:\\work\x1b)"; // as pinfoldd stores the name C:\work followed by an escape character
+    const auto page = htmlReport({{.receipt = made, .profile = {}}}, evilName);
+    EXPECT_NE(page.find(R"(C:\\work\x1b)"), std::string::npos);
+    EXPECT_EQ(page.find(R"(C:\\\\work)"), std::string::npos);
+}
+
+TEST(HtmlReport, anInfiniteRunTimeIsNoLimit) {
+    auto made = receipt("sge.1", 1h);
+    made.limits.runTimeMax = kInfinity;
+    const auto page = htmlReport({{.receipt = made, .profile = {}}}, evilName);
+    EXPECT_EQ(page.find("of infinity"), std::string::npos);
+    EXPECT_NE(page.find("no limit"), std::string::npos);
 }
 
 TEST(HtmlReport, noTextOfAUserBecomesMarkup) {
