@@ -67,6 +67,16 @@ def finished(mom, job, child=None, **more):
     return answer
 
 
+def test_a_job_has_no_limits_of_the_job_that_submitted_it(mom):
+    """A job that submits another job with qsub -V gives it all its variables."""
+    job = begin(mom, one_host())
+    finished(mom, job, mom.launch(job, "/bin/sh", "-c", "env", PINFOLD_JOB="pbs.7.srv", PINFOLD_MEMORY_MAX="9", PINFOLD_TASKS_MAX="9", MINE="1"))
+    variables = dict(line.split("=", 1) for line in output(mom, job).splitlines())
+    assert (variables["PINFOLD_JOB"], variables["MINE"]) == ("pbs.1.srv", "1")
+    assert "9" not in (variables.get("PINFOLD_MEMORY_MAX"), variables.get("PINFOLD_TASKS_MAX"))
+    expect_nothing_left()
+
+
 @pytest.mark.parametrize("job_id", ["1.srv", "12[7].srv", "3456789.very-long-name.of.a-server.example.org"])
 def test_a_job_on_one_host(mom, job_id):
     key, job = f"pbs.{job_id}", begin(mom, one_host(job_id, walltime="01:00:00"))

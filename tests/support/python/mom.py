@@ -130,12 +130,12 @@ class Mom:
             (self.home / "mom_priv/jobs" / f"{job['id']}.JB").touch()
         return answer
 
-    def launch(self, job, *command):
-        """Starts the process that becomes the job or a task of it. The exit status of the process is NOT_LAUNCHED if the hook rejected the
-        launch."""
+    def launch(self, job, *command, **environment):
+        """Starts the process that becomes the job or a task of it. `environment` is what the user has given to the job with qsub -v or -V. The
+        exit status of the process is NOT_LAUNCHED if the hook rejected the launch."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=list(command),
-                           env={"PBS_JOBID": job["id"], "PBS_TASKNUM": str(number), "PATH": "/usr/bin:/bin"})
+                           env={"PBS_JOBID": job["id"], "PBS_TASKNUM": str(number), "PATH": "/usr/bin:/bin", **environment})
         owner = pwd.getpwnam(job["euser"])
         streams = []
         for suffix in ("OU", "ER"):

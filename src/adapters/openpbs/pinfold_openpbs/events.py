@@ -86,7 +86,10 @@ def on_launch(event):
     """Adopts the parent of this hook. MoM has forked the parent, which becomes the job or a task, and waits for the hook to end."""
     opened = open_job(event.job, *adopt([os.getppid()]), *(["--batch"] if starts_script(event) else []))
     for name, value in words.variables(opened["environment"], event.env).items():
-        event.env[name] = value.replace(",", "\\,")  # MoM splits the text of all variables at commas
+        if value is None:
+            del event.env[name]
+        else:
+            event.env[name] = value.replace(",", "\\,")  # MoM splits the text of all variables at commas
 
 
 def starts_script(event):

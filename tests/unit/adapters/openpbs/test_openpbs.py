@@ -144,8 +144,9 @@ def test_the_jobs_own_values_of_limits_stay_unless_they_are_of_another_job():
     assert words.variables(given, {}) == given
     own = {"PINFOLD_MEMORY_MAX": "mine", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": "7"}
     assert words.variables(given, own) == {"PINFOLD_JOB": "pbs.2.srv", "CUDA_VISIBLE_DEVICES": "0"}
-    other = {"PINFOLD_JOB": "pbs.1.srv", "PINFOLD_MEMORY_MAX": "9", "OMP_NUM_THREADS": "1"}
-    assert words.variables(given, other) == {"PINFOLD_JOB": "pbs.2.srv", "PINFOLD_MEMORY_MAX": "5", "CUDA_VISIBLE_DEVICES": "0"}
+    other = {"PINFOLD_JOB": "pbs.1.srv", "PINFOLD_MEMORY_MAX": "9", "PINFOLD_CPU_QUOTA": "9", "OMP_NUM_THREADS": "1", "HOME": "/home/alice"}
+    assert words.variables(given, other) == {"PINFOLD_JOB": "pbs.2.srv", "PINFOLD_MEMORY_MAX": "5", "PINFOLD_CPU_QUOTA": None,
+                                             "CUDA_VISIBLE_DEVICES": "0"}
 
 
 def test_time_cpus_gpus_and_the_node():
