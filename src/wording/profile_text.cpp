@@ -49,7 +49,7 @@ double meanOf(const ProfilePoint& point, Curve curve) {
 
 std::string decimal(double value) {
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), value > 0 && value < 0.1 ? "%.3f" : value < 10 ? "%.1f" : "%.0f", value);
+    std::snprintf(text.data(), text.size(), value >= 0.0005 && value < 0.1 ? "%.3f" : value < 10 ? "%.1f" : "%.0f", value);
     return text.data();
 }
 
@@ -159,6 +159,10 @@ std::string amountOf(Curve curve, double value, const Amounts& amounts) {
     return "";
 }
 
+bool isShown(const Profile& profile, Curve curve, const Amounts& amounts) {
+    return amountOf(curve, highestOf(profile, curve), amounts) != amountOf(curve, 0, amounts);
+}
+
 std::string sparkline(const std::vector<double>& values, double highest) {
     std::string text;
     for (const auto value : values)
@@ -169,10 +173,10 @@ std::string sparkline(const std::vector<double>& values, double highest) {
 std::string profileLines(const Profile& profile, const Amounts& amounts) {
     std::string text;
     for (const auto& row : curves()) {
+        if (!isShown(profile, row.curve, amounts))
+            continue;
         const auto values = valuesOf(profile, row.curve, kSparkColumns);
         const auto top = *std::ranges::max_element(values);
-        if (top <= 0)
-            continue;
         const std::string name = row.name;
         text += "  " + name + std::string(kNameWidth - name.size(), ' ') + sparkline(values, top) + " at most " +
                 amountOf(row.curve, highestOf(profile, row.curve), amounts) + "\n";
@@ -194,7 +198,7 @@ std::string profileCharts(const Profile& profile, const ChartLimits& limits, con
     const auto columns = std::max(width, kLeastWidth) - kAxisWidth;
     std::string text;
     for (const auto& row : curves()) {
-        if (highestOf(profile, row.curve) <= 0)
+        if (!isShown(profile, row.curve, amounts))
             continue;
         text += (text.empty() ? "" : "\n") + chart(profile, row.curve, limits, amounts, columns) +
                 timeAxis(profile, amounts, columns);

@@ -27,10 +27,14 @@ double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
 
+/// Returns true if the pages show the curve. They do not show a curve whose highest value is written as zero, because a chart is
+/// as high as its highest value.
+bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
+
 /// Returns one line of block characters, one for each value. A full block stands for `highest`.
 std::string sparkline(const std::vector<double>& values, double highest);
 
-/// Returns one line for each curve that is not always 0, for the page of `pinfold why`. The text is empty for an empty profile.
+/// Returns one line for each curve that isShown(), for the page of `pinfold why`. The text is empty for an empty profile.
 std::string profileLines(const Profile& profile, const Amounts& amounts);
 /// Returns an empty line and profileLines(), to be added to the page about a job. The text is empty if there is no profile.
 std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts);

@@ -137,9 +137,9 @@ std::string path(const std::vector<double>& values, double top) {
 }
 
 std::string figure(const Profile& profile, Curve curve, const ChartLimits& limits) {
-    const auto highest = highestOf(profile, curve);
-    if (highest <= 0)
+    if (!isShown(profile, curve, amounts))
         return "";
+    const auto highest = highestOf(profile, curve);
     const auto values = valuesOf(profile, curve, kColumns);
     const auto limit = limitOf(curve, limits);
     auto top = std::max(*std::ranges::max_element(values), highest / 2);

@@ -89,6 +89,20 @@ TEST(HtmlReport, aJobWithoutAProfileHasNoCurves) {
     EXPECT_NE(page.find("<h1>Job sge.2</h1>"), std::string::npos);
 }
 
+TEST(HtmlReport, aCurveWhoseHighestValueIsWrittenAsZeroIsNotThere) {
+    ProfilePoint point{.length = 60s};
+    const auto cpu = static_cast<std::size_t>(Measure::Cpu);
+    point.most[static_cast<std::size_t>(Measure::Tasks)] = 1;
+    const auto pageWith = [&](float used) {
+        point.most[cpu] = used;
+        Profile profile;
+        profile.add(point);
+        return htmlReport({{.receipt = receipt("sge.1", 1h), .profile = profile}}, evilName);
+    };
+    EXPECT_EQ(pageWith(40).find("CPUs at most"), std::string::npos);
+    EXPECT_NE(pageWith(40'000).find("0.040 CPUs at most"), std::string::npos);
+}
+
 TEST(HtmlReport, hasATableOfAllTasks) {
     auto job = receipt("sge.1", 1h);
     job.tasks = 64;
