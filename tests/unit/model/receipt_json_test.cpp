@@ -4,6 +4,7 @@
 #include "tests/support/cpp/mutation.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <string>
 #include <string_view>
@@ -140,6 +141,26 @@ TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
     ASSERT_TRUE(listless) << listless.error().message;
     EXPECT_TRUE(listless->taskList.empty());
     EXPECT_EQ(decoded->usage.oomKills, std::nullopt);
+}
+
+/// Adds a member of each kind of value to all objects in the JSON value. The numbers of a receipt are whole in every version.
+void addMembers(nlohmann::json& json) {
+    for (auto& [name, value] : json.items())
+        if (value.is_structured() && name != "labels") // users choose the names of labels, so each member is a label
+            addMembers(value);
+    if (json.is_object())
+        json.update({{"later_text", "x"}, {"later_number", 5}, {"later_list", {1, nullptr}}, {"later_object", {{"a", 1}}}});
+}
+
+TEST(ReceiptJson, whatALaterVersionAddsIsLeftOut) {
+    auto receipt = fullReceipt();
+    receipt.taskList = {{.number = 0, .kind = TaskKind::Batch, .command = "a"}, {.number = 1, .command = "b"}};
+    auto json = nlohmann::json::parse(encode(receipt));
+    addMembers(json);
+    ASSERT_TRUE(json.contains("later_list") && json["task_list"][1].contains("later_list"));
+    const auto decoded = decodeReceipt(json.dump());
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(*decoded, receipt);
 }
 
 TEST(ReceiptJson, whatEveryPinfoldHasWrittenIsNeeded) {
