@@ -25,12 +25,12 @@ def test_of_a_warning_with_a_signal():
 
 
 def test_of_a_warning_and_of_the_end():
-    options = ["--run-time-max", "3s", "--run-time-warning", "2s"]
+    options = ["--run-time-max", "10s", "--run-time-warning", "9s"]
     status, _, err = finish(start_job("warned.2", "sleep", "1000", options=options))
     assert status == -15
     warning, end = err.splitlines(True)
     assert re.fullmatch(WARNING.format(key="warned.2"), warning)
-    assert " was stopped: it reached its run time limit of 3s. It ran for " in end
+    assert " was stopped: it reached its run time limit of 10s. It ran for " in end
 
 
 def test_a_restarted_pinfoldd_keeps_the_warning():
