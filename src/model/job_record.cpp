@@ -73,6 +73,7 @@ void putFigures(Json& json, const Boxed<FinalFigures>& figures) {
     if (!figures)
         return;
     Json object{{"ended", figures->ended}, {"wall", figures->wall}};
+    put(object, "user", optionalToJson(figures->user), Unset::LeftOut);
     putUsage(object, figures->usage, isOfReceipts, Unset::LeftOut);
     put(json, "figures", std::move(object));
 }
@@ -84,6 +85,7 @@ void takeFigures(const Json& json, Boxed<FinalFigures>& figures) {
     figures.emplace();
     figures->ended = taken->at("ended").get<RealTime>();
     figures->wall = taken->at("wall").get<Microseconds>();
+    optionalFromJson(*taken, "user", figures->user);
     takeUsage(*taken, figures->usage);
 }
 

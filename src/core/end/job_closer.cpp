@@ -71,6 +71,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.limitsNotEnforced = record.limitsNotEnforced;
     receipt.allocation = record.allocation;
     receipt.origin = origins.of(record);
+    if (record.figures->user)
+        receipt.origin.user = record.figures->user;
     receipt.slots = record.slots;
     receipt.identity = record.identity;
     receipt.taskList = taskListOf(job, receipt);
@@ -111,8 +113,10 @@ void JobCloser::note(Job& job) const {
     auto usage = lookAtUsage(job);
     dropCurrent(usage);
     const auto& loop = core_.context.loop;
-    job.record.figures =
-        FinalFigures{.ended = loop.realTime(), .wall = loop.bootTime() - job.record.createdBoot, .usage = std::move(usage)};
+    job.record.figures = FinalFigures{.ended = loop.realTime(),
+                                      .wall = loop.bootTime() - job.record.createdBoot,
+                                      .usage = std::move(usage),
+                                      .user = parts_.origins.of(job.record).user};
 }
 
 void JobCloser::forgetNote(Job& job) {

@@ -84,6 +84,18 @@ TEST_F(JobFactsTest, aRestartLosesNothingOfIt) {
     expectFacts(receipts()[0]);
 }
 
+TEST_F(JobFactsTest, aRestartBeforeTheReceiptIsStoredDoesNotLoseTheNameOfTheUser) {
+    auto leader = child();
+    ASSERT_TRUE(createWith("sge.1", leader, {}));
+    background->hold(Lane::HistoryWrite);
+    end(leader);
+    holdAtRestart = Lane::Names; // the restarted pinfoldd writes the receipt before it has an answer of its own
+    crash();
+    restart();
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].origin.user, "user1000");
+}
+
 TEST_F(JobFactsTest, aPowerCutLosesNothingOfIt) {
     auto leader = child();
     ASSERT_TRUE(createWith("sge.1", leader, kFacts, root, 4));

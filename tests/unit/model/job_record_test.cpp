@@ -55,7 +55,7 @@ JobRecord fullRecord() {
     record.ownersBatch = true;
     record.slots = 4;
     record.identity = {.jobName = "a \"job\"", .account = "physics", .arrayTask = 7, .nodes = {"node1"}, .labels = {{"a", "b"}}};
-    record.figures = FinalFigures{.ended = fromUsec<RealTime>(1'763'678'000'000'002), .wall = 17us, .usage = {}};
+    record.figures = FinalFigures{.ended = fromUsec<RealTime>(1'763'678'000'000'002), .wall = 17us, .usage = {}, .user = "alice"};
     record.figures->usage.cpuUser = 42us;
     record.figures->usage.ioDevices = {{"8:0", 1, 2, 3, 4}};
     return record;
