@@ -208,13 +208,15 @@ def opened(story, *options, owner):
         _, err = process.communicate(timeout=PATIENCE)
         err = err.decode(errors="replace")
         story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
+        # `pinfold open` itself repeats a call whose answer is lost. Perhaps the first call has opened the job, and the node refused the second
+        # call after the end of the job.
+        disturbed = bool(story.disturbed(OUTAGE, since=begin))
+        story.asked_again |= disturbed
         if process.returncode == 0:
-            story.asked_again |= bool(story.disturbed(OUTAGE, since=begin))  # `pinfold open` itself may have repeated the call
             return True
         lost = process.returncode in (UNREACHABLE, TIMED_OUT) or any(word in err for word in OUTAGES)
-        if not lost or not story.disturbed(OUTAGE, since=begin) or begin > end:
+        if not lost or not disturbed or begin > end:
             break
-        story.asked_again = True
         select.select([], [], [], 0.1)
     story.refused += 1
     story.expect(refused(story, err, begin), f"not opened: {err!r}")

@@ -74,7 +74,7 @@ class Story:
     attempts: list = field(default_factory=list)
     told: dict | None = None  # the receipt that the epilogue got
     refused: int = 0
-    asked_again: bool = False  # whether a prologue repeated its call because the answer was lost
+    asked_again: bool = False  # whether a prologue may have repeated its call because an answer was lost
     wrong: list = field(default_factory=list)
 
     def __post_init__(self):
