@@ -69,10 +69,10 @@ def finished(mom, job, child=None, **more):
 
 def test_a_job_has_no_limits_of_the_job_that_submitted_it(mom):
     """A job that submits another job with qsub -V gives it all its variables."""
-    job = begin(mom, one_host())
+    job = begin(mom, one_host("41.srv"))
     finished(mom, job, mom.launch(job, "/bin/sh", "-c", "env", PINFOLD_JOB="pbs.7.srv", PINFOLD_MEMORY_MAX="9", PINFOLD_TASKS_MAX="9", MINE="1"))
     variables = dict(line.split("=", 1) for line in output(mom, job).splitlines())
-    assert (variables["PINFOLD_JOB"], variables["MINE"]) == ("pbs.1.srv", "1")
+    assert (variables["PINFOLD_JOB"], variables["MINE"]) == ("pbs.41.srv", "1")
     assert "9" not in (variables.get("PINFOLD_MEMORY_MAX"), variables.get("PINFOLD_TASKS_MAX"))
     expect_nothing_left()
 
