@@ -71,8 +71,6 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.limitsNotEnforced = record.limitsNotEnforced;
     receipt.allocation = record.allocation;
     receipt.origin = origins.of(record);
-    if (record.figures->user)
-        receipt.origin.user = record.figures->user;
     receipt.slots = record.slots;
     receipt.identity = record.identity;
     receipt.taskList = taskListOf(job, receipt);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/history/origins.hpp"
 
+#include <utility>
+
 namespace pinfold {
 namespace {
 
@@ -34,11 +36,14 @@ std::optional<std::string> Origins::nameOf(uid_t user) {
 }
 
 Origin Origins::of(const JobRecord& record) const {
-    const auto user = names_.find(record.uid);
+    const auto known = names_.find(record.uid);
+    auto user = known == names_.end() ? std::nullopt : known->second;
+    if (record.figures && record.figures->user)
+        user = record.figures->user;
     return {.host = set(context_.hostName()),
             .bootId = set(record.bootId),
             .cluster = set(context_.config.daemon.cluster),
-            .user = user == names_.end() ? std::nullopt : user->second,
+            .user = std::move(user),
             .version = set(context_.version)};
 }
 
