@@ -12,13 +12,21 @@ from test_several_jobs import pinfold, printed
 MIB = 1 << 20
 
 
-def look(world, key):
-    """Waits until pinfoldd has looked twice at the use of the live job."""
-    [job] = [job for job in world.manager().ListJobs() if job["key"] == key]
+def look(world, job, anon):
+    """Makes the job use this much memory, and waits until pinfoldd has looked at the job."""
+    def looks():
+        return len(world.manager().GetProfile(str(job["key"]))["lengths"])
+    before = looks()
     cgroup = world.root / "sys/fs/cgroup/batch.slice" / job["slice"]
-    (cgroup / "memory.stat").write_text(f"anon {64 * MIB}\nfile {MIB}\nshmem 0\n")
-    (cgroup / "memory.current").write_text(f"{65 * MIB}\n")
-    wait_until(lambda: len(world.manager().GetProfile(key)["lengths"]) >= 2, "two looks at the job")
+    (cgroup / "memory.stat").write_text(f"anon {anon}\nfile {anon}\nshmem 0\n")
+    (cgroup / "memory.current").write_text(f"{2 * anon}\n")
+    wait_until(lambda: looks() > before, "a look at the job")
+
+
+def look_twice(world, key):
+    [live] = [live for live in world.manager().ListJobs() if live["key"] == key]
+    for _ in range(2):
+        look(world, live, 64 * MIB)
 
 
 @pytest.fixture
@@ -26,7 +34,7 @@ def job(world):
     """The key of a job that is over."""
     leader = world.process()
     world.create("sge.17", leader)
-    look(world, "sge.17")
+    look_twice(world, "sge.17")
     world.end("sge.17", leader)
     return "sge.17"
 
@@ -34,7 +42,7 @@ def job(world):
 def test_the_curves_of_a_live_job_are_not_in_the_report_on_its_earlier_run(world, job):
     assert "<svg" in pinfold(world, "report", job).stdout
     world.create(job, world.process())
-    look(world, job)
+    look_twice(world, job)
     status, page, _ = printed(pinfold(world, "report", job))
     assert status == 0 and "<h1>Job sge.17</h1>" in page and "<svg" not in page
 

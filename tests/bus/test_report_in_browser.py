@@ -11,6 +11,7 @@ import pytest
 
 import browser as chromium
 from conftest import BUILD, pidfd, wait_until
+from test_report import look
 
 EVIL = """<img src="http://127.0.0.1:9/x" onerror="document.title='evil'">'&<script>document.title='evil'</script>"""
 EVIL_KEY = """user.<script>"'&<b>"""
@@ -38,17 +39,6 @@ def pictures(request, tmp_path):
     folder = Path(results).parent if results else tmp_path
     folder.mkdir(parents=True, exist_ok=True)
     return folder
-
-
-def look(world, job, anon):
-    """Makes the job use this much memory, and waits until pinfoldd has looked at the job."""
-    def looks():
-        return len(world.manager().GetProfile(str(job["key"]))["lengths"])
-    before = looks()
-    cgroup = world.root / "sys/fs/cgroup/batch.slice" / job["slice"]
-    (cgroup / "memory.stat").write_text(f"anon {anon}\nfile {anon}\nshmem 0\n")
-    (cgroup / "memory.current").write_text(f"{2 * anon}\n")
-    wait_until(lambda: looks() > before, "a look at the job")
 
 
 @pytest.fixture
