@@ -62,7 +62,7 @@ def test_a_slow_disk_holds_up_nobody(world, slow):
     asked = seconds(lambda: world.manager().ListReceipts(options()))
     assert time.monotonic() - begun < 3, "all of it while the disk was busy"
     assert world.live()["sge.1"] == "accounting"
-    assert sorted(listed)[10] < 0.3, f"a call that waited for the disk would have taken 4 s: {started, listed, asked}"
+    assert sorted(listed)[10] < 0.05 and max(started, asked, *listed) < 2, f"the disk takes 4 s: {started, listed, asked}"
     slow.unlink()
     wait_until(lambda: "sge.1" in stored(world), "its receipt is there")
     assert stored(world)["sge.1"]["wall"] < 3_000_000

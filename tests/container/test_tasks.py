@@ -79,7 +79,7 @@ def test_most_figures_are_exact():
     finish(batch)
     exact = [task["exact"] for number, task in tasks_of("tasks.exact").items() if number > 0]
     print(f"{sum(exact)} of {len(exact)} are exact")
-    assert any(exact), "most of them are exact, but systemd and pinfoldd race, and this machine may be busy"
+    assert sum(exact) >= 5, "most of them, but systemd and pinfoldd race, and this machine may be busy"
     expect_nothing_left()
 
 
