@@ -11,6 +11,7 @@
 #include "wrapper/command.hpp"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -165,6 +166,9 @@ void Supervisor::takeUp(const WrapperReply& created) {
 }
 
 void Supervisor::superviseUntilLeaderGone() {
+    // From here on, the supervisor only waits, often for days, and each job has a supervisor. So it gives back the memory that
+    // it no longer needs, such as the memory of the options.
+    ::malloc_trim(0);
     while (!waitStatus_)
         waitOnce();
 }
