@@ -139,15 +139,17 @@ void DaemonLink::attempt() {
 }
 
 void DaemonLink::receive() {
-    std::array<char, kMaxWrapperPacket>
-        packet; // NOLINT(cppcoreguidelines-pro-type-member-init): the kernel provides memory only for pages that are used
-    const auto length = ::recv(socket_.get(), packet.data(), packet.size(), 0);
+    // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would be 64 KiB of the
+    // stack, and the decoder below it would use pages that a supervisor never needs again, but keeps as long as its job runs.
+    const auto length = ::recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (length <= 0)
         return lost(unreachable("it closed the connection, because it restarts or because this user's jobs call it too often"),
                     false);
-    outcome_ = decodeWrapperReply({packet.data(), static_cast<std::size_t>(length)});
+    std::string packet(std::min(static_cast<std::size_t>(length), kMaxWrapperPacket), '\0');
+    packet.resize(static_cast<std::size_t>(std::max<ssize_t>(::recv(socket_.get(), packet.data(), packet.size(), 0), 0)));
+    outcome_ = decodeWrapperReply(packet);
     socket_.reset();
 }
 

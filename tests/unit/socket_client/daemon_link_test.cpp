@@ -194,6 +194,30 @@ TEST_F(DaemonLinkTest, nobodyThereIsSaidAfterFiveSeconds) {
     EXPECT_GE(MonotonicClock::now() - begun, 5s);
 }
 
+TEST_F(DaemonLinkTest, anAnswerMayFillThePacket) {
+    listen();
+    DaemonLink link(path);
+    link.end({"sge.1", 5, {.status = 0, .signal = {}}});
+    EXPECT_FALSE(link.advance());
+    WrapperReply full{"sge.1", {}, {}, {}};
+    full.summary = "x";
+    full.summary.append(kMaxWrapperPacket - encodeWrapperReply(full).size(), 'x');
+    ASSERT_EQ(encodeWrapperReply(full).size(), kMaxWrapperPacket);
+    answer(accept(), full);
+    EXPECT_EQ(outcome(link)->summary, full.summary);
+}
+
+TEST_F(DaemonLinkTest, anAnswerThatIsLargerThanAPacketIsAnError) {
+    listen();
+    DaemonLink link(path);
+    link.end({"sge.1", 5, {.status = 0, .signal = {}}});
+    EXPECT_FALSE(link.advance());
+    const auto connection = accept();
+    const std::string packet = R"({"key":"sge.1","summary":")" + std::string(kMaxWrapperPacket, 'x') + "\"}";
+    ASSERT_EQ(::send(connection.get(), packet.data(), packet.size(), 0), static_cast<ssize_t>(packet.size()));
+    EXPECT_FALSE(outcome(link));
+}
+
 TEST_F(DaemonLinkTest, moreThanAPacketHoldsIsRefusedHere) {
     DaemonLink link(path);
     link.create({std::string(kMaxWrapperPacket, 'x'), {}}, {});
