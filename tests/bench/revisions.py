@@ -28,7 +28,8 @@ disposable.require()
 
 BUILDS = Path("/payload/packages")
 SIDES = {"before": BUILDS / "before", "now": BUILDS / "now", "now again": BUILDS / "now"}
-ROUNDS = int(os.environ.get("PINFOLD_BENCH_ROUNDS", "8"))
+ROUNDS = int(os.environ.get("PINFOLD_BENCH_ROUNDS", "9"))
+LEAST_ROUNDS = 6  # an interval of fewer rounds is too short
 ONE_BY_ONE = 60
 MANY = 400
 AT_ONCE = 16
@@ -164,6 +165,8 @@ def interval(rounds, figure):
 
 
 def main():
+    if ROUNDS < LEAST_ROUNDS:
+        sys.exit(f"PINFOLD_BENCH_ROUNDS is {ROUNDS}, but must be at least {LEAST_ROUNDS}")
     results = collections.defaultdict(dict)
     names = list(SIDES)
     for number in range(ROUNDS):
