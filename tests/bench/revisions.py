@@ -35,7 +35,7 @@ MANY = 400
 AT_ONCE = 16
 LIVE = 200
 DISK = Path("/run/pinfold-bench-disk")
-FSYNC_MS = 5
+FSYNC_MS = 25
 
 
 def files_of(tree):
