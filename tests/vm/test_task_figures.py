@@ -32,27 +32,29 @@ os._exit(0)
 """
 
 
-# The memory in MiB, and the CPU time in seconds of each process. systemd may remove the cgroup of a task before pinfoldd has read it, so
-# several tasks run.
+# The memory in MiB, and the CPU time in seconds of each process.
 PLAN = [(80, 0.2), (8, 1), (80, 0.1), (8, 0.1), (80, 0.2), (8, 0.5)]
+MOST_JOBS = 6
 
 
-def task(mib, seconds):
-    return start_job("figures.vm", "/usr/bin/python3", "-c", SPEND, mib, seconds, options=["--task"])
-
-
-def test_each_task_has_its_cpu_time_and_its_memory_peak():
-    batch = start_job("figures.vm", "sleep", "1000", options=["--memory-max=400M"])
-    wait_running("figures.vm")
+def job_of_tasks(key):
+    """Runs a job with the tasks of PLAN, one after the other, so that the numbers of the tasks are known. Returns the CPU times that the
+    tasks have printed, and the receipt."""
+    batch = start_job(key, "sleep", "1000", options=["--memory-max=400M"])
+    wait_running(key)
     truths = []
-    for mib, seconds in PLAN:  # one after the other, so that the numbers of the tasks are known
-        process = task(mib, seconds)
-        code, out, err = finish(process)
+    for mib, seconds in PLAN:
+        code, out, err = finish(start_job(key, "/usr/bin/python3", "-c", SPEND, mib, seconds, options=["--task"]))
         assert code == 0, err
         truths.append(float(out))
-    run("pinfold", "stop", "--wait", "figures.vm")
+    run("pinfold", "stop", "--wait", key)
     finish(batch)
-    [receipt] = receipts("figures.vm")
+    [receipt] = receipts(key)
+    return truths, receipt
+
+
+def exact_after_checks(truths, receipt):
+    """Compares the figures of the tasks with the truth. Returns the memory in MiB of the tasks whose figures are exact."""
     tasks = {task["number"]: task for task in receipt["task_list"]}
     assert sorted(tasks) == list(range(len(PLAN) + 1))
     report = json.dumps([truths, receipt["task_list"]])
@@ -67,10 +69,20 @@ def test_each_task_has_its_cpu_time_and_its_memory_peak():
         if figures["exact"]:
             assert figures["cpu"] / 1e6 >= 0.9 * truth - 0.2, report
             assert figures["memory_peak"] >= mib * MIB, report
-    exact = {PLAN[number - 1][0] for number, task in tasks.items() if number > 0 and task["exact"]}
-    assert exact == {8, 80}, f"at least one exact task of each kind: {report}"
     assert (tasks[0]["memory_peak"] or 0) < 60 * MIB, report
     assert max(task["memory_peak"] or 0 for task in tasks.values()) <= receipt["memory_peak"], report
     assert sum(task["cpu"] or 0 for task in tasks.values()) <= receipt["cpu_user"] + receipt["cpu_system"] + 10_000, report
     print(report)
+    return {PLAN[number - 1][0] for number, task in tasks.items() if number > 0 and task["exact"]}
+
+
+def test_each_task_has_its_cpu_time_and_its_memory_peak():
+    exact = set()
+    # systemd may remove the cgroup of a task before pinfoldd has read it. On a busy machine that happens to every second task, so more
+    # jobs run until the figures of a large and of a small task were exact.
+    for number in range(MOST_JOBS):
+        exact |= exact_after_checks(*job_of_tasks(f"figures.vm{number}"))
+        if exact == {8, 80}:
+            break
+    assert exact == {8, 80}, "at least one exact task of each kind"
     expect_nothing_left()
