@@ -6,15 +6,15 @@ end of a job, pinfoldd looks for leftovers, reads the figures, makes the receipt
 record. The program also prints PID 1's CPU time for the same ends, and the CPU time of the starts. The program alternates between the two
 ways to end a job."""
 
-import re
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support/python", "container")]
+import cpu_time
 import disposable
-from jobs import CGROUP, RECORDS, expect_nothing_left, run, wait_until
+from jobs import RECORDS, expect_nothing_left, run, wait_until
 
 disposable.require()
 
@@ -24,8 +24,7 @@ ROUNDS = 5
 
 def cpu(service):
     """Returns the microseconds that pinfoldd's service, with all its threads, and PID 1 have used."""
-    daemon = int(re.search(r"usage_usec (\d+)", (service / "cpu.stat").read_text()).group(1))
-    return daemon, int(Path("/proc/1/schedstat").read_text().split()[0]) // 1000
+    return cpu_time.of_cgroup(service), cpu_time.of_pid1()
 
 
 def start():
@@ -69,7 +68,7 @@ def cycle(service, end):
 
 def main():
     run("systemctl", "start", "pinfoldd")
-    service = CGROUP / run("systemctl", "show", "-P", "ControlGroup", "pinfoldd").stdout.strip().lstrip("/")
+    service = cpu_time.cgroup_of("pinfoldd")
     ways = {"one at a time": end_in_turn, f"{JOBS} together": end_together}
     cycles = {way: [] for way in ways}
     for _ in range(ROUNDS):

@@ -7,13 +7,13 @@ other work changes the CPU time less."""
 
 import dataclasses
 import os
-import re
 import statistics
 import sys
 import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support/python", "container", "cluster")]
+import cpu_time
 import disposable
 import grid_engine
 import slurm
@@ -33,20 +33,16 @@ def lines(file):
     return file.read_bytes().count(b"\n") if file.exists() else 0
 
 
-def cpu_time(daemon):
+def cpu_of_parts(daemon):
     """Returns the milliseconds of CPU time that each part has used so far: the batch system's daemon on the node, the processes for which
     the daemon has waited, some services, and the rest."""
     fields = Path(f"/proc/{run('pgrep', '-xo', daemon).stdout.strip()}/stat").read_text().rsplit(")", 1)[1].split()
     own, children = (sum(map(int, times)) * 1e3 / os.sysconf("SC_CLK_TCK") for times in (fields[11:13], fields[13:15]))
     parts = {daemon: own, f"children of {daemon}": children}
     for unit in UNITS:
-        cgroup = run("systemctl", "show", "-P", "ControlGroup", unit).stdout.strip()
-        parts[unit] = usage(CGROUP / cgroup.lstrip("/")) if cgroup else 0
-    return {**parts, "rest": usage(CGROUP) - sum(parts.values())}
-
-
-def usage(cgroup):
-    return int(re.search(r"usage_usec (\d+)", (cgroup / "cpu.stat").read_text())[1]) / 1e3
+        cgroup = cpu_time.cgroup_of(unit)
+        parts[unit] = cpu_time.of_cgroup(cgroup) / 1e3 if cgroup else 0
+    return {**parts, "rest": cpu_time.of_cgroup(CGROUP) / 1e3 - sum(parts.values())}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,14 +53,14 @@ class Turn:
 
 def turn(daemon, file, submit, settle):
     """Counts the lines that the batch system writes when a job is over."""
-    before, spent = lines(file), cpu_time(daemon)
+    before, spent = lines(file), cpu_of_parts(daemon)
     begun = time.monotonic()
     submit()
     wait_until(lambda: lines(file) >= before + JOBS, f"{JOBS} jobs over", 300)
     rate = JOBS / (time.monotonic() - begun)
     settle()
     wait_until(lambda: not leftovers_of_pinfold(), "nothing left")
-    return Turn(rate, {part: (now - spent[part]) / JOBS for part, now in cpu_time(daemon).items()})
+    return Turn(rate, {part: (now - spent[part]) / JOBS for part, now in cpu_of_parts(daemon).items()})
 
 
 def slurm_array(pinfold):

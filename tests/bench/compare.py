@@ -99,7 +99,10 @@ def private_memory(pid):
 
 def asleep(pid):
     """Returns true if the process has closed its connection to pinfoldd."""
-    return not any("socket" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+    try:
+        return not any("socket" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+    except FileNotFoundError:  # the process has closed a descriptor meanwhile
+        return False
 
 
 def supervisor_memory():

@@ -9,9 +9,7 @@ random choices of the rounds (bootstrap). A figure is worse if the whole interva
 
 import collections
 import functools
-import os
 import random
-import re
 import resource
 import shutil
 import statistics
@@ -21,15 +19,12 @@ import time
 from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support/python", "container")]
-import disposable
+import cpu_time
+from compare import asleep, private_memory
 from jobs import CGROUP, RECORDS, expect_nothing_left, main_pid, preloaded, run, wait_until
-
-disposable.require()
 
 BUILDS = Path("/payload/packages")
 SIDES = {"before": BUILDS / "before", "now": BUILDS / "now", "now again": BUILDS / "now"}
-ROUNDS = int(os.environ.get("PINFOLD_BENCH_ROUNDS", "9"))
-LEAST_ROUNDS = 6  # an interval of fewer rounds is too short
 ONE_BY_ONE = 60
 MANY = 400
 AT_ONCE = 16
@@ -81,31 +76,17 @@ def run_many():
     expect_nothing_left()
 
 
-def cpu_of(cgroup):
-    return int(re.search(r"usage_usec (\d+)", (CGROUP / cgroup.lstrip("/") / "cpu.stat").read_text())[1])
-
-
-def cpu_of_unit(unit):
-    return cpu_of(run("systemctl", "show", "-P", "ControlGroup", unit).stdout.strip())
-
-
-def cpu_of_pid1():
-    return int(Path("/proc/1/schedstat").read_text().split()[0]) // 1000
-
-
 def cpu_of_wrappers():
     """Returns the CPU time of the wrappers and their commands that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return int((used.ru_utime + used.ru_stime) * 1e6)
 
 
-CLOCKS = {**{unit: functools.partial(cpu_of_unit, unit) for unit in ("pinfoldd", "systemd-journald", "dbus")},
-          "PID 1": cpu_of_pid1, "pinfold-run and the command": cpu_of_wrappers, "all processes": functools.partial(cpu_of, "/")}
-
-
-def private_memory(pid):
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    return sum(int(kilobytes) for kilobytes in re.findall(r"Private_(?:Clean|Dirty):\s+(\d+) kB", text)) * 1024
+def cpu_clocks():
+    """Returns functions that return the CPU time of each part in microseconds."""
+    cgroups = {**{unit: cpu_time.cgroup_of(unit) for unit in ("pinfoldd", "systemd-journald", "dbus")}, "all processes": CGROUP}
+    return {**{part: functools.partial(cpu_time.of_cgroup, cgroup) for part, cgroup in cgroups.items()},
+            "PID 1": cpu_time.of_pid1, "pinfold-run and the command": cpu_of_wrappers}
 
 
 def live_memory():
@@ -113,7 +94,7 @@ def live_memory():
     jobs = [subprocess.Popen(["pinfold-run", "--job", f"live.{number}", "--", "sleep", "1000"], stdin=subprocess.DEVNULL)
             for number in range(LIVE)]
     wait_until(lambda: len(list(RECORDS.glob("live.*.json"))) == LIVE and
-               all(not holds_socket(job.pid) for job in jobs), f"{LIVE} jobs, and their supervisors asleep")
+               all(asleep(job.pid) for job in jobs), f"{LIVE} jobs, and their supervisors asleep")
     memory = private_memory(main_pid()), statistics.median(private_memory(job.pid) for job in jobs)
     for job in jobs:
         job.terminate()
@@ -123,23 +104,16 @@ def live_memory():
     return memory
 
 
-def holds_socket(pid):
-    """Returns true until the supervisor has closed its connection to pinfoldd."""
-    try:
-        return any("socket" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
-    except FileNotFoundError:  # the supervisor has closed a descriptor meanwhile
-        return True
-
-
 def measured():
     """Returns all figures of the installed build. Smaller is better in each of them."""
     run_many()
     figures = {"time of one job, supervised, in ms": median_time("pinfold-run", "--", "true") * 1e3,
                "time of one job with --exec, in ms": median_time("pinfold-run", "--exec", "--", "true") * 1e3}
     expect_nothing_left()
-    before = {name: clock() for name, clock in CLOCKS.items()}
+    clocks = cpu_clocks()
+    before = {name: clock() for name, clock in clocks.items()}
     figures[f"time per job, {AT_ONCE} at a time, in ms"] = time_of_many()
-    for name, clock in CLOCKS.items():
+    for name, clock in clocks.items():
         figures[f"CPU time per job, {name}, in ms"] = (clock() - before[name]) / MANY / 1e3
     # The container's files are in memory, where fsync(2) costs nothing.
     DISK.write_text(str(FSYNC_MS))
@@ -152,37 +126,34 @@ def measured():
     return figures
 
 
-def median_of(rounds, side):
-    """Returns the median of one side of (before, (now, now again))."""
-    return statistics.median(value for pair in rounds for value in (pair[side] if side else [pair[side]]))
+def median(rounds, *sides):
+    return statistics.median(figures[side] for figures in rounds for side in sides)
 
 
-def interval(rounds, figure):
-    """Returns the figure of all rounds, and the bounds of its interval of 95 %."""
+def interval(rounds, ratio):
+    """Returns the ratio of all rounds, and the bounds of its interval of 95 %."""
     choice = random.Random(1)
-    figures = sorted(figure(choice.choices(rounds, k=len(rounds))) for _ in range(2000))
-    return figure(rounds), figures[50], figures[-51]
+    ratios = sorted(ratio(choice.choices(rounds, k=len(rounds))) for _ in range(2000))
+    return ratio(rounds), ratios[50], ratios[-51]
 
 
 def main():
-    if ROUNDS < LEAST_ROUNDS:
-        sys.exit(f"PINFOLD_BENCH_ROUNDS is {ROUNDS}, but must be at least {LEAST_ROUNDS}")
-    results = collections.defaultdict(dict)
+    count = int(sys.argv[1])
+    results = collections.defaultdict(lambda: [{} for _ in range(count)])
     names = list(SIDES)
-    for number in range(ROUNDS):
+    for number in range(count):
         for name in names[number % 3:] + names[:number % 3]:
             installed(SIDES[name])
             for figure, value in measured().items():
-                results[figure].setdefault(name, []).append(value)
+                results[figure][number][name] = value
             removed(SIDES[name])
-        print(f"round {number + 1} of {ROUNDS} done", flush=True)
+        print(f"round {number + 1} of {count} done", flush=True)
     worse = 0
-    for figure, values in results.items():
-        before, both = values["before"], list(zip(values["now"], values["now again"]))
-        ratio, low, high = interval(list(zip(before, both)), lambda rounds: median_of(rounds, 1) / median_of(rounds, 0))
-        _, self_low, self_high = interval(both, lambda rounds: statistics.median(a for a, _ in rounds) / statistics.median(b for _, b in rounds))
+    for figure, rounds in results.items():
+        ratio, low, high = interval(rounds, lambda chosen: median(chosen, "now", "now again") / median(chosen, "before"))
+        _, self_low, self_high = interval(rounds, lambda chosen: median(chosen, "now") / median(chosen, "now again"))
         worse += low > 1
-        print(f"{'WORSE    ' if low > 1 else 'not worse'}  {figure}: {statistics.median(before):.2f}, now {ratio:.3f} of that "
+        print(f"{'WORSE    ' if low > 1 else 'not worse'}  {figure}: {median(rounds, 'before'):.2f}, now {ratio:.3f} of that "
               f"({low:.3f} to {high:.3f}; the new build against itself {self_low:.3f} to {self_high:.3f})")
     return 1 if worse else 0
 

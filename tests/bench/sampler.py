@@ -22,7 +22,8 @@ from pathlib import Path
 from compare import end, live, report, rows
 
 sys.path[:0] = [str(Path(__file__).resolve().parents[1] / part) for part in ("support/python", "container")]
-from jobs import BATCH, CGROUP, expect_nothing_left, main_pid, run, wait_until
+import cpu_time
+from jobs import BATCH, expect_nothing_left, main_pid, run, wait_until
 
 DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/bench.conf")
 JOBS = 100
@@ -51,14 +52,10 @@ def wake_ups():
 
 def spend(seconds):
     """Returns the wake-ups and the CPU seconds of pinfoldd during this time."""
-    service = CGROUP / run("systemctl", "show", "-P", "ControlGroup", "pinfoldd").stdout.strip().lstrip("/") / "cpu.stat"
-
-    def used():
-        return int(re.search(r"usage_usec (\d+)", service.read_text())[1]) / 1e6
-
-    woken, cpu = wake_ups(), used()
+    service = cpu_time.cgroup_of("pinfoldd")
+    woken, cpu = wake_ups(), cpu_time.of_cgroup(service)
     wait(seconds)
-    return wake_ups() - woken, used() - cpu
+    return wake_ups() - woken, (cpu_time.of_cgroup(service) - cpu) / 1e6
 
 
 def idle():
