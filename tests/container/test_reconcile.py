@@ -143,13 +143,14 @@ def test_records_without_unit(textfile):  # noqa: F811
     run("pinfold", "stop", "--wait", "orphan.7")
     job.wait(30)
     key = text.replace('"key":"orphan.7"', '"key":"orphan.8"').replace('"id":"', '"id":"0000')
+    expected = {"records_ended": ["orphan.8"]}
     for number, plant in enumerate((restart, reconcile)):
         (RECORDS / "orphan.8.json").write_text(key.replace('"id":"', f'"id":"{number}'))
         found = plant()
         if plant is restart:  # a thread writes to the journal, so the entry may come after pinfoldd is ready
-            wait_until(lambda: told_at_the_start() == {"records_ended": ["orphan.8"]}, "told")
+            wait_until(lambda: told_at_the_start() == expected, "told")
         else:
-            assert found == {"records_ended": ["orphan.8"]}
+            assert found == expected
         wait_until(lambda: len(receipts("orphan.8")) == number + 1, "its receipt")
         expect_nothing_left()
         if plant is restart:

@@ -49,7 +49,7 @@ def offer():
     allows to everybody, does not show that it is a thread's. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp tests
     this case."""
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 9):
-        pytest.skip("not with this kernel")
+        pytest.skip("this kernel has no pidfds of threads, which Linux 6.9 introduced")
     run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")
     yield lambda method, thread: run(*as_alice(sys.executable, "-c", OFFER, method, thread)).stdout.strip()
     run("pinfold", "end", "opened.1")

@@ -78,8 +78,8 @@ def exact_after_checks(truths, receipt):
 
 def test_each_task_has_its_cpu_time_and_its_memory_peak():
     exact = set()
-    # systemd may remove the cgroup of a task before pinfoldd has read it. On a busy machine that happens to every second task, so more
-    # jobs run until the figures of a large and of a small task were exact.
+    # systemd may remove the cgroup of a task before pinfoldd has read it. On a busy machine that happens often, so more jobs run until the
+    # figures of a large and of a small task were exact.
     for number in range(MOST_JOBS):
         exact |= exact_after_checks(*job_of_tasks(f"figures.vm{number}"))
         if exact == {8, 80}:

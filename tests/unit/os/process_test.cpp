@@ -221,7 +221,7 @@ TEST(Process, aPidfdOfAThreadIsNone) {
     for (const pid_t id : {thread.id.load(), ::getpid()}) {
         const UniqueFd pidfd(static_cast<int>(::syscall(SYS_pidfd_open, id, kPidfdThread)));
         if (!pidfd)
-            GTEST_SKIP() << "this kernel has none";
+            GTEST_SKIP() << "this kernel has no pidfds of threads, which Linux 6.9 introduced";
         const auto pid = ProcessTable().pidOf(pidfd.get());
         ASSERT_FALSE(pid);
         EXPECT_EQ(pid.error().code, ErrorCode::InvalidArgument);
