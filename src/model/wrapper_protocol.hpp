@@ -5,6 +5,7 @@
 // work for a job. Moreover, a job must start even while the bus does not run.
 #pragma once
 
+#include "base/boxed.hpp"
 #include "base/result.hpp"
 #include "model/allocation.hpp"
 #include "model/job_identity.hpp"
@@ -123,7 +124,7 @@ struct WrapperReply {
     std::optional<std::uint32_t> task = {};         ///< for a further task, the number of the task
     /// If the request asked for the receipt, the answer has the receipt of the ended job, without the leftovers' command lines
     /// and without the list of tasks.
-    std::optional<Receipt> receipt = {};
+    Boxed<Receipt> receipt = {};
     /// The answer to WrapperList has the jobs of the user. Running jobs come first, and newer jobs come before older jobs.
     std::optional<std::vector<WrapperJob>> jobs = {};
 

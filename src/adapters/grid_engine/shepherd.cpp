@@ -139,7 +139,7 @@ bool Shepherd::nameUsAsTheShepherd() {
 }
 
 void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
-    const auto receipt = words.receipt.value_or(Receipt{});
+    const auto receipt = words.receipt ? *words.receipt : Receipt{};
     // The real shepherd writes the file exit_status last. So if the file exit_status is missing, the real shepherd was
     // interrupted.
     if (exit.signal && spool_.read("exit_status").value_or("").empty()) {
