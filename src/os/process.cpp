@@ -10,6 +10,7 @@
 #include <linux/capability.h>
 #include <poll.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -368,11 +369,11 @@ Result<UniqueFd> openPidfd(pid_t pid) {
 }
 
 bool isPidfd(int fd) {
-    std::array<char, 32> link{};
-    const auto length = ::readlink(("/proc/self/fd/" + std::to_string(fd)).c_str(), link.data(), link.size());
-    const std::string_view target(link.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-    // No file can have the path "pidfd:[…" (since Linux 6.9) or "anon_inode:…", because a path begins with a slash.
-    return target == "anon_inode:[pidfd]" || target.starts_with("pidfd:[");
+    constexpr auto pidfds = static_cast<idtype_t>(3); // P_PIDFD, which glibc before 2.36 does not name
+    siginfo_t info{};
+    // WNOWAIT changes nothing, even if the process is a child of this process. For most pidfds the error is ECHILD, because the
+    // process is not a child. For a descriptor that is not a pidfd the error is EBADF.
+    return ::waitid(pidfds, static_cast<id_t>(fd), &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno == ECHILD || errno == EAGAIN;
 }
 
 bool hasEnded(int pidfd) {

@@ -139,8 +139,8 @@ Result<void> sendSignalTo(int pidfd, int signal);
 /// Returns true if the last thread of the process has ended (see pidfd_open(2)).
 bool hasEnded(int pidfd);
 
-/// Returns true for a pidfd. The function isPidfd() reads the descriptor's link in /proc and does not call fstat(2), because
-/// fstat(2) may ask a file server.
+/// Returns true for a pidfd. The function isPidfd() asks waitid(2), which only looks at the kind of the descriptor. It does not
+/// call fstat(2), because fstat(2) may ask a file server.
 bool isPidfd(int fd);
 
 } // namespace pinfold

@@ -8,6 +8,7 @@
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <pthread.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -165,6 +166,24 @@ TEST(Process, anEndedMainThreadIsNotTheEnd) {
     EXPECT_EQ(info->command.front(), '[') << "a command line of " << info->command;
     EXPECT_FALSE(hasEnded(process.pidfd()));
     EXPECT_EQ(*ProcessTable().pidOf(process.pidfd()), process.pid());
+}
+
+TEST(Process, OnlyAPidfdIsAPidfd) {
+    const UniqueFd own(*openPidfd(::getpid()));
+    EXPECT_TRUE(isPidfd(own.get())) << "a process is not its own child";
+    SleepingProcess child;
+    EXPECT_TRUE(isPidfd(child.pidfd()));
+    child.kill();
+    EXPECT_TRUE(isPidfd(child.pidfd())) << "the process may be a zombie";
+    child.reap();
+    EXPECT_TRUE(isPidfd(child.pidfd())) << "the process is gone";
+    // pidfd_send_signal(2) takes the directory of a process in /proc, too.
+    for (const auto& file : {UniqueFd(::open("/proc/self", O_DIRECTORY | O_CLOEXEC)),
+                             UniqueFd(::open("/dev/null", O_PATH | O_CLOEXEC)), UniqueFd(::eventfd(0, EFD_CLOEXEC))}) {
+        ASSERT_TRUE(file);
+        EXPECT_FALSE(isPidfd(file.get()));
+    }
+    EXPECT_FALSE(isPidfd(-1));
 }
 
 TEST(Process, aProcessThatIsNotThereIsGone) {
