@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "pam/login.hpp"
 
+#include "base/deadline.hpp"
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 #include "os/process.hpp"
 #include "pam/choice.hpp"
 #include "pam/origin.hpp"
 #include "socket_client/daemon_link.hpp"
-#include "socket_client/deadline.hpp"
 
 #include <unistd.h>
 

@@ -3,8 +3,8 @@
 // on this node.
 #pragma once
 
+#include "base/deadline.hpp"
 #include "pam/choice.hpp"
-#include "socket_client/deadline.hpp"
 
 #include <cstdint>
 #include <filesystem>

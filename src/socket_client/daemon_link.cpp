@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "socket_client/daemon_link.hpp"
 
-#include "socket_client/deadline.hpp"
+#include "base/deadline.hpp"
 
 #include <fcntl.h>
 #include <linux/sockios.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
-#include "socket_client/deadline.hpp"
+#include "base/deadline.hpp"
 
 #include <string>
 #include <string_view>

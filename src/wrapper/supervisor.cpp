@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "wrapper/supervisor.hpp"
 
+#include "base/deadline.hpp"
 #include "base/error_code.hpp"
 #include "base/parse.hpp"
 #include "base/pidfd.hpp"
 #include "base/unique_fd.hpp"
-#include "socket_client/deadline.hpp"
 #include "socket_client/failure_policy.hpp"
 #include "socket_client/say.hpp"
 #include "wrapper/command.hpp"

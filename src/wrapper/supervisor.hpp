@@ -2,10 +2,9 @@
 // Starts a command as a job or task. The supervisor stays outside of the job, and sleeps until the job or task is over.
 #pragma once
 
+#include "base/deadline.hpp"
 #include "base/error_code.hpp"
-
 #include "socket_client/daemon_link.hpp"
-#include "socket_client/deadline.hpp"
 #include "wrapper/child.hpp"
 #include "wrapper/job_cgroup.hpp"
 #include "wrapper/signals.hpp"

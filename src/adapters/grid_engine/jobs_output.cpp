@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "adapters/grid_engine/jobs_output.hpp"
 
+#include "base/deadline.hpp"
 #include "base/pidfd.hpp"
-#include "socket_client/deadline.hpp"
 #include "socket_client/say.hpp"
 
 #include <fcntl.h>

@@ -2,9 +2,9 @@
 #include "adapters/torque/credentials.hpp"
 
 #include "adapters/torque/command.hpp"
+#include "base/deadline.hpp"
 #include "base/parse.hpp"
 #include "base/unique_fd.hpp"
-#include "socket_client/deadline.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "pam/login.hpp"
 
+#include "base/deadline.hpp"
 #include "base/error_code.hpp"
 #include "base/unique_fd.hpp"
-#include "socket_client/deadline.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"
 
 #include <sys/socket.h>
