@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+#include "postgres/postgres_connection.hpp"
+
+#include <string_view>
+
+namespace pinfold {
+
+/// Checks that this program can read the files of the certificate, its key and the CA. Error: ConfigInvalid.
+Result<void> checkFiles(const PostgresServer& server);
+
+/// Returns the error for a failed connection, with advice if the cause is known. `message` is libpq's message with the verbosity
+/// PQERRORS_VERBOSE, so that it has the SQLSTATE.
+Error connectError(const PostgresServer& server, std::string_view message);
+
+/// Returns "PostgreSQL on db.example.org, port 5432" or the directory of the socket.
+std::string serverName(const PostgresServer& server);
+
+/// Returns libpq's message in one line, without its last line break and without control characters.
+std::string oneLine(std::string_view message);
+
+} // namespace pinfold

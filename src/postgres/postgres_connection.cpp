@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "postgres/postgres_connection.hpp"
+
+#include "postgres/connect_error.hpp"
+
+#include <libpq-fe.h>
+#include <poll.h>
+
+#include <cstring>
+#include <string_view>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+struct ResultCloser {
+    void operator()(PGresult* result) const { ::PQclear(result); }
+};
+using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
+
+/// Returns the parameters of the connection for PQconnectStartParams(), without those whose values are empty.
+std::vector<std::pair<const char*, std::string>> connectParameters(const PostgresServer& server) {
+    std::vector<std::pair<const char*, std::string>> list{
+        {"host", server.host},     {"port", std::to_string(server.port)},        {"dbname", server.database},
+        {"user", server.user},     {"application_name", server.applicationName}, {"client_encoding", "UTF8"},
+        {"gssencmode", "disable"},
+    };
+    if (!server.isLocal()) {
+        list.emplace_back("sslmode", "verify-full");
+        list.emplace_back("sslcert", server.certificate);
+        list.emplace_back("sslkey", server.key);
+        list.emplace_back("sslrootcert", server.ca);
+    }
+    std::erase_if(list, [](const auto& parameter) { return parameter.second.empty(); });
+    return list;
+}
+
+pg_conn* startConnect(const PostgresServer& server) {
+    const auto list = connectParameters(server);
+    std::vector<const char*> names;
+    std::vector<const char*> values;
+    for (const auto& [name, value] : list) {
+        names.push_back(name);
+        values.push_back(value.c_str());
+    }
+    names.push_back(nullptr);
+    values.push_back(nullptr);
+    return ::PQconnectStartParams(names.data(), values.data(), 0);
+}
+
+/// Waits for the connection's socket. Returns the events that happened, and 0 if the deadline has passed.
+short waitFor(const pg_conn* connection, short events, const Deadline& deadline) {
+    pollfd socket{::PQsocket(connection), events, 0};
+    while (!deadline.passed())
+        if (::poll(&socket, 1, deadline.remainingMs()) > 0)
+            return socket.revents;
+    return 0;
+}
+
+PostgresRows rowsOf(const PGresult* result) {
+    PostgresRows out;
+    const int columns = ::PQnfields(result);
+    for (int column = 0; column < columns; ++column)
+        out.columns.emplace_back(::PQfname(result, column));
+    out.rows.resize(static_cast<std::size_t>(::PQntuples(result)));
+    for (int row = 0; row < ::PQntuples(result); ++row)
+        for (int column = 0; column < columns; ++column) {
+            auto& value = out.rows[static_cast<std::size_t>(row)].emplace_back();
+            if (!::PQgetisnull(result, row, column))
+                value.emplace(::PQgetvalue(result, row, column), static_cast<std::size_t>(::PQgetlength(result, row, column)));
+        }
+    return out;
+}
+
+/// Returns the code for an SQLSTATE (reference: appendix A of PostgreSQL's manual).
+ErrorCode codeOf(std::string_view sqlState) {
+    if (sqlState.starts_with("28") || sqlState == "42501")
+        return ErrorCode::Denied;
+    if (sqlState == "57014" || sqlState == "55P03") // the server's own time limits on a statement and on a lock
+        return ErrorCode::TimedOut;
+    if (sqlState.starts_with("08") || sqlState.starts_with("57P") || sqlState == "53300") // shutdown, start, too many connections
+        return ErrorCode::Unreachable;
+    return ErrorCode::Internal;
+}
+
+} // namespace
+
+void PostgresConnection::Closer::operator()(pg_conn* connection) const { ::PQfinish(connection); }
+
+Result<PostgresConnection> PostgresConnection::connect(const PostgresServer& server, Microseconds timeout) {
+    const Deadline deadline(timeout);
+    if (auto readable = checkFiles(server); !readable)
+        return readable.error();
+    Handle handle(startConnect(server));
+    if (!handle)
+        return Error{ErrorCode::Internal, "cannot connect to " + serverName(server) + ": there is not enough memory"};
+    // With this verbosity, the message of a failed connection has the SQLSTATE, for which libpq has no function.
+    ::PQsetErrorVerbosity(handle.get(), PQERRORS_VERBOSE);
+    ::PQsetNoticeProcessor(
+        handle.get(), [](void*, const char*) {}, nullptr);
+    short events = POLLOUT;
+    while (::PQstatus(handle.get()) != CONNECTION_BAD) {
+        if (waitFor(handle.get(), events, deadline) == 0)
+            return Error{ErrorCode::TimedOut, "cannot connect to " + serverName(server) +
+                                                  ": it did not answer in time; check the network and the server's load"};
+        const auto state = ::PQconnectPoll(handle.get());
+        if (state == PGRES_POLLING_OK) {
+            ::PQsetErrorVerbosity(handle.get(), PQERRORS_DEFAULT);
+            ::PQsetnonblocking(handle.get(), 1);
+            return PostgresConnection(std::move(handle));
+        }
+        events = state == PGRES_POLLING_READING ? POLLIN : POLLOUT;
+    }
+    return connectError(server, ::PQerrorMessage(handle.get()));
+}
+
+Result<PostgresRows> PostgresConnection::run(const std::string& sql, const std::vector<std::optional<std::string>>& parameters,
+                                             Microseconds timeout) {
+    std::vector<const char*> values;
+    for (const auto& parameter : parameters)
+        values.push_back(parameter ? parameter->c_str() : nullptr);
+    const Deadline deadline(timeout);
+    return finish(handle_ && ::PQsendQueryParams(handle_.get(), sql.c_str(), static_cast<int>(values.size()), nullptr,
+                                                 values.data(), nullptr, nullptr, 0) == 1,
+                  deadline);
+}
+
+Result<void> PostgresConnection::runScript(const std::string& sql, Microseconds timeout) {
+    const Deadline deadline(timeout);
+    if (auto done = finish(handle_ && ::PQsendQuery(handle_.get(), sql.c_str()) == 1, deadline); !done)
+        return done.error();
+    return {};
+}
+
+Result<PostgresRows> PostgresConnection::finish(bool sent, const Deadline& deadline) {
+    sqlState_.clear();
+    if (!sent)
+        return lost();
+    Result<PostgresRows> outcome = PostgresRows{};
+    for (;;) {
+        if (auto ready = await(deadline); !ready)
+            return ready.error();
+        const ResultHandle result(::PQgetResult(handle_.get()));
+        if (!result)
+            break;
+        const auto status = ::PQresultStatus(result.get());
+        // The first error of a script ends the script.
+        if (status == PGRES_TUPLES_OK && outcome)
+            outcome = rowsOf(result.get());
+        else if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK && status != PGRES_EMPTY_QUERY)
+            outcome = statementFailed(result.get());
+    }
+    if (::PQstatus(handle_.get()) == CONNECTION_BAD)
+        return outcome ? lost() : (handle_.reset(), outcome);
+    return outcome;
+}
+
+Result<void> PostgresConnection::await(const Deadline& deadline) {
+    for (;;) {
+        const int unsent = ::PQflush(handle_.get());
+        if (unsent < 0)
+            return lost();
+        if (unsent == 0 && ::PQisBusy(handle_.get()) == 0)
+            return {};
+        // The server's answer is read while the statement is being sent, because a server whose answer is not read stops reading.
+        if (auto exchanged = exchange(static_cast<short>(unsent ? POLLIN | POLLOUT : POLLIN), deadline); !exchanged)
+            return exchanged;
+    }
+}
+
+Result<void> PostgresConnection::exchange(short events, const Deadline& deadline) {
+    const auto happened = waitFor(handle_.get(), events, deadline);
+    if (happened == 0) {
+        handle_.reset();
+        return Error{ErrorCode::TimedOut,
+                     "PostgreSQL did not answer in time, so the connection was closed; the server may be busy"};
+    }
+    if ((happened & ~POLLOUT) != 0 && ::PQconsumeInput(handle_.get()) == 0)
+        return lost();
+    return {};
+}
+
+Error PostgresConnection::statementFailed(const pg_result* result) {
+    const auto* state = ::PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    if (!state)
+        return {ErrorCode::Unreachable, "the connection to PostgreSQL is lost: " + oneLine(::PQresultErrorMessage(result))};
+    sqlState_ = state;
+    const auto* text = ::PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
+    return {codeOf(sqlState_), "PostgreSQL says: " + oneLine(text ? text : "") + " (SQLSTATE " + sqlState_ + ")"};
+}
+
+Error PostgresConnection::lost() {
+    Error error{ErrorCode::Unreachable, "the connection to PostgreSQL is lost"};
+    if (handle_)
+        error.message += ": " + oneLine(::PQerrorMessage(handle_.get()));
+    handle_.reset();
+    return error;
+}
+
+} // namespace pinfold

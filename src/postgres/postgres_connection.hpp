@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+struct pg_conn;
+struct pg_result;
+
+namespace pinfold {
+
+/// Says where a PostgreSQL server is, and as whom this program connects. Members that are empty have the defaults of libpq.
+struct PostgresServer {
+    /// The name of a host, or an absolute path of the directory of the server's socket. The connection to a host always has TLS,
+    /// and the server's certificate must be for this name.
+    std::string host;
+    std::uint16_t port = 5432;
+    std::string database;
+    std::string user;
+    std::string certificate; ///< the file of this program's own certificate
+    std::string key;         ///< the file of its private key
+    std::string ca;          ///< the file of the CA that signed the server's certificate
+    std::string applicationName;
+
+    bool isLocal() const { return host.empty() || host.front() == '/'; }
+};
+
+struct PostgresRows {
+    std::vector<std::string> columns;
+    std::vector<std::vector<std::optional<std::string>>> rows; ///< as texts; nullopt is NULL
+};
+
+/// A connection to PostgreSQL. No call waits longer than its time limit.
+class PostgresConnection {
+public:
+    /// Errors: ConfigInvalid (a certificate or a key cannot be used), Denied (the server refuses the certificate or the user),
+    /// TimedOut, and otherwise Unreachable. The message says what to do.
+    static Result<PostgresConnection> connect(const PostgresServer& server, Microseconds timeout);
+
+    /// Runs one statement with the parameters $1, $2 and so on; nullopt is NULL. A parameter ends at its first NUL byte.
+    /// Errors: Unreachable (the connection is lost), TimedOut (the connection is closed; the server may still finish the
+    /// statement), Denied (SQLSTATE 28xxx and 42501), and otherwise Internal with the server's message.
+    Result<PostgresRows> run(const std::string& sql, const std::vector<std::optional<std::string>>& parameters,
+                             Microseconds timeout);
+
+    /// Runs several statements without parameters, in one transaction if they do not say otherwise. The errors are those of
+    /// run().
+    Result<void> runScript(const std::string& sql, Microseconds timeout);
+
+    /// Returns the SQLSTATE of the last statement that failed, or an empty text if the last statement did not fail or if the
+    /// server did not answer.
+    const std::string& lastSqlState() const { return sqlState_; }
+
+private:
+    struct Closer {
+        void operator()(pg_conn* connection) const;
+    };
+    using Handle = std::unique_ptr<pg_conn, Closer>;
+
+    explicit PostgresConnection(Handle handle) : handle_(std::move(handle)) {}
+    /// `sent` says whether libpq has taken the statement.
+    Result<PostgresRows> finish(bool sent, const Deadline& deadline);
+    Result<void> await(const Deadline& deadline);
+    Result<void> exchange(short events, const Deadline& deadline);
+    Error statementFailed(const pg_result* result);
+    Error lost();
+
+    Handle handle_; ///< null after a timeout and after the connection was lost
+    std::string sqlState_;
+};
+
+} // namespace pinfold
