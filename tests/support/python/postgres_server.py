@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs a disposable PostgreSQL server with the settings of docs/examples/archive, and a certificate authority of its own."""
+
+import glob
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+from pathlib import Path
+
+TOP = Path(__file__).resolve().parents[3]
+SITE = TOP / "docs/examples/archive"
+LOGIN_HOST = "login1.example.org"
+# The settings of a site need the memory of a site, and a test needs no protection against a power cut.
+OF_TESTS = """
+fsync = off
+shared_buffers = '32MB'
+max_wal_size = '1GB'
+max_connections = 100
+log_min_messages = warning
+"""
+
+
+def programs():
+    """Returns the directory of initdb. Debian has a directory for each release of PostgreSQL."""
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=lambda path: int(path.split("/")[4]))
+    return Path(found[-1] if found else shutil.which("initdb")).parent
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Authority:
+    """A certificate authority. The certificate and the key of NAME are the files NAME.crt and NAME.key in the directory."""
+
+    def __init__(self, directory, name="ca"):
+        self.directory = directory
+        directory.mkdir(exist_ok=True)
+        self.certificate, self.key = directory / f"{name}.crt", directory / f"{name}.key"
+        self.openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "3650", "-subj",
+                     f"/CN=test {name}", "-keyout", self.key, "-out", self.certificate)
+
+    def openssl(self, *words):
+        subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True)
+
+    def issue(self, name, file=None, days=3650, alternative=None):
+        """Makes a certificate for `name`. A negative number of days makes a certificate that has expired already."""
+        certificate, key, request = (self.directory / f"{file or name}.{kind}" for kind in ("crt", "key", "csr"))
+        self.openssl("req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-subj", f"/CN={name}",
+                     "-keyout", key, "-out", request)
+        extensions = self.directory / "extensions"
+        extensions.write_text(f"subjectAltName=DNS:{alternative or name}\n")
+        self.openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial", "-days", days,
+                     "-extfile", extensions, "-out", certificate)
+        key.chmod(0o600)
+        return certificate, key
+
+
+class PostgresServer:
+    """The server starts at once. Its users and lines of pg_hba.conf are those of a site; the tests also connect as the superuser
+    postgres over the socket in `directory`."""
+
+    host = "localhost"
+
+    def __init__(self, directory):
+        self.directory, self.data, self.bin = directory, directory / "data", programs()
+        self.port = free_port()
+        self.process = None
+        self.authority = Authority(directory / "certificates")
+        self.authority.issue("localhost", "server")
+        self.authority.issue(LOGIN_HOST)
+        self.user = self._unprivileged()
+        if self.user:
+            directory.chmod(0o755)
+            os.chown(directory, self.user.pw_uid, self.user.pw_gid)
+        self._run("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "--auth-local=trust", "--no-sync")
+        self.use_certificate("server")
+        self.configure()
+        self.start()
+
+    @staticmethod
+    def _unprivileged():
+        """PostgreSQL refuses to run as root."""
+        if os.geteuid() != 0:
+            return None
+        names = {user.pw_name: user for user in pwd.getpwall()}
+        return names.get("postgres") or names["nobody"]
+
+    def _as_user(self):
+        return ["setpriv", f"--reuid={self.user.pw_uid}", f"--regid={self.user.pw_gid}", "--clear-groups"] if self.user else []
+
+    def _run(self, program, *words):
+        subprocess.run([*self._as_user(), self.bin / program, *map(str, words)], check=True, capture_output=True, cwd="/")
+
+    def _give(self, path):
+        if self.user:
+            os.chown(path, self.user.pw_uid, self.user.pw_gid)
+
+    def use_certificate(self, file):
+        """Copies a certificate and its key to where the server reads them at its next start."""
+        for kind in ("crt", "key"):
+            copy = self.data / f"server.{kind}"
+            shutil.copyfile(self.authority.directory / f"{file}.{kind}", copy)
+            copy.chmod(0o600)
+            self._give(copy)
+        shutil.copyfile(self.authority.certificate, self.data / "ca.crt")
+        self._give(self.data / "ca.crt")
+
+    def configure(self, more=""):
+        """Writes the server's settings: those of a site, then those of tests, then `more`."""
+        with open(self.data / "postgresql.conf", "w", encoding="utf-8") as file:
+            file.write((SITE / "postgresql.conf").read_text() + OF_TESTS)
+            file.write("listen_addresses = 'localhost'\nssl_cert_file = 'server.crt'\nssl_key_file = 'server.key'\nssl_ca_file = 'ca.crt'\n")
+            file.write(f"port = {self.port}\nunix_socket_directories = '{self.directory}'\n{more}\n")
+        (self.data / "pg_hba.conf").write_text("local all all trust\n" + (SITE / "pg_hba.conf").read_text())
+        (self.data / "pg_ident.conf").write_text((SITE / "pg_ident.conf").read_text())
+
+    def start(self):
+        self._run("pg_ctl", "-D", self.data, "-l", self.directory / "log", "-w", "-t", "60", "start")
+
+    def stop(self, mode="fast"):
+        if (self.data / "postmaster.pid").exists():
+            self._run("pg_ctl", "-D", self.data, "-m", mode, "-w", "stop")
+
+    def kill_9(self):
+        """Kills the whole server, so that its next start recovers from the log."""
+        first = int((self.data / "postmaster.pid").read_text().split()[0])
+        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        for pid in [first, *map(int, children)]:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        (self.data / "postmaster.pid").unlink()
+
+    def psql(self, sql, *options, database="pinfold", check=True, **as_whom):
+        """Runs SQL and returns what psql prints, one row on each line, with | between columns. Without `node`, `login` or `connection`,
+        the superuser runs it."""
+        result = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", *options, "-d",
+                                 self.connection(database, **as_whom)], input=sql, capture_output=True, text=True, check=False)
+        if check:
+            assert result.returncode == 0, result.stderr
+            return result.stdout.strip()
+        return result
+
+    def connection(self, database="pinfold", node=None, login=None, user=None):
+        """Returns the parameters of a connection as the superuser, with the certificate of a node, or with that of a login host."""
+        if not node and not login:
+            return f"host={self.directory} port={self.port} user={user or 'postgres'} dbname={database}"
+        certificate, key = self.certificate(node or login)
+        return (f"host={self.host} port={self.port} user={user or ('pinfold_node' if node else 'pinfold_reader')} dbname={database} "
+                f"sslmode=verify-full sslrootcert={self.authority.certificate} sslcert={certificate} sslkey={key}")
+
+    def certificate(self, name):
+        """Returns the files of the certificate and the key of `name`, and makes them if they do not exist."""
+        certificate, key = (self.authority.directory / f"{name}.{kind}" for kind in ("crt", "key"))
+        return (certificate, key) if certificate.exists() else self.authority.issue(name)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop("immediate")
