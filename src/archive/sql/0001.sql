@@ -1,0 +1,378 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+-- Version 1 of the archive's tables and functions, for PostgreSQL 14 and later. `pinfold archive init` runs this file as a
+-- superuser, in one transaction, in a database that belongs to pinfold alone and has the encoding UTF8.
+
+-- Roles ---------------------------------------------------------------------------------------------------------------------------
+
+-- Roles belong to the whole server, so they may be left over from an earlier archive.
+DO $$
+DECLARE
+    wanted record;
+BEGIN
+    FOR wanted IN SELECT * FROM (VALUES ('pinfold_owner', 'NOLOGIN'), ('pinfold_node', 'LOGIN'), ('pinfold_reader', 'LOGIN')) AS r(name, login)
+    LOOP
+        IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = wanted.name) THEN
+            EXECUTE format('CREATE ROLE %I %s', wanted.name, wanted.login);
+        END IF;
+    END LOOP;
+    EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', current_database());
+    EXECUTE format('GRANT CONNECT ON DATABASE %I TO pinfold_owner, pinfold_node, pinfold_reader', current_database());
+END
+$$;
+
+-- All nodes share one role. PostgreSQL lets a role end the sessions of the same role, and lets everybody store large objects.
+-- A node that was taken over must not be able to do either.
+REVOKE EXECUTE ON FUNCTION pg_catalog.pg_terminate_backend(integer, bigint), pg_catalog.pg_cancel_backend(integer),
+    pg_catalog.lo_creat(integer), pg_catalog.lo_create(oid), pg_catalog.lo_from_bytea(oid, bytea) FROM PUBLIC;
+REVOKE ALL ON SCHEMA public FROM PUBLIC;
+ALTER ROLE pinfold_reader SET default_transaction_read_only = on;
+
+CREATE SCHEMA pinfold AUTHORIZATION pinfold_owner;
+CREATE EXTENSION sslinfo SCHEMA pinfold;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA pinfold FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION pinfold.ssl_client_dn_field(text) TO pinfold_owner;
+
+SET LOCAL ROLE pinfold_owner;
+ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
+ALTER DEFAULT PRIVILEGES IN SCHEMA pinfold GRANT SELECT ON TABLES TO pinfold_reader;
+GRANT USAGE ON SCHEMA pinfold TO pinfold_node, pinfold_reader;
+
+-- Tables --------------------------------------------------------------------------------------------------------------------------
+
+CREATE TABLE pinfold.schema_version (
+    version int PRIMARY KEY,
+    applied timestamptz NOT NULL DEFAULT now()
+);
+
+-- Columns whose names end with _us are microseconds. A number that a column has no room for is the largest number of the column,
+-- and a time after the year 9999 is the end of that year; `body` always has the exact value.
+CREATE TABLE pinfold.receipt (
+    node text NOT NULL,                 -- the name in the node's certificate
+    epoch text NOT NULL,                -- the node's history that gave the sequence
+    sequence bigint NOT NULL,
+    id text NOT NULL,
+    cluster text NOT NULL DEFAULT '',
+    key text NOT NULL,
+    run bigint NOT NULL DEFAULT 0,
+    uid bigint NOT NULL,
+    owner text,
+    account text,
+    queue text,
+    project text,
+    host text,
+    started timestamptz NOT NULL,
+    ended timestamptz NOT NULL,
+    wall_us bigint,
+    result text NOT NULL,
+    exit_status int,
+    exit_signal int,
+    outcome text NOT NULL,              -- failed, succeeded or unknown, as outcomeOf() in src/model/receipt.cpp says
+    tasks int,
+    leftovers bigint,
+    leftover_cpu_us bigint,
+    cpu_us bigint,                      -- user and system
+    memory_peak bigint,                 -- bytes
+    memory_max bigint,                  -- the limit in bytes; NULL means that the job had no limit
+    cpus_us bigint,                     -- the CPUs that the job asked for, in microseconds of CPU time a second; NULL is unknown
+    oom_cause text,
+    labels jsonb,
+    received timestamptz NOT NULL DEFAULT now(),
+    body jsonb NOT NULL,                -- the whole receipt, without the members that are null
+    PRIMARY KEY (node, id, ended)
+) PARTITION BY RANGE (ended);
+CREATE INDEX receipt_by_key ON pinfold.receipt (cluster, key, run);
+CREATE INDEX receipt_by_owner ON pinfold.receipt (uid, ended);
+CREATE INDEX receipt_by_end ON pinfold.receipt (ended);
+
+-- Receipts of nodes whose clock is wrong, and of weeks that have no partition yet.
+CREATE TABLE pinfold.receipt_default PARTITION OF pinfold.receipt DEFAULT;
+
+CREATE TABLE pinfold.node (
+    node text NOT NULL,
+    epoch text NOT NULL,
+    position bigint NOT NULL DEFAULT 0, -- all receipts up to this sequence are in the archive, or in pinfold.gap
+    newest bigint NOT NULL DEFAULT 0,   -- the highest sequence that the node has
+    boot text,
+    seen timestamptz NOT NULL DEFAULT now(), -- the server's time of the last put
+    complete timestamptz,               -- the server's time of the last put after which no receipt was missing at the end
+    clock_off interval,                 -- the node's clock minus the server's clock
+    PRIMARY KEY (node, epoch)
+);
+
+-- Sequences that a node no longer had when it sent the receipts after them.
+CREATE TABLE pinfold.gap (
+    node text NOT NULL,
+    epoch text NOT NULL,
+    first bigint NOT NULL,
+    last bigint NOT NULL,
+    noted timestamptz NOT NULL DEFAULT now(),
+    PRIMARY KEY (node, epoch, first)
+);
+
+-- Receipts that cannot be rows of pinfold.receipt, for example because a text has the character \u0000.
+CREATE TABLE pinfold.rejected (
+    node text NOT NULL,
+    epoch text NOT NULL,
+    noted timestamptz NOT NULL DEFAULT now(),
+    why text NOT NULL,
+    body text NOT NULL,
+    digest bytea NOT NULL,              -- SHA-256 of body, so that the same receipt is kept once
+    PRIMARY KEY (node, epoch, digest)
+);
+
+-- Partitions ----------------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION pinfold.partition_name(moment timestamptz) RETURNS text LANGUAGE sql STABLE
+    RETURN 'receipt_' || to_char(moment AT TIME ZONE 'UTC', 'IYYY"w"IW');
+
+-- Makes the partition of the week in which `moment` is, if it does not exist, and moves the week's receipts out of
+-- receipt_default. ATTACH does not lock the other partitions, so reports and other nodes go on. Another session that makes a
+-- partition at this moment, or a report that reads receipt_default for more than a second, is a reason to do nothing: the
+-- receipts go to receipt_default, and the next put tries again. An advisory lock would not do, because every node could hold it.
+CREATE FUNCTION pinfold.make_partition(moment timestamptz) RETURNS void LANGUAGE plpgsql
+    SET search_path = pinfold, pg_temp SET lock_timeout = '1s' AS $$
+DECLARE
+    name text := partition_name(moment);
+    week timestamp := date_trunc('week', moment AT TIME ZONE 'UTC');
+    monday timestamptz := week AT TIME ZONE 'UTC';
+    next_monday timestamptz := (week + interval '7 days') AT TIME ZONE 'UTC';
+BEGIN
+    PERFORM FROM schema_version WHERE version = 1 FOR UPDATE SKIP LOCKED;
+    IF NOT FOUND THEN
+        RETURN;
+    END IF;
+    LOCK TABLE receipt_default IN ACCESS EXCLUSIVE MODE;
+    IF to_regclass('pinfold.' || name) IS NOT NULL THEN
+        RETURN;
+    END IF;
+    EXECUTE format('CREATE TABLE %I (LIKE receipt INCLUDING ALL)', name);
+    EXECUTE format('WITH moved AS (DELETE FROM receipt_default WHERE ended >= $1 AND ended < $2 RETURNING *)
+                    INSERT INTO %I SELECT * FROM moved', name) USING monday, next_monday;
+    EXECUTE format('ALTER TABLE receipt ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name, monday, next_monday);
+EXCEPTION
+    WHEN lock_not_available OR deadlock_detected THEN
+        NULL;
+END
+$$;
+
+-- Makes the partitions of this week and of the next one.
+CREATE FUNCTION pinfold.make_partitions() RETURNS void LANGUAGE plpgsql SET search_path = pinfold, pg_temp AS $$
+DECLARE
+    moment timestamptz;
+BEGIN
+    FOREACH moment IN ARRAY ARRAY[now(), now() + interval '7 days'] LOOP
+        IF to_regclass('pinfold.' || partition_name(moment)) IS NULL THEN
+            PERFORM make_partition(moment);
+        END IF;
+    END LOOP;
+END
+$$;
+
+-- Values of receipts --------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION pinfold.bounded(number numeric) RETURNS bigint LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN number > 9223372036854775807 THEN 9223372036854775807 ELSE number::bigint END;
+
+-- pinfold writes "no limit" as the largest number of 64 bits.
+CREATE FUNCTION pinfold.limited(number numeric) RETURNS bigint LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN number < 18446744073709551615 THEN pinfold.bounded(number) END;
+
+CREATE FUNCTION pinfold.moment_of(us numeric) RETURNS timestamptz LANGUAGE sql STABLE
+    RETURN timestamptz 'epoch' + (CASE WHEN us > 253402300799999999 THEN 253402300799999999 ELSE us END)::double precision
+        * interval '1 microsecond';
+
+-- Counts the CPUs in a list such as 0-3,8.
+CREATE FUNCTION pinfold.cpus_in(list text) RETURNS bigint LANGUAGE sql IMMUTABLE
+    RETURN CASE WHEN list ~ '^[0-9]{1,5}(-[0-9]{1,5})?(,[0-9]{1,5}(-[0-9]{1,5})?)*$' THEN
+        (SELECT sum(coalesce(nullif(split_part(part, '-', 2), ''), part)::bigint - split_part(part, '-', 1)::bigint + 1)
+         FROM string_to_table(list, ',') AS part) END;
+
+-- The nodes' interface ------------------------------------------------------------------------------------------------------------
+
+CREATE FUNCTION pinfold.check_caller(node text) RETURNS void LANGUAGE plpgsql STABLE SET search_path = pinfold, pg_temp AS $$
+DECLARE
+    certified text := ssl_client_dn_field('CN');
+BEGIN
+    IF certified IS DISTINCT FROM check_caller.node THEN
+        RAISE EXCEPTION USING ERRCODE = '28000', MESSAGE = format(
+            'receipts of the node %L need a certificate with this name, and the certificate of this connection has the name %L',
+            check_caller.node, coalesce(certified, 'none'));
+    END IF;
+END
+$$;
+
+CREATE FUNCTION pinfold.position(node text, epoch text) RETURNS bigint LANGUAGE plpgsql STABLE SECURITY DEFINER
+    SET search_path = pinfold, pg_temp AS $$
+BEGIN
+    PERFORM check_caller("position".node);
+    RETURN coalesce((SELECT n.position FROM node n WHERE n.node = "position".node AND n.epoch = "position".epoch), 0);
+END
+$$;
+
+-- Stores receipts in one statement, and returns their sequences. A stored receipt changes only if the exit of the job was unknown
+-- and is known now. put() calls store() with its own search_path.
+CREATE FUNCTION pinfold.store(node text, epoch text, first bigint, last bigint, receipts text[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
+#variable_conflict use_column
+DECLARE
+    sequences bigint[];
+BEGIN
+    WITH parsed AS MATERIALIZED (
+        SELECT r.*, r.exit_status IS NOT NULL OR r.exit_signal IS NOT NULL AS exit_known, b.body
+        FROM unnest(store.receipts) AS t(receipt),
+            LATERAL (SELECT t.receipt::jsonb) AS b(body),
+            LATERAL jsonb_to_record(b.body) AS r(
+                id text, sequence bigint, cluster text, key text, run numeric, uid bigint, "user" text, account text, queue text,
+                project text, host text, started numeric, ended numeric, wall numeric, result text, exit_status int, exit_signal int,
+                tasks numeric, leftovers numeric, leftover_cpu numeric, cpu_user numeric, cpu_system numeric, memory_peak numeric,
+                memory_max numeric, cpu_quota numeric, allocated_cpus text, slots numeric, oom_cause text, labels jsonb)
+    ), stored AS (
+        INSERT INTO receipt AS r (node, epoch, sequence, id, cluster, key, run, uid, owner, account, queue, project, host, started,
+            ended, wall_us, result, exit_status, exit_signal, outcome, tasks, leftovers, leftover_cpu_us, cpu_us, memory_peak,
+            memory_max, cpus_us, oom_cause, labels, body)
+        SELECT store.node, store.epoch, sequence, id, coalesce(cluster, ''), key, coalesce(bounded(run), 0), uid, "user", account,
+            queue, project, host, moment_of(started), moment_of(ended), bounded(wall), result, exit_status, exit_signal,
+            CASE WHEN result = 'exited' AND NOT exit_known THEN 'unknown'
+                 WHEN result = 'exited' AND exit_status = 0 THEN 'succeeded'
+                 ELSE 'failed' END,
+            least(tasks, 2147483647)::int, bounded(leftovers), bounded(leftover_cpu), bounded(cpu_user + cpu_system),
+            bounded(memory_peak), limited(memory_max),
+            coalesce(limited(cpu_quota), cpus_in(allocated_cpus) * 1000000, bounded(slots * 1000000)), oom_cause,
+            nullif(labels, 'null'), jsonb_strip_nulls(body)
+        FROM parsed
+        ON CONFLICT (node, id, ended) DO UPDATE
+            SET result = excluded.result, exit_status = excluded.exit_status, exit_signal = excluded.exit_signal,
+                outcome = excluded.outcome, body = excluded.body
+            WHERE coalesce(r.exit_status, r.exit_signal) IS NULL AND coalesce(excluded.exit_status, excluded.exit_signal) IS NOT NULL
+    )
+    SELECT array_agg(sequence) INTO sequences FROM parsed;
+    IF EXISTS (SELECT FROM unnest(sequences) AS s WHERE s < store.first OR s > store.last) THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format(
+            'a receipt has a sequence that is not in its lot of %s to %s', store.first, store.last);
+    END IF;
+    RETURN sequences;
+END
+$$;
+
+-- Notes the sequences from `first` to `last` that are not in `present`.
+CREATE FUNCTION pinfold.note_gaps(node text, epoch text, first bigint, last bigint, present bigint[]) RETURNS void LANGUAGE sql AS $$
+    INSERT INTO pinfold.gap (node, epoch, first, last)
+    SELECT $1, $2, s.sequence + 1, s.following - 1
+    FROM (SELECT p.sequence, lead(p.sequence) OVER (ORDER BY p.sequence) AS following
+          FROM (SELECT $3 - 1 UNION SELECT $4 + 1 UNION SELECT unnest($5)) AS p(sequence)
+          WHERE p.sequence BETWEEN $3 - 1 AND $4 + 1) AS s
+    WHERE s.following > s.sequence + 1
+$$;
+
+-- Takes a lot of receipts: those of the sequences `first` to `last` that the node still has. An empty lot (last = first - 1) says
+-- only that the node lives. If the answer is lost, the node sends the same lot again.
+CREATE FUNCTION pinfold.put(node text, boot text, epoch text, first bigint, last bigint, newest bigint, node_time timestamptz, receipts text[])
+    RETURNS TABLE ("position" bigint, server_time timestamptz) LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pinfold, pg_temp AS $$
+#variable_conflict use_column
+DECLARE
+    before bigint;
+    present bigint[];
+    receipt text;
+    arrived timestamptz := clock_timestamp();
+BEGIN
+    PERFORM check_caller(put.node);
+    IF (octet_length(put.epoch) BETWEEN 1 AND 64 AND coalesce(octet_length(put.boot), 0) <= 64 AND put.first >= 1
+        AND put.last BETWEEN put.first - 1 AND 9223372036854775806 AND put.newest >= 0 AND isfinite(put.node_time)
+        AND cardinality(put.receipts) <= 1000 AND array_position(put.receipts, NULL) IS NULL) IS NOT TRUE THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format(
+            'this is not a lot: epoch %L, boot %L, sequences %s to %s of %s, %s receipts (at most 1000), time %s', left(put.epoch, 100),
+            left(put.boot, 100), put.first, put.last, put.newest, cardinality(put.receipts), put.node_time);
+    END IF;
+
+    PERFORM make_partitions();
+    INSERT INTO node (node, epoch) VALUES (put.node, put.epoch) ON CONFLICT DO NOTHING;
+    SELECT n.position INTO before FROM node n WHERE n.node = put.node AND n.epoch = put.epoch FOR UPDATE;
+    IF put.first > before + 1 THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format(
+            'the lot begins with the sequence %s, and the archive has the receipts of %s only up to %s', put.first, put.node, before);
+    END IF;
+
+    BEGIN
+        present := store(put.node, put.epoch, put.first, put.last, put.receipts);
+    EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR cardinality_violation THEN
+        -- One receipt has made the statement fail, or two receipts are of the same job.
+        present := '{}';
+        FOREACH receipt IN ARRAY put.receipts LOOP
+            BEGIN
+                present := present || store(put.node, put.epoch, put.first, put.last, ARRAY[receipt]);
+            EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded THEN
+                INSERT INTO rejected (node, epoch, why, body, digest)
+                VALUES (put.node, put.epoch, SQLERRM || ' (SQLSTATE ' || SQLSTATE || ')', receipt, sha256(convert_to(receipt, 'UTF8')))
+                ON CONFLICT DO NOTHING;
+                -- A quotation mark inside of a text is \", and values of labels are texts, so only the member itself matches.
+                present := present || substring(receipt FROM '"sequence": ?([0-9]{1,18})[,}]')::bigint;
+            END;
+        END LOOP;
+    END;
+
+    IF put.last > before THEN
+        PERFORM note_gaps(put.node, put.epoch, before + 1, put.last, present);
+    END IF;
+    UPDATE node n
+    SET position = greatest(before, put.last), newest = greatest(put.newest, put.last), boot = put.boot, seen = arrived,
+        complete = CASE WHEN greatest(before, put.last) >= put.newest THEN arrived ELSE n.complete END,
+        clock_off = put.node_time - arrived
+    WHERE n.node = put.node AND n.epoch = put.epoch;
+    RETURN QUERY SELECT greatest(before, put.last), arrived;
+END
+$$;
+GRANT EXECUTE ON FUNCTION pinfold.position(text, text),
+    pinfold.put(text, text, text, bigint, bigint, bigint, timestamptz, text[]) TO pinfold_node;
+
+-- The administrator's interface ---------------------------------------------------------------------------------------------------
+
+-- One row for each node, with the history that the node has now. `gaps` counts the receipts that the archive cannot get any more:
+-- those that the node had removed, and those that were lost with a history that the node no longer has.
+CREATE VIEW pinfold.status AS
+SELECT DISTINCT ON (n.node) n.node, n.epoch, n.position, n.newest, greatest(n.newest - n.position, 0) AS unsent, n.seen, n.complete,
+    coalesce((SELECT sum(g.last - g.first + 1) FROM pinfold.gap g WHERE g.node = n.node), 0)::bigint
+        + (sum(greatest(n.newest - n.position, 0)) OVER whole)::bigint - greatest(n.newest - n.position, 0) AS gaps,
+    (SELECT count(*) FROM pinfold.rejected j WHERE j.node = n.node) AS rejected,
+    n.clock_off, count(*) OVER whole - 1 AS replaced_histories
+FROM pinfold.node n
+WINDOW whole AS (PARTITION BY n.node)
+ORDER BY n.node, n.seen DESC;
+
+-- Removes the partitions that end before the time `older_than` ago, and what else the archive has received and noted before that
+-- time. The times of receipts in receipt_default are wrong, so the time at which they were received decides. Returns the number of
+-- receipts that were removed.
+CREATE FUNCTION pinfold.prune(older_than interval) RETURNS bigint LANGUAGE plpgsql
+    SET search_path = pinfold, pg_temp SET lock_timeout = '30s' AS $$
+DECLARE
+    cutoff timestamptz := now() - older_than;
+    part name;
+    removed bigint := 0;
+    rows bigint;
+BEGIN
+    IF cutoff >= now() THEN
+        RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('%s does not lie in the past', older_than);
+    END IF;
+    FOR part IN
+        SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+        WHERE i.inhparent = 'receipt'::regclass AND c.relname ~ '^receipt_[0-9]{4}w[0-9]{2}$'
+            AND (to_date(right(c.relname, 7), 'IYYY"w"IW') + 7)::timestamp AT TIME ZONE 'UTC' <= cutoff
+        ORDER BY c.relname
+    LOOP
+        EXECUTE format('ALTER TABLE receipt DETACH PARTITION %I', part);
+        EXECUTE format('SELECT count(*) FROM %I', part) INTO rows;
+        EXECUTE format('DROP TABLE %I', part);
+        removed := removed + rows;
+    END LOOP;
+    DELETE FROM receipt_default WHERE received < cutoff;
+    GET DIAGNOSTICS rows = ROW_COUNT;
+    DELETE FROM rejected WHERE noted < cutoff;
+    DELETE FROM gap WHERE noted < cutoff;
+    DELETE FROM node WHERE seen < cutoff;
+    RETURN removed + rows;
+END
+$$;
+
+-- A node's history may have receipts of the last year already.
+INSERT INTO pinfold.schema_version (version) VALUES (1);
+SELECT count(pinfold.make_partition(now() + weeks * interval '7 days')) FROM generate_series(-52, 1) AS weeks;
+RESET ROLE;
