@@ -45,7 +45,7 @@ CREATE TABLE pinfold.schema_version (
 );
 
 -- Columns whose names end with _us are microseconds. A number that a column has no room for is the largest number of the column,
--- and a time after the year 9999 is the end of that year; `body` always has the exact value.
+-- and a later time than the last day of the year 9999 is that day; `body` always has the exact value.
 CREATE TABLE pinfold.receipt (
     node text NOT NULL,                 -- the name in the node's certificate
     epoch text NOT NULL,                -- the node's history that gave the sequence
@@ -178,7 +178,7 @@ CREATE FUNCTION pinfold.limited(number numeric) RETURNS bigint LANGUAGE sql IMMU
     RETURN CASE WHEN number < 18446744073709551615 THEN pinfold.bounded(number) END;
 
 CREATE FUNCTION pinfold.moment_of(us numeric) RETURNS timestamptz LANGUAGE sql STABLE
-    RETURN timestamptz 'epoch' + (CASE WHEN us > 253402300799999999 THEN 253402300799999999 ELSE us END)::double precision
+    RETURN timestamptz 'epoch' + (CASE WHEN us > 253402214400000000 THEN 253402214400000000 ELSE us END)::double precision
         * interval '1 microsecond';
 
 -- Counts the CPUs in a list such as 0-3,8.
