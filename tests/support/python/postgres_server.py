@@ -4,10 +4,12 @@
 import glob
 import os
 import pwd
+import select
 import shutil
 import signal
 import socket
 import subprocess
+import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
@@ -33,6 +35,17 @@ def free_port():
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return probe.getsockname()[1]
+
+
+def wait_for_end(pid):
+    """Kills a process that need not be a child of this one, and waits until it has ended."""
+    try:
+        descriptor = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return
+    with os.fdopen(descriptor):
+        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        select.select([descriptor], [], [], 60)
 
 
 class Authority:
@@ -70,7 +83,6 @@ class PostgresServer:
     def __init__(self, directory):
         self.directory, self.data, self.bin = directory, directory / "data", programs()
         self.port = free_port()
-        self.process = None
         self.authority = Authority(directory / "certificates")
         self.authority.issue("localhost", "server")
         self.authority.issue(LOGIN_HOST)
@@ -121,22 +133,27 @@ class PostgresServer:
         (self.data / "pg_ident.conf").write_text((SITE / "pg_ident.conf").read_text())
 
     def start(self):
-        self._run("pg_ctl", "-D", self.data, "-l", self.directory / "log", "-w", "-t", "60", "start")
+        with open(self.directory / "log", "ab") as log:
+            self.process = subprocess.Popen([*self._as_user(), self.bin / "postgres", "-D", self.data], stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=log, cwd="/")
+        end = time.monotonic() + 60
+        ask = [self.bin / "pg_isready", "-q", "-h", self.directory, "-p", str(self.port)]
+        while subprocess.run(ask, check=False).returncode != 0:
+            assert self.process.poll() is None and time.monotonic() < end, (self.directory / "log").read_text()
 
-    def stop(self, mode="fast"):
-        if (self.data / "postmaster.pid").exists():
-            self._run("pg_ctl", "-D", self.data, "-m", mode, "-w", "stop")
+    def stop(self, number=signal.SIGINT):
+        """Stops the server. SIGINT ends all sessions, and SIGQUIT does not even write what is in memory."""
+        self.process.send_signal(number)
+        self.process.wait(60)
 
     def kill_9(self):
-        """Kills the whole server, so that its next start recovers from the log."""
-        first = int((self.data / "postmaster.pid").read_text().split()[0])
-        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
-        for pid in [first, *map(int, children)]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-        (self.data / "postmaster.pid").unlink()
+        """Kills the whole server, so that its next start recovers from the log. A new server does not start before all
+        processes of the old one have ended."""
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        self.process.kill()
+        self.process.wait(60)
+        for pid in children:
+            wait_for_end(int(pid))
 
     def psql(self, sql, *options, database="pinfold", check=True, **as_whom):
         """Runs SQL and returns what psql prints, one row on each line, with | between columns. Without `node`, `login` or `connection`,
@@ -148,11 +165,12 @@ class PostgresServer:
             return result.stdout.strip()
         return result
 
-    def connection(self, database="pinfold", node=None, login=None, user=None):
-        """Returns the parameters of a connection as the superuser, with the certificate of a node, or with that of a login host."""
+    def connection(self, database="pinfold", node=None, login=None, user=None, files=None):
+        """Returns the parameters of a connection as the superuser, with the certificate of a node, or with that of a login host. `files`
+        are a certificate and a key to use instead."""
         if not node and not login:
             return f"host={self.directory} port={self.port} user={user or 'postgres'} dbname={database}"
-        certificate, key = self.certificate(node or login)
+        certificate, key = files or self.certificate(node or login)
         return (f"host={self.host} port={self.port} user={user or ('pinfold_node' if node else 'pinfold_reader')} dbname={database} "
                 f"sslmode=verify-full sslrootcert={self.authority.certificate} sslcert={certificate} sslkey={key}")
 
@@ -165,4 +183,4 @@ class PostgresServer:
         return self
 
     def __exit__(self, *_):
-        self.stop("immediate")
+        self.stop(signal.SIGQUIT)

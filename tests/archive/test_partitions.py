@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Receipts lie in weekly partitions, which the nodes' lots make and `prune` removes."""
+
+from datetime import datetime, timedelta, timezone
+
+from conftest import LONG_AGO, receipt, usec
+
+NOW = datetime.now(timezone.utc)
+
+
+def partition(moment):
+    return moment.strftime("receipt_%Gw%V")
+
+
+def drop_this_week(archive):
+    archive.sql(f"DROP TABLE pinfold.{partition(NOW)}, pinfold.{partition(NOW + timedelta(days=7))}")
+
+
+def partitions(archive):
+    return archive.sql("SELECT relname FROM pg_class JOIN pg_inherits ON inhrelid = oid WHERE inhparent = 'pinfold.receipt'::regclass").split()
+
+
+def test_a_lot_makes_the_partitions_of_this_week_and_the_next(archive):
+    drop_this_week(archive)
+    archive.put([receipt(1)])
+    assert {partition(NOW), partition(NOW + timedelta(days=7))} <= set(partitions(archive))
+    assert archive.count(partition(NOW)) == 1
+    assert archive.sql(f"""SELECT count(*) FROM pg_index WHERE indrelid = 'pinfold.{partition(NOW)}'::regclass AND indisvalid""") == "4"
+
+
+def test_many_nodes_at_the_change_of_the_week(archive):
+    for _ in range(3):
+        archive.sql("DELETE FROM pinfold.receipt; DELETE FROM pinfold.node")
+        drop_this_week(archive)
+        nodes = [f"node{number}" for number in range(1, 7)]
+        senders = [archive.start_put([receipt(sequence, node) for sequence in range(1, 101)], node=node) for node in nodes]
+        for sender in senders:
+            _, errors = sender.communicate()
+            assert sender.returncode == 0, errors
+        assert archive.count() == 600
+        archive.put([], first=101, last=100)
+        assert archive.count(partition(NOW)) == 600, "no receipt stays in receipt_default"
+        assert archive.count("rejected") == archive.count("gap") == 0
+
+
+def test_a_long_report_holds_up_no_lot(archive):
+    drop_this_week(archive)
+    with archive.session() as report:
+        report.run("BEGIN; SELECT count(*) FROM pinfold.receipt;")
+        assert archive.put([receipt(1)]) == 1
+        assert archive.count("receipt_default") == 1
+        report.run("COMMIT;")
+    archive.put([receipt(2)])
+    assert archive.count(partition(NOW)) == 2
+
+
+def test_prune(archive):
+    old = NOW - timedelta(days=100)
+    archive.sql(f"SELECT pinfold.make_partition('{old.isoformat()}')")
+    archive.put([receipt(1, ended=usec(old)), receipt(2), receipt(3, ended=0), receipt(4, ended=usec(LONG_AGO + timedelta(days=1))), "{}"],
+                first=1, last=5)
+    archive.put([receipt(1, node="node2", ended=usec(old))], node="node2")
+    archive.sql("UPDATE pinfold.receipt SET received = now() - interval '99 days' WHERE sequence = 4")
+    archive.sql("UPDATE pinfold.node SET seen = now() - interval '91 days' WHERE node = 'node2'")
+    assert partition(old) in partitions(archive)
+    assert archive.sql("SELECT pinfold.prune('90 days')") == "3"
+    assert partition(old) not in partitions(archive) and partition(NOW) in partitions(archive)
+    assert archive.sql("SELECT sequence FROM pinfold.receipt ORDER BY 1").split() == ["2", "3"]
+    assert archive.sql("SELECT node FROM pinfold.node") == "node1"
+    assert archive.count("rejected") == archive.count("gap") == 1
+    assert archive.sql("SELECT pinfold.prune('90 days')") == "0"
+    archive.make()
+
+
+def test_prune_removes_no_week_that_is_partly_younger(archive):
+    monday = datetime.fromisocalendar(*(NOW - timedelta(days=70)).isocalendar()[:2], 1).replace(tzinfo=timezone.utc)
+    archive.put([receipt(1, ended=usec(monday))])
+    archive.sql(f"SELECT pinfold.prune(now() - '{(monday + timedelta(days=6, hours=23)).isoformat()}')")
+    assert archive.count() == 1
+    archive.make()
+
+
+def test_prune_refuses_a_time_in_the_future(archive):
+    archive.put([receipt(1)])
+    assert "22023" in archive.error("SELECT pinfold.prune('0')")
+    assert "22023" in archive.error("SELECT pinfold.prune('-1 day')")
+    assert archive.count() == 1
