@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/paths.hpp"
 #include "base/result.hpp"
+#include "config/archive_config.hpp"
 #include "config/strays_config.hpp"
 #include "model/allocation.hpp"
 #include "model/device_rule.hpp"
@@ -119,6 +120,8 @@ struct Config {
         Microseconds since = 1h;  ///< since = "1h": the time over which the use counts; 1 min to 30 days
         std::uint32_t share = 10; ///< share = "10%": a job is idle below this share of the CPUs that it holds, 1 to 100 percent
     } idle;
+
+    ArchiveConfig archive;
 
     StraysConfig strays;
 

@@ -2,6 +2,7 @@
 // The code in config_loader.cpp catches all exceptions of the library toml++.
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "config/archive_section.hpp"
 #include "config/config.hpp"
 #include "config/config_files.hpp"
 #include "config/setters.hpp"
@@ -210,6 +211,7 @@ const std::map<std::string_view, Section>& sections() {
           {"patience", duration([](Config& c) -> Microseconds& { return c.history.patience; }, 1s, 1h, "1 s to 1 h")},
           {"on_failure", word<HistoryFailure>([](Config& c) -> HistoryFailure& { return c.history.onFailure; },
                                               {{"drain", HistoryFailure::Drain}, {"continue", HistoryFailure::Continue}})}}},
+        {"archive", archiveSection()},
         {"metrics", {{"textfile", textfile}, {"per_job", flag([](Config& c) -> bool& { return c.metrics.perJob; })}}},
         {"profile",
          {{"interval", [](const toml::node& node, Config& config) -> Result<void> {
@@ -308,6 +310,9 @@ Result<LoadedConfig> loadConfig(const ConfigPaths& paths) {
     if (const auto& strays = loaded.config.strays; strays.minUid > strays.maxUid)
         return wrong(loaded.files.back().string() +
                      ":1:1: strays.min_uid is above strays.max_uid, so no user would be checked: lower min_uid or raise max_uid");
+    if (loaded.config.archive.ask && !loaded.config.archive.enabled())
+        return wrong(loaded.files.back().string() +
+                     ":1:1: archive.ask = true needs archive.server = \"HOST\", the host of the site's archive");
     if (loaded.config.unkillable.action == UnkillableAction::Script && loaded.config.unkillable.script.empty())
         return wrong(loaded.files.back().string() + ":1:1: unkillable.action = \"script\" needs unkillable.script = \"/path\"");
     return loaded;

@@ -122,6 +122,15 @@ max_age = "1h"
 max_size = "1M"
 patience = "5s"
 on_failure = "continue"
+[archive]
+server = "archive.example.org"
+port = 6432
+database = "receipts"
+certificate = "/etc/pki/node.crt"
+key = "/etc/pki/node.key"
+ca = "/etc/pki/ca.crt"
+max_unsent = "1M"
+ask = true
 [metrics]
 textfile = "/srv/text/pinfold.prom"
 per_job = true
@@ -161,6 +170,14 @@ script = "/etc/pinfold/unkillable"
     EXPECT_EQ(config.history.maxSize, 1U << 20);
     EXPECT_EQ(config.history.patience, 5s);
     EXPECT_EQ(config.history.onFailure, HistoryFailure::Continue);
+    EXPECT_EQ(config.archive, (ArchiveConfig{.server = "archive.example.org",
+                                             .port = 6432,
+                                             .database = "receipts",
+                                             .certificate = "/etc/pki/node.crt",
+                                             .key = "/etc/pki/node.key",
+                                             .ca = "/etc/pki/ca.crt",
+                                             .maxUnsent = 1 << 20,
+                                             .ask = true}));
     EXPECT_EQ(config.jobs.maxTasks, 4U);
     EXPECT_EQ(config.jobs.maxTasksPerUser, 5U);
     EXPECT_EQ(config.leftovers.reportMax, 0U);
@@ -269,6 +286,16 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[node]\nreserve_memory = \"91%\"\n", "2:18: ", "91%"},
              Row{"[node]\nreserve_memory = \"infinity\"\n", "2:18: ", "infinity"},
              Row{"[node]\nreserve_cpus = \"0-3\"\n", "2:16: ", "0-3"},
+             Row{"[archive]\nserver = \"a,b\"\n", "2:10: ", "one host name"},
+             Row{"[archive]\nserver = \"run/postgresql\"\n", "2:10: ", "absolute path"},
+             Row{"[archive]\nserver = \"@abstract\"\n", "2:10: ", "@abstract"},
+             Row{"[archive]\nserver = 5\n", "2:10: ", "5"},
+             Row{"[archive]\nport = 0\n", "2:8: ", "1 to 65535"},
+             Row{"[archive]\nport = 65536\n", "2:8: ", "65536"},
+             Row{"[archive]\ndatabase = \"\"\n", "2:12: ", "1 to 63"},
+             Row{"[archive]\nkey = \"node.key\"\n", "2:7: ", "absolute"},
+             Row{"[archive]\nmax_unsent = \"1K\"\n", "2:14: ", "1M or more"},
+             Row{"[archive]\nask = true\n", "1:1: ", "needs archive.server"},
              Row{"jobs = 5\n", "1:8: ", "jobs"},
          }) {
         const auto error = errorOf(text);
@@ -283,6 +310,16 @@ TEST_F(ConfigTest, historyMayBeWithoutLimits) {
     EXPECT_EQ(config.history.maxSize, kInfinity);
     EXPECT_EQ(loaded("[history]\nmax_age = 86400\n").config.history.maxAge, 24h) << "seconds";
     EXPECT_EQ(loaded("[history]\nmax_age = 86400\n").config.history.maxSize, 1U << 30);
+}
+
+TEST_F(ConfigTest, theServerOfTheArchiveIsAHostOrADirectory) {
+    EXPECT_FALSE(loaded().config.archive.enabled());
+    EXPECT_FALSE(loaded("[archive]\nserver = \"\"\n").config.archive.enabled());
+    const auto host = loaded("[archive]\nserver = \"2001:db8::1\"\n").config.archive;
+    EXPECT_TRUE(host.enabled() && !host.serverIsSocket());
+    const auto socket = loaded("[archive]\nserver = \"/run/postgresql\"\nmax_unsent = \"infinity\"\n").config.archive;
+    EXPECT_TRUE(socket.enabled() && socket.serverIsSocket());
+    EXPECT_EQ(socket.maxUnsent, kInfinity);
 }
 
 TEST_F(ConfigTest, syntaxErrorsNameTheLine) {
@@ -413,6 +450,7 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
     EXPECT_EQ(config.config.history.maxSize, standard.history.maxSize);
     EXPECT_EQ(config.config.history.patience, standard.history.patience);
     EXPECT_EQ(config.config.history.onFailure, standard.history.onFailure);
+    EXPECT_EQ(config.config.archive, ArchiveConfig{});
     EXPECT_TRUE(config.config.gpus.devices.empty());
     EXPECT_EQ(config.config.gpus.environment, standard.gpus.environment);
     EXPECT_EQ(config.config.allocation.hyperThreads, standard.allocation.hyperThreads);
