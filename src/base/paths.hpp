@@ -20,6 +20,9 @@ constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 constexpr const char* kStateDirectory = "/var/lib/pinfold";
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 
+/// The file in which pinfold-ship says which receipts are in the site's archive (see SentPosition).
+constexpr const char* kSentFile = "/var/lib/pinfold-ship/sent";
+
 /// Returns the path below `root` that corresponds to a path below /.
 inline std::filesystem::path inRoot(const std::filesystem::path& root, const std::filesystem::path& path) {
     return root / path.relative_path();

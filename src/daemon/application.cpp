@@ -150,8 +150,8 @@ public:
                    hostName,
                    PINFOLD_VERSION},
           status_(loop_, [this] { tellStatus(); }), jobs_(context_), historyKeeper_(context_),
-          metricsFile_(
-              {loop_, background_, jobs_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION, logWarningLine}),
+          metricsFile_({loop_, background_, jobs_, history_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION,
+                        logWarningLine}),
           clients_([this](uid_t uid) { return subordinates_.userOf(uid); }), admins_(loop_, background_, clients_),
           callers_(*connection_, clients_),
           manager_({*connection_, loop_, jobs_, historyKeeper_, callers_, clients_, foreign_,

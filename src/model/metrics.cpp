@@ -76,6 +76,10 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, node.history.dropped);
     out.metric("pinfold_history_damaged_total", "counter", "Damaged files of the history that were moved aside.");
     out.sample({}, node.history.damaged);
+    if (node.unsent) {
+        out.metric("pinfold_unsent", "gauge", "Receipts of the history that are not in the site's archive yet.");
+        out.sample({}, *node.unsent);
+    }
     out.metric("pinfold_unclosed_files", "gauge", "Files that users have passed to pinfoldd and that cannot be closed.");
     out.sample({}, node.unclosed);
     out.metric("pinfold_jobs_ended_total", "counter", "Jobs that have ended, by their result.");

@@ -81,6 +81,7 @@ struct NodeMetrics {
     std::size_t unkillable = 0;           ///< the number of live jobs with processes that SIGKILL did not end
     std::optional<std::size_t> idle = {}; ///< the number of idle live jobs; unset if pinfoldd does not look at jobs
     HistoryFigures history = {};
+    std::optional<std::uint64_t> unsent = {}; ///< receipts that are not in the archive; unset if there is no archive
     NodeResources resources = {};
     std::size_t unclosed = 0; ///< the number of users' file descriptors that pinfoldd still has to close, or whose close() hangs
     NodeCounts counts;

@@ -149,6 +149,10 @@ void AsyncHistory::profile(const std::string& id, Reply<std::string> reply) {
     whileWriting<std::string>([id](const History& history) { return history.profile(id); }, std::move(reply));
 }
 
+void AsyncHistory::unsent(const std::filesystem::path& sentFile, Reply<std::uint64_t> reply) {
+    whileWriting<std::uint64_t>([sentFile](const History& history) { return history.unsent(sentFile); }, std::move(reply));
+}
+
 void AsyncHistory::distrust(ino_t inode, const std::string& why) {
     // A failure of ask() or distrust() does not matter, because the next query finds the damage again.
     (void)background_.ask(

@@ -40,6 +40,9 @@ public:
     /// Calls History::profile() in the same way as list().
     void profile(const std::string& id, Reply<std::string> reply);
 
+    /// Calls History::unsent() in the same way as list().
+    void unsent(const std::filesystem::path& sentFile, Reply<std::uint64_t> reply);
+
     /// Returns true while a thread migrates the file of an older pinfold to the newest schema.
     bool migrating() const;
 

@@ -3,11 +3,11 @@
 
 #include "base/parse.hpp"
 #include "model/receipt_json.hpp"
-#include "store/history_clock.hpp"
 #include "store/history_live.hpp"
 #include "store/history_profiles.hpp"
 #include "store/history_query.hpp"
 #include "store/history_schema.hpp"
+#include "store/history_vacuum.hpp"
 
 namespace pinfold {
 namespace {
@@ -49,22 +49,6 @@ constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, star
 
 constexpr const char* kRemoveLive = "DELETE FROM live WHERE id = :id";
 
-constexpr const char* kRemoveOld =
-    "DELETE FROM receipts WHERE number IN"
-    " (SELECT number FROM receipts INDEXED BY by_ended WHERE ended <= :until ORDER BY ended, number LIMIT :limit)";
-
-constexpr const char* kRemoveOfUser =
-    "DELETE FROM receipts WHERE number IN"
-    " (SELECT number FROM receipts INDEXED BY by_uid WHERE uid = :uid ORDER BY ended, number LIMIT :limit)";
-
-// The query counts receipts and not bytes, because a receipt has a maximum size. To count receipts, sqlite needs only the
-// index.
-constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid GROUP BY uid"
-                                      " ORDER BY count(*) DESC, uid LIMIT 1), 0)";
-
-constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
-                               " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
-
 constexpr const char* kInfo = "SELECT (SELECT min(ended) FROM receipts), (SELECT max(ended) FROM receipts),"
                               " (SELECT count(*) FROM receipts)";
 
@@ -76,20 +60,6 @@ void bindKind(const Statement& statement, const Receipt& receipt) {
     statement.bind(":leftovers", std::uint64_t{receipt.leftovers.count > 0});
 }
 
-/// If a job ended at the returned time or earlier, the receipt of the job is too old to keep. Returns nullopt if no receipt is
-/// too old.
-std::optional<RealTime> tooOldUntil(const Retention& retention, RealTime now) {
-    if (!retention.maxAge || now.time_since_epoch() <= *retention.maxAge)
-        return std::nullopt;
-    return now - *retention.maxAge - 1us;
-}
-
-/// Says by how much the history exceeds its limits.
-struct Excess {
-    std::optional<RealTime> tooOldUntil = {}; ///< receipts of jobs that ended at `tooOldUntil` or earlier must be removed
-    bool tooMany = false;
-};
-
 } // namespace
 
 struct History::Impl {
@@ -100,8 +70,6 @@ struct History::Impl {
     Statement changeReceipt;
     Statement addLive;
     Statement removeLive;
-    Statement removeOld;
-    Statement removeOfUser;
     Statement stored;
     std::string epoch;
 
@@ -113,14 +81,6 @@ struct History::Impl {
     Result<void> add(const LiveRow& job) const;
     Result<void> amend(const LateReport& report) const;
     Result<std::optional<Receipt>> find(const std::string& id) const;
-    /// remove(), removeTooOld() and removeTooMany() return how many receipts they removed.
-    Result<std::uint64_t> remove(const Statement& statement, std::uint64_t limit) const;
-    Result<std::uint64_t> removeTooOld(RealTime until, std::uint64_t limit) const;
-    /// Removes the oldest receipts of the user who has the most receipts. So a user who fills the history does not cause the
-    /// removal of other users' receipts.
-    Result<std::uint64_t> removeTooMany(std::uint64_t limit) const;
-    Result<Excess> excess(const Retention& retention, RealTime now) const;
-    Result<void> shrink(const Retention& retention, RealTime now, std::uint64_t maxRows, Vacuumed& done) const;
 };
 
 Result<void> History::Impl::prepare() {
@@ -132,8 +92,6 @@ Result<void> History::Impl::prepare() {
                                          {&changeReceipt, changeReceiptSql.c_str()},
                                          {&addLive, kAddLive},
                                          {&removeLive, kRemoveLive},
-                                         {&removeOld, kRemoveOld},
-                                         {&removeOfUser, kRemoveOfUser},
                                          {&stored, kStored}}) {
         auto prepared = Statement::prepare(db(), sql);
         if (!prepared)
@@ -227,63 +185,6 @@ Result<void> History::Impl::add(const LiveRow& job) const {
     return addLive.finish();
 }
 
-Result<std::uint64_t> History::Impl::remove(const Statement& statement, std::uint64_t limit) const {
-    statement.bind(":limit", limit);
-    if (auto done = statement.finish(); !done)
-        return done.error();
-    return static_cast<std::uint64_t>(sqlite3_changes(db()));
-}
-
-Result<std::uint64_t> History::Impl::removeTooOld(RealTime until, std::uint64_t limit) const {
-    removeOld.bind(":until", until);
-    return remove(removeOld, limit);
-}
-
-Result<std::uint64_t> History::Impl::removeTooMany(std::uint64_t limit) const {
-    auto uid = sqlite::queryNumber(db(), kUserWithMost);
-    if (!uid)
-        return uid;
-    removeOfUser.bind(":uid", *uid);
-    return remove(removeOfUser, limit);
-}
-
-Result<Excess> History::Impl::excess(const Retention& retention, RealTime now) const {
-    if (const auto until = tooOldUntil(retention, now)) {
-        const auto oldest = sqlite::queryNumber(db(), "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
-        if (!oldest)
-            return oldest.error();
-        if (fromUsec<RealTime>(*oldest) <= *until)
-            return Excess{.tooOldUntil = until};
-    }
-    if (!retention.maxBytes)
-        return Excess{};
-    const auto bytes = sqlite::queryNumber(db(), kBytes);
-    if (!bytes)
-        return bytes.error();
-    return Excess{.tooMany = *bytes > *retention.maxBytes};
-}
-
-Result<void> History::Impl::shrink(const Retention& retention, RealTime now, std::uint64_t maxRows, Vacuumed& done) const {
-    while (true) {
-        const auto found = excess(retention, now);
-        if (!found)
-            return found.error();
-        if (!found->tooOldUntil && !found->tooMany)
-            return {};
-        if (done.removed >= maxRows) {
-            done.more = true;
-            return {};
-        }
-        const auto limit = maxRows - done.removed;
-        const auto removed = found->tooOldUntil ? removeTooOld(*found->tooOldUntil, limit) : removeTooMany(limit);
-        if (!removed)
-            return removed.error();
-        if (*removed == 0) // nothing is left to remove, because even an empty file exceeds the limit
-            return {};
-        done.removed += *removed;
-    }
-}
-
 History::History(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 History::History(History&&) noexcept = default;
 History& History::operator=(History&&) noexcept = default;
@@ -340,7 +241,7 @@ Result<std::uint64_t> History::lastManualNumber() const {
 }
 
 Result<HistoryInfo> History::info() const {
-    const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);
+    const auto bytes = bytesInUse(impl_->db());
     if (!bytes)
         return bytes.error();
     const auto statement = Statement::prepare(impl_->db(), kInfo);
@@ -356,30 +257,20 @@ Result<HistoryInfo> History::info() const {
     return info;
 }
 
-Result<Vacuumed> History::vacuum(const Retention& asked, RealTime now, std::size_t maxRows) {
+Result<std::uint64_t> History::unsent(const std::filesystem::path& sentFile) const {
+    const auto epoch = epochOf(impl_->db());
+    if (!epoch)
+        return epoch.error();
+    return countUnsent(impl_->db(), *epoch, sentFile);
+}
+
+Result<Vacuumed> History::vacuum(const Retention& retention, RealTime now, std::size_t maxRows) {
     auto transaction = Transaction::begin(impl_->db());
     if (!transaction)
         return transaction.error();
-    Vacuumed done;
-    auto retention = asked;
-    if (retention.clock && retention.maxAge && *retention.maxAge != kForever) {
-        const auto believed = clockIsBelieved(impl_->db(), *retention.clock, now, *retention.maxAge);
-        if (!believed)
-            return believed.error();
-        done.clockDoubted = !*believed;
-        if (done.clockDoubted)
-            retention.maxAge.reset();
-    }
-    if (auto shrunk = impl_->shrink(retention, now, maxRows, done); !shrunk)
-        return shrunk.error();
-    // A receipt or a profile is seldom larger than a page. So two pages for each row are enough for the receipts that this call
-    // of vacuum() has removed, and for some older free pages.
-    if (auto freed = sqlite::run(impl_->db(), "PRAGMA incremental_vacuum(" + std::to_string(2 * maxRows) + ")"); !freed)
-        return freed.error();
-    const auto bytes = sqlite::queryNumber(impl_->db(), kBytes);
-    if (!bytes)
-        return bytes.error();
-    done.bytes = *bytes;
+    auto done = removeReceipts(impl_->db(), impl_->epoch, retention, now, maxRows);
+    if (!done)
+        return done;
     if (auto committed = transaction->commit(); !committed)
         return committed.error();
     return done;

@@ -48,6 +48,13 @@ struct ClockReading {
     BootTime boot{};
 };
 
+/// Says which receipts stay although they exceed the limits, because they are not in the site's archive yet.
+struct KeepUnsent {
+    std::filesystem::path sentFile; ///< the file of pinfold-ship (see SentPosition)
+    /// While more bytes of the file's pages than maxBytes are in use, the limits apply to unsent receipts, too.
+    std::uint64_t maxBytes = 0;
+};
+
 /// Limits the receipts that the history may keep. If a member is unset, the limit does not exist.
 struct Retention {
     std::optional<Microseconds> maxAge = {}; ///< how long a receipt may stay after the end of its job
@@ -55,10 +62,12 @@ struct Retention {
     std::optional<std::uint64_t> maxBytes = {};
     /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
     std::optional<ClockReading> clock = {};
+    std::optional<KeepUnsent> unsent = {}; ///< unset if the site has no archive
 };
 
 struct Vacuumed {
     std::uint64_t removed = 0; ///< the number of removed receipts
+    std::uint64_t unsent = 0;  ///< the number of those removed receipts that were not in the archive, see Retention::unsent
     bool more = false;         ///< the history still exceeds the limits, so vacuum() must be called again
     std::uint64_t bytes = 0;   ///< the size of the file's pages that are still in use, in bytes
     bool clockDoubted = false; ///< the clock is doubtful, so vacuum() removed no receipt because of its age
@@ -138,13 +147,17 @@ public:
     /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if no key has the form.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
+    /// Returns how many of the sequences in the history are above the position in `sentFile` (see SentPosition). A receipt that
+    /// was removed without having been sent counts until pinfold-ship has passed its sequence. A call reads two rows.
+    Result<std::uint64_t> unsent(const std::filesystem::path& sentFile) const;
     /// Returns false if the connection does not see changes that other programs write after the file was opened. Only a
     /// connection with Mode::ReadOnly can miss changes.
     bool followsWriters() const;
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
     /// system, but at most two pages for each of `maxRows`. First, vacuum() removes receipts that are too old. Then, while the
-    /// file is too large, vacuum() removes the oldest receipts of the user who has the most receipts. The function vacuum() may
+    /// file is too large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, the
+    /// receipts that are not in the archive stay, until the file is larger than KeepUnsent::maxBytes. The function vacuum() may
     /// remove up to `maxRows` receipts more than necessary. The removal of 100 from 1,000,000 receipts takes some 10 ms if the
     /// receipts are too old, and 250 ms if the file is too large. After an error vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);

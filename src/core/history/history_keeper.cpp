@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/history/history_keeper.hpp"
 
+#include "base/paths.hpp"
 #include "core/report/events.hpp"
 
 #include <utility>
@@ -16,6 +17,13 @@ constexpr Microseconds kBetweenSteps = 20ms;
 constexpr std::size_t kReceiptsAtOnce = 100;
 
 } // namespace
+
+Retention HistoryKeeper::configured() const {
+    Retention retention{.maxAge = context_.config.history.maxAge, .maxBytes = context_.config.history.maxSize};
+    if (const auto& archive = context_.config.archive; archive.enabled())
+        retention.unsent = KeepUnsent{inRoot(context_.root, kSentFile), archive.maxUnsent};
+    return retention;
+}
 
 void HistoryKeeper::start() { lookAfter(kFirstLook); }
 
@@ -57,12 +65,13 @@ void HistoryKeeper::stepped(const Result<Vacuumed>& done) {
     if (!done)
         return end(done.error());
     run_->removed += done->removed;
+    run_->unsent += done->unsent;
     if (done->clockDoubted && !std::exchange(clockDoubted_, true))
         logClockDoubted(context_);
     else if (run_->retention.clock && !done->clockDoubted)
         clockDoubted_ = false;
     if (!done->more)
-        return end(Vacuumed{.removed = run_->removed, .more = false, .bytes = done->bytes});
+        return end(Vacuumed{.removed = run_->removed, .unsent = run_->unsent, .more = false, .bytes = done->bytes});
     step_ = context_.loop.after(kBetweenSteps, [this] { step(); });
 }
 
@@ -70,7 +79,7 @@ void HistoryKeeper::end(Result<Vacuumed> outcome) {
     step_.reset();
     const auto run = *std::exchange(run_, std::nullopt);
     if (!outcome)
-        logVacuumFailed(context_, run.removed, outcome.error().message);
+        logVacuumFailed(context_, {.removed = run.removed, .unsent = run.unsent}, outcome.error().message);
     else if (run.removed > 0)
         logHistoryVacuumed(context_, *outcome, run.by);
     if (run.reply)

@@ -9,6 +9,7 @@
 namespace pinfold {
 
 /// Removes old receipts from the history, so that the history stays within the limits of [history] in the configuration.
+/// If the site has an archive, receipts that are not in the archive yet stay until the history exceeds archive.max_unsent.
 /// HistoryKeeper checks the history once an hour, and on request. HistoryKeeper removes only a few receipts at a time (about 10
 /// ms of work). Between two steps of the removal, pinfoldd can write the receipts of jobs that end.
 class HistoryKeeper {
@@ -28,11 +29,10 @@ private:
         std::optional<uid_t> by;
         Reply<Vacuumed> reply; ///< the reply to the request; empty if nobody asked for this run
         std::uint64_t removed = 0;
+        std::uint64_t unsent = 0; ///< the number of those removed receipts that were not in the archive
     };
 
-    Retention configured() const {
-        return {.maxAge = context_.config.history.maxAge, .maxBytes = context_.config.history.maxSize};
-    }
+    Retention configured() const;
     void lookAfter(Microseconds delay);
     void begin(Run run);
     void step();

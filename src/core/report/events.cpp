@@ -48,6 +48,12 @@ std::map<std::string, std::string> limitTexts(const ResourceLimits& limits) {
     return texts;
 }
 
+std::string unsentOf(const Vacuumed& done) {
+    return done.unsent > 0
+               ? fmt::format(" ({} of them not in the archive yet, because the history exceeds archive.max_unsent)", done.unsent)
+               : "";
+}
+
 std::string describe(const Receipt& receipt) {
     std::string text(toString(receipt.result));
     if (receipt.exit.status)
@@ -227,24 +233,25 @@ void logUnkillable(const CoreContext& context, const Job& job, std::size_t count
 
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by) {
     JournalEvent event;
-    event.priority = LOG_INFO;
+    event.priority = done.unsent > 0 ? LOG_WARNING : LOG_INFO;
     event.messageId = kMessageHistoryVacuumed;
-    event.message = fmt::format("history: {} of the oldest receipts removed{}; the remaining receipts take {}", done.removed,
-                                by ? fmt::format(" for user {}", *by) : "", formatSize(done.bytes));
+    event.message = fmt::format("history: {} of the oldest receipts removed{}{}; the remaining receipts take {}", done.removed,
+                                by ? fmt::format(" for user {}", *by) : "", unsentOf(done), formatSize(done.bytes));
     event.fields = {{"PINFOLD_EVENT", "history-vacuumed"},
                     {"PINFOLD_REMOVED", std::to_string(done.removed)},
+                    {"PINFOLD_REMOVED_UNSENT", std::to_string(done.unsent)},
                     {"PINFOLD_HISTORY_BYTES", std::to_string(done.bytes)}};
     if (by)
         event.fields.emplace_back("PINFOLD_BY_UID", std::to_string(*by));
     context.journal.event(event);
 }
 
-void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why) {
+void logVacuumFailed(const CoreContext& context, const Vacuumed& before, const std::string& why) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = fmt::format(
-        "history: cannot remove enough old receipts to keep the limits, next try within an hour; {} removed before the error: {}",
-        counted(removed, "receipt was", "receipts were"), why);
+    event.message = fmt::format("history: cannot remove enough old receipts to keep the limits, next try within an hour; {} "
+                                "removed before the error{}: {}",
+                                counted(before.removed, "receipt was", "receipts were"), unsentOf(before), why);
     logTrouble(context, std::move(event), Trouble::Other);
 }
 

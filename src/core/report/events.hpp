@@ -41,7 +41,7 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
 /// The argument `by` is the user who asked pinfoldd to remove receipts. If pinfoldd removed the receipts without a request,
 /// `by` is unset.
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
-void logVacuumFailed(const CoreContext& context, std::uint64_t removed, const std::string& why);
+void logVacuumFailed(const CoreContext& context, const Vacuumed& before, const std::string& why);
 
 /// The function logHistoryFailing() writes that receipts cannot be written, and logHistoryWorks() writes that receipts can be
 /// written again. The argument `late` is the number of receipts that had been set aside and are in the history now.

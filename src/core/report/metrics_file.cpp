@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/report/metrics_file.hpp"
 
+#include "base/paths.hpp"
 #include "os/replace_file.hpp"
 
 #include <fmt/core.h>
@@ -36,6 +37,7 @@ MetricsFile::MetricsFile(Parts parts) : parts_(std::move(parts)) {
 
 MetricsFile::~MetricsFile() {
     parts_.counter.onChange = nullptr;
+    *alive_ = false;
     if (!file_)
         return;
     const auto gone = std::make_shared<std::promise<void>>();
@@ -75,6 +77,7 @@ void MetricsFile::write() {
     refreshTimer_ = parts_.loop.after(parts_.config.metrics.perJob ? kRefreshPerJob : kRefresh, [this] { write(); });
     if (writing_)
         return changed();
+    askUnsent();
     writing_ = parts_.background.ask(
         Lane::Metrics, [file = *file_, text = metricsText(look())] { return replaceFile(file, text, 0644); },
         [this](const Result<void>& done) { written(done); });
@@ -89,6 +92,19 @@ void MetricsFile::written(const Result<void>& done) {
     failing_ = !done;
 }
 
+void MetricsFile::askUnsent() {
+    if (!parts_.config.archive.enabled()) {
+        unsent_.reset();
+        return;
+    }
+    parts_.history.unsent(inRoot(parts_.root, kSentFile), [this, alive = alive_](const Result<std::uint64_t>& answer) {
+        if (!*alive || !answer || unsent_ == *answer || !parts_.config.archive.enabled())
+            return;
+        unsent_ = *answer;
+        changed();
+    });
+}
+
 NodeMetrics MetricsFile::look() const {
     const auto drain = parts_.jobs.draining();
     NodeMetrics node{.version = parts_.version,
@@ -98,6 +114,7 @@ NodeMetrics MetricsFile::look() const {
                      .unkillable = parts_.jobs.unkillableCount(),
                      .idle = parts_.jobs.idleCount(),
                      .history = parts_.jobs.historyFigures(),
+                     .unsent = unsent_,
                      .resources = parts_.jobs.resources(),
                      .unclosed = parts_.closer.held(),
                      .counts = parts_.counter.counts(),

@@ -8,9 +8,11 @@
 #include "os/background.hpp"
 #include "os/descriptor_closer.hpp"
 #include "os/event_loop.hpp"
+#include "store/async_history.hpp"
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -36,6 +38,7 @@ public:
         EventLoop& loop;
         Background& background;
         const JobManager& jobs;
+        AsyncHistory& history;
         MetricsCounter& counter;
         const DescriptorCloser& closer;
         const Config& config;
@@ -57,12 +60,16 @@ private:
     void changed();
     void write();
     void written(const Result<void>& done);
+    void askUnsent();
     NodeMetrics look() const;
 
     Parts parts_;
     std::optional<std::filesystem::path> file_; ///< the path of the file; unset if MetricsFile should write no file
     bool failing_ = false;
     bool writing_ = false; ///< a write of the file is in progress, and the next write waits until it ends
+    /// The answer to the last askUnsent(). The history may be on a disk that hangs, so the file has the last known number.
+    std::optional<std::uint64_t> unsent_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     EventHandle settleTimer_;
     EventHandle refreshTimer_;
 };

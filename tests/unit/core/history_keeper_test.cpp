@@ -3,6 +3,9 @@
 
 #include "base/message_ids.hpp"
 #include "base/parse.hpp"
+#include "base/paths.hpp"
+#include "os/replace_file.hpp"
+#include "store/sent_position.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <sqlite3.h>
@@ -26,6 +29,12 @@ protected:
             made[n].ended = loop.realTime() - ago;
         }
         ASSERT_TRUE(history->write({made}));
+    }
+    /// Writes the file as pinfold-ship does.
+    void sent(const std::string& epoch, std::uint64_t sequence) const {
+        const auto file = inRoot(node.root(), kSentFile);
+        std::filesystem::create_directories(file.parent_path());
+        ASSERT_TRUE(replaceFile(file, encode(SentPosition{epoch, sequence, loop.realTime()}), 0644));
     }
     std::uint64_t rows() const { return history->list({.limit = 10'000})->size(); }
     Reply<Vacuumed> intoAnswer() {
@@ -102,6 +111,36 @@ TEST_F(HistoryKeeperTest, whatIsNotAskedIsAsConfigured) {
     config.history.maxSize = 0;
     ask({.maxAge = kForever});
     EXPECT_EQ((*answer)->removed, 5U) << "a reload's limits count from then on";
+}
+
+TEST_F(HistoryKeeperTest, aReceiptThatIsNotInTheArchiveStays) {
+    config.archive.server = "archive.example.org";
+    add("old", 5, 25 * kHour);
+    ask({});
+    EXPECT_EQ((*answer)->removed, 0U) << "pinfold-ship has sent nothing yet";
+    ask({.maxAge = 0s, .maxBytes = 0});
+    EXPECT_EQ((*answer)->removed, 0U) << "an administrator who asks does not lose them either";
+    EXPECT_TRUE(removals().empty());
+
+    sent(history->list({})->front().epoch.value(), 3);
+    ask({});
+    EXPECT_EQ((*answer)->removed, 3U);
+    EXPECT_EQ(removals().back().message.find("not in the archive"), std::string::npos);
+
+    config.archive.maxUnsent = 0;
+    keeper.start();
+    loop.advance(kFirstLook);
+    EXPECT_EQ(rows(), 0U) << "beyond archive.max_unsent, history.max_age applies to all receipts";
+    EXPECT_NE(removals().back().message.find("2 of the oldest receipts removed (2 of them not in the archive yet"),
+              std::string::npos)
+        << removals().back().message;
+}
+
+TEST_F(HistoryKeeperTest, withoutAnArchiveNoFileKeepsReceipts) {
+    add("old", 5, 25 * kHour);
+    sent("another-epoch", 0);
+    ask({});
+    EXPECT_EQ((*answer)->removed, 5U);
 }
 
 TEST_F(HistoryKeeperTest, usersMayNot) {

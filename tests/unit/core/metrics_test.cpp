@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests which events pinfoldd counts on a node, and when the counts are in the metrics file.
+#include "base/paths.hpp"
 #include "core/report/events.hpp"
 #include "core/report/metrics_file.hpp"
+#include "store/sent_position.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <fstream>
@@ -19,7 +21,7 @@ protected:
     /// Opens the file as pinfoldd does when it is ready.
     void open() {
         file.reset();
-        file.emplace(MetricsFile::Parts{loop, *background, *manager, *metrics, closer, config, node.root(), "1.2.3",
+        file.emplace(MetricsFile::Parts{loop, *background, *manager, *store, *metrics, closer, config, node.root(), "1.2.3",
                                         [this](const std::string& line) { warnings.push_back(line); }});
         file->configure();
         loop.settle();
@@ -47,6 +49,30 @@ protected:
     DescriptorCloser closer{*background};
     std::optional<MetricsFile> file;
 };
+
+TEST_F(MetricsTest, unsentReceiptsAreCountedWhileTheSiteHasAnArchive) {
+    open();
+    runJob("sge.1");
+    loop.advance(MetricsFile::kSettle * 2);
+    EXPECT_EQ(text().find("pinfold_unsent"), std::string::npos);
+    config.archive.server = "archive.example.org";
+    file->configure();
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_unsent 1")) << text();
+    runJob("sge.2");
+    loop.advance(MetricsFile::kSettle * 2);
+    EXPECT_TRUE(says("pinfold_unsent 2")) << text();
+
+    const auto sent = inRoot(node.root(), kSentFile);
+    std::filesystem::create_directories(sent.parent_path());
+    std::ofstream(sent) << encode(SentPosition{*history->list({})->front().epoch, 2, {}});
+    loop.advance(MetricsFile::kRefresh + MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_unsent 0")) << text();
+    config.archive.server.clear();
+    file->configure();
+    loop.settle();
+    EXPECT_EQ(text().find("pinfold_unsent"), std::string::npos);
+}
 
 TEST_F(MetricsTest, aDrainIsSeen) {
     open();

@@ -78,6 +78,13 @@ std::string samples(const NodeMetrics& node) {
     return kept;
 }
 
+TEST(Metrics, unsentReceiptsAreKnownOnlyWithAnArchive) {
+    NodeMetrics node;
+    EXPECT_EQ(samples(node).find("pinfold_unsent"), std::string::npos);
+    node.unsent = 3;
+    EXPECT_NE(samples(node).find("\npinfold_unsent 3\n"), std::string::npos);
+}
+
 TEST(Metrics, aFreshNodeHasEverySeriesAtZero) {
     NodeMetrics node;
     node.version = "1.2.3";

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "history_fixture.hpp"
 
+#include "store/sent_position.hpp"
+
 #include <algorithm>
+#include <fstream>
 
 namespace pinfold::test {
 
@@ -138,6 +141,94 @@ TEST_F(HistoryFile, aVacuumThatFailsRemovesNothing) {
     sql("CREATE TRIGGER broken BEFORE DELETE ON receipts WHEN old.id = 'slow' BEGIN SELECT raise(FAIL, 'disk full'); END");
     EXPECT_FALSE(history.vacuum({.maxAge = 0s}, fromUsec<RealTime>(1000), 100));
     expectMixed(history);
+}
+
+class UnsentReceipts : public HistoryFile {
+protected:
+    UnsentReceipts() {
+        std::filesystem::create_directories(sentFile.parent_path());
+        EXPECT_TRUE(history.write({mixed()}));
+    }
+    void sent(std::uint64_t sequence) const { sent(*history.list({})->front().epoch, sequence); }
+    void sent(const std::string& epoch, std::uint64_t sequence) const {
+        std::ofstream(sentFile) << encode(SentPosition{epoch, sequence, {}});
+    }
+    Vacuumed vacuum(Retention retention, std::uint64_t maxUnsent = kInfinity) {
+        retention.unsent = KeepUnsent{sentFile, maxUnsent};
+        const auto done = history.vacuum(retention, fromUsec<RealTime>(1000), 100);
+        EXPECT_TRUE(done) << done.error().message;
+        return done ? *done : Vacuumed{};
+    }
+    std::uint64_t unsent() const { return *history.unsent(sentFile); }
+
+    static constexpr std::uint64_t kInfinity = UINT64_MAX;
+    std::filesystem::path sentFile = top() / "ship/sent";
+    History history = open();
+};
+
+TEST_F(UnsentReceipts, stayWithoutAFile) {
+    EXPECT_EQ(vacuum({.maxAge = 1us, .maxBytes = 1}).removed, 0U);
+    expectMixed(history);
+    EXPECT_EQ(unsent(), 7U);
+}
+
+TEST_F(UnsentReceipts, stayWhenTheFileIsAboutAnotherHistory) {
+    sent("another", 7);
+    EXPECT_EQ(vacuum({.maxAge = 1us, .maxBytes = 1}).removed, 0U);
+    EXPECT_EQ(unsent(), 7U);
+}
+
+TEST_F(UnsentReceipts, stayWhenSentOnesGoForTheirAge) {
+    sent(3);
+    EXPECT_EQ(unsent(), 4U);
+    const auto done = vacuum({.maxAge = 1us});
+    EXPECT_EQ(done.removed, 3U);
+    EXPECT_EQ(done.unsent, 0U);
+    EXPECT_FALSE(done.more);
+    EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy"}));
+    EXPECT_EQ(unsent(), 4U);
+}
+
+TEST_F(UnsentReceipts, stayWhenSentOnesGoForTheirSize) {
+    sent(6);
+    EXPECT_EQ(vacuum({.maxBytes = 1}).removed, 6U) << "of all users";
+    EXPECT_EQ(idsOf(history.list({})), Ids{"slow2"});
+}
+
+TEST_F(UnsentReceipts, goAboveTheHardLimitAfterTheSentOnes) {
+    sent(3);
+    const auto age = vacuum({.maxAge = 1us}, 1);
+    EXPECT_EQ(age.removed, 7U);
+    EXPECT_EQ(age.unsent, 4U);
+    EXPECT_EQ(idsOf(history.list({})), Ids{});
+    EXPECT_EQ(unsent(), 0U);
+}
+
+TEST_F(UnsentReceipts, goForTheirSizeOnlyIfBothLimitsAreExceeded) {
+    const auto bytes = history.info()->bytes;
+    EXPECT_EQ(vacuum({.maxBytes = 1}, bytes).removed, 0U);
+    EXPECT_EQ(vacuum({.maxBytes = bytes}, 1).removed, 0U);
+    const auto done = vacuum({.maxBytes = 1}, 1);
+    EXPECT_EQ(done.removed, 7U);
+    EXPECT_EQ(done.unsent, 7U);
+}
+
+TEST_F(UnsentReceipts, aPositionAboveAllReceiptsIsHarmless) {
+    sent(UINT64_MAX);
+    EXPECT_EQ(unsent(), 0U);
+    EXPECT_EQ(vacuum({}).removed, 0U);
+    EXPECT_EQ(vacuum({.maxAge = 1us}).removed, 7U);
+}
+
+TEST_F(UnsentReceipts, areCountedInAnEmptyHistory) {
+    EXPECT_EQ(vacuum({.maxAge = 1us}, 0).unsent, 7U);
+    EXPECT_EQ(unsent(), 0U);
+    ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}}));
+    EXPECT_EQ(unsent(), 1U);
+    sent(7);
+    EXPECT_EQ(unsent(), 1U);
+    sent(8);
+    EXPECT_EQ(unsent(), 0U);
 }
 
 } // namespace pinfold::test

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "store/history_vacuum.hpp"
+
+#include "base/parse.hpp"
+#include "store/history_clock.hpp"
+#include "store/sent_position.hpp"
+
+#include <algorithm>
+
+namespace pinfold {
+namespace {
+
+using sqlite::Statement;
+
+constexpr std::uint64_t kAll = INT64_MAX; ///< the highest sequence that a history can have
+
+constexpr const char* kRemoveOld = "DELETE FROM receipts WHERE number IN"
+                                   " (SELECT number FROM receipts INDEXED BY by_ended"
+                                   " WHERE ended <= :until AND number <= :last ORDER BY ended, number LIMIT :limit)";
+
+constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
+                                      " (SELECT number FROM receipts INDEXED BY by_uid"
+                                      " WHERE uid = :uid AND number <= :last ORDER BY ended, number LIMIT :limit)";
+
+// The query counts receipts and not bytes, because a receipt has a maximum size. To count receipts, sqlite needs only the
+// index.
+constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid WHERE number <= :last"
+                                      " GROUP BY uid ORDER BY count(*) DESC, uid LIMIT 1), 0)";
+
+constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
+                               " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
+
+/// If a job ended at the returned time or earlier, the receipt of the job is too old to keep. Returns nullopt if no receipt is
+/// too old.
+std::optional<RealTime> tooOldUntil(const Retention& retention, RealTime now) {
+    if (!retention.maxAge || now.time_since_epoch() <= *retention.maxAge)
+        return std::nullopt;
+    return now - *retention.maxAge - 1us;
+}
+
+class Vacuum {
+public:
+    static Result<Vacuum> prepare(sqlite3* db, const std::string& epoch, const Retention& retention, RealTime now) {
+        Vacuum made(db, retention, now);
+        if (retention.unsent)
+            made.sent_ = sentOf(retention.unsent->sentFile, epoch);
+        for (const auto& [statement, sql] : {std::pair{&made.removeOld_, kRemoveOld},
+                                             {&made.removeOfUser_, kRemoveOfUser},
+                                             {&made.userWithMost_, kUserWithMost}}) {
+            auto prepared = Statement::prepare(db, sql);
+            if (!prepared)
+                return prepared.error();
+            *statement = *std::move(prepared);
+        }
+        return made;
+    }
+
+    Result<void> shrink(std::uint64_t maxRows, Vacuumed& done) const {
+        while (true) {
+            const auto bytes = bytesInUse(db_);
+            if (!bytes)
+                return bytes.error();
+            const auto exceeds = excess(*bytes);
+            if (!exceeds)
+                return exceeds.error();
+            if (!*exceeds)
+                return {};
+            if (done.removed >= maxRows) {
+                done.more = true;
+                return {};
+            }
+            const auto limit = maxRows - done.removed;
+            auto removed = removeUpTo(sent_, *bytes, limit);
+            // Unsent receipts go only when no sent receipt is left that could go in their place.
+            if (removed && *removed == 0 && mayRemoveUnsent(*bytes)) {
+                removed = removeUpTo(kAll, *bytes, limit);
+                done.unsent += removed ? *removed : 0;
+            }
+            if (!removed)
+                return removed.error();
+            if (*removed == 0) // nothing is left that may be removed, for example because even an empty file exceeds the limit
+                return {};
+            done.removed += *removed;
+        }
+    }
+
+private:
+    Vacuum(sqlite3* db, const Retention& retention, RealTime now)
+        : db_(db), retention_(retention), tooOldUntil_(tooOldUntil(retention, now)) {}
+
+    bool tooLarge(std::uint64_t bytes) const { return retention_.maxBytes && bytes > *retention_.maxBytes; }
+    bool mayRemoveUnsent(std::uint64_t bytes) const { return retention_.unsent && bytes > retention_.unsent->maxBytes; }
+
+    Result<bool> excess(std::uint64_t bytes) const {
+        if (tooLarge(bytes))
+            return true;
+        if (!tooOldUntil_)
+            return false;
+        const auto oldest = sqlite::queryNumber(db_, "SELECT coalesce(min(ended), 9223372036854775807) FROM receipts");
+        if (!oldest)
+            return oldest.error();
+        return fromUsec<RealTime>(*oldest) <= *tooOldUntil_;
+    }
+
+    /// Removes receipts with a sequence of at most `last`, and returns their number. Receipts that are too old go first. Then go
+    /// the oldest receipts of the user who has the most receipts, so a user who fills the history does not cause the removal of
+    /// other users' receipts.
+    Result<std::uint64_t> removeUpTo(std::uint64_t last, std::uint64_t bytes, std::uint64_t limit) const {
+        if (tooOldUntil_) {
+            removeOld_.bind(":until", *tooOldUntil_);
+            auto removed = remove(removeOld_, last, limit);
+            if (!removed || *removed > 0 || !tooLarge(bytes))
+                return removed;
+        }
+        if (!tooLarge(bytes))
+            return std::uint64_t{0};
+        userWithMost_.bind(":last", last);
+        const auto row = userWithMost_.step();
+        const auto uid = row && *row ? userWithMost_.number(0) : 0;
+        userWithMost_.reset();
+        if (!row)
+            return row.error();
+        removeOfUser_.bind(":uid", uid);
+        return remove(removeOfUser_, last, limit);
+    }
+
+    Result<std::uint64_t> remove(const Statement& statement, std::uint64_t last, std::uint64_t limit) const {
+        statement.bind(":last", last);
+        statement.bind(":limit", limit);
+        if (auto done = statement.finish(); !done)
+            return done.error();
+        return static_cast<std::uint64_t>(sqlite3_changes(db_));
+    }
+
+    sqlite3* db_;
+    const Retention& retention_;
+    std::optional<RealTime> tooOldUntil_;
+    std::uint64_t sent_ = kAll; ///< receipts with a higher sequence are not in the archive
+    Statement removeOld_;
+    Statement removeOfUser_;
+    Statement userWithMost_;
+};
+
+} // namespace
+
+Result<std::uint64_t> bytesInUse(sqlite3* db) { return sqlite::queryNumber(db, kBytes); }
+
+Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Retention& asked, RealTime now,
+                                std::size_t maxRows) {
+    Vacuumed done;
+    auto retention = asked;
+    if (retention.clock && retention.maxAge && *retention.maxAge != kForever) {
+        const auto believed = clockIsBelieved(db, *retention.clock, now, *retention.maxAge);
+        if (!believed)
+            return believed.error();
+        done.clockDoubted = !*believed;
+        if (done.clockDoubted)
+            retention.maxAge.reset();
+    }
+    const auto vacuum = Vacuum::prepare(db, epoch, retention, now);
+    if (!vacuum)
+        return vacuum.error();
+    if (auto shrunk = vacuum->shrink(maxRows, done); !shrunk)
+        return shrunk.error();
+    // A receipt or a profile is seldom larger than a page. So two pages for each row are enough for the receipts that this call
+    // of vacuum() has removed, and for some older free pages.
+    if (auto freed = sqlite::run(db, "PRAGMA incremental_vacuum(" + std::to_string(2 * maxRows) + ")"); !freed)
+        return freed.error();
+    const auto bytes = bytesInUse(db);
+    if (!bytes)
+        return bytes.error();
+    done.bytes = *bytes;
+    return done;
+}
+
+// To count the rows, sqlite would read the whole index, and the caller wants the number every few minutes.
+Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile) {
+    const auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
+    if (!first)
+        return first;
+    const auto last = sqlite::queryNumber(db, "SELECT coalesce(max(number), 0) FROM receipts");
+    if (!last)
+        return last;
+    const auto done = std::max(sentOf(sentFile, epoch), *first - 1);
+    return *last - std::min(*last, done);
+}
+
+} // namespace pinfold

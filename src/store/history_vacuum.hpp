@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Runs the work of History::vacuum() and History::unsent().
+#pragma once
+
+#include "store/history.hpp"
+#include "store/sqlite.hpp"
+
+#include <filesystem>
+#include <string>
+
+namespace pinfold {
+
+/// See History::vacuum(). Call the function in a transaction. The epoch is the epoch of the history. Error: Internal.
+Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Retention& retention, RealTime now,
+                                std::size_t maxRows);
+
+/// See History::unsent(). Error: Internal.
+Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile);
+
+/// Returns the size of the file's pages in use, in bytes. Error: Internal.
+Result<std::uint64_t> bytesInUse(sqlite3* db);
+
+} // namespace pinfold

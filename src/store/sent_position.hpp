@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The file in which pinfold-ship says which receipts are in the site's archive. pinfold-ship writes the file, and pinfoldd reads
+// it before it removes receipts. The file belongs to the user of pinfold-ship, so pinfoldd does not trust its contents: whatever
+// the file says, pinfoldd removes at most the receipts that it would remove without an archive.
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+struct SentPosition {
+    std::string epoch;          ///< the epoch of the history
+    std::uint64_t sequence = 0; ///< all receipts of the epoch up to this sequence are in the archive
+    RealTime time{};            ///< when pinfold-ship learned this from the archive
+
+    bool operator==(const SentPosition&) const = default;
+};
+
+/// Returns the text of the file.
+std::string encode(const SentPosition& sent);
+
+/// Reads the file, which may block on a disk. Returns nullopt if the file is not a regular file of at most 4 KiB with a
+/// position. In this case no receipt counts as sent.
+std::optional<SentPosition> readSentPosition(const std::filesystem::path& file);
+
+/// Returns the highest sequence of the epoch that is in the archive, or 0 if the file does not say it for this epoch.
+std::uint64_t sentOf(const std::filesystem::path& file, const std::string& epoch);
+
+} // namespace pinfold
