@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "model/first_end.hpp"
+
+#include "base/enum_names.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <tuple>
+
+namespace pinfold {
+namespace {
+
+constexpr auto kNames = enumNames<EndKind>({
+    {EndKind::NodeLost, "node-lost"},
+    {EndKind::OutOfMemory, "out-of-memory"},
+    {EndKind::NodeShutdown, "node-shutdown"},
+    {EndKind::TimeLimit, "timeout"},
+    {EndKind::Stopped, "stopped"},
+    {EndKind::SupervisorLost, "supervisor-lost"},
+    {EndKind::UnitsLost, "lost"},
+    {EndKind::Crash, "task-crashed"},
+    {EndKind::TaskFailed, "task-failed"},
+    {EndKind::BatchEnded, "batch-ended"},
+    {EndKind::TaskKilled, "task-killed"},
+});
+
+// After the failure of a task, batch systems and MPI libraries end the other tasks and the batch script within this time. Slurm
+// waits longest: the usual value of its KillWait is 30 s.
+constexpr Microseconds kConsequence = 60s;
+// The start of a step on thousands of hosts takes some seconds, so tasks may start after the first task has failed already.
+constexpr Microseconds kStartOfStep = 10s;
+constexpr int kSignalled = 128; // a shell exits with 128 and the number of the signal that ended its command
+constexpr int kMostSignals = 64;
+
+struct Candidate {
+    EndEvent event;
+    RealTime at; ///< the time that decides about the order of the events
+};
+
+/// Returns true if `time` is later than `other`, even if the clocks differ.
+bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockTolerance) {
+    return timeBetween(other, time) > tolerance;
+}
+
+/// Returns how certain it is that the event ended the whole job. The strength is 0 for the most certain events.
+int strength(const EndEvent& event) {
+    switch (event.kind) {
+    case EndKind::BatchEnded: // only the batch system, or a person, sends a signal to the batch script
+        return event.exit.signal ? 1 : 3;
+    case EndKind::TaskFailed:
+        return 2;
+    case EndKind::TaskKilled:
+        return 4;
+    default:
+        return 0;
+    }
+}
+
+auto order(const Candidate& candidate) {
+    const auto& event = candidate.event;
+    return std::tuple(strength(event), candidate.at, event.kind, event.host, event.receipt, event.task);
+}
+
+bool hasFailed(const ExitState& exit) { return exit.signal || exit.status.value_or(0) != 0; }
+
+EndKind kindOf(const ExitState& exit) {
+    const auto status = exit.status.value_or(0);
+    const bool reported = status > kSignalled && status <= kSignalled + kMostSignals;
+    switch (exit.signal.value_or(reported ? status - kSignalled : 0)) {
+    case 0:
+    case SIGABRT: // MPI libraries abort a task when another task has failed
+        return EndKind::TaskFailed;
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+    case SIGSYS:
+    case SIGTRAP:
+    case SIGXCPU:
+    case SIGXFSZ:
+        return EndKind::Crash;
+    default:
+        return EndKind::TaskKilled;
+    }
+}
+
+/// Returns when the end of the job on the host began. The receipt has only the time at which the last process had ended, which
+/// may be the kill grace later. pinfoldd stops all tasks at once, so the first task that did not end well tells the time.
+RealTime begun(const Receipt& receipt) {
+    auto at = receipt.ended;
+    for (const auto& task : receipt.taskList)
+        if (task.kind != TaskKind::Login && hasFailed(task.exit) && !isLater(receipt.ended, task.ended, kConsequence))
+            at = std::min(at, task.ended);
+    return at;
+}
+
+RealTime limitReached(const Receipt& receipt) {
+    const auto limit = timeLimit(receipt.limits.runTimeMax);
+    const auto ran = receipt.wall - std::min(receipt.suspended, receipt.wall);
+    if (!limit || *limit > ran)
+        return begun(receipt);
+    return receipt.ended - std::min(ran - *limit, receipt.ended.time_since_epoch());
+}
+
+/// Returns the number of the task in which a process was killed for memory, if only one task can be meant.
+std::optional<std::uint32_t> killedTask(const Receipt& receipt) {
+    std::vector<const TaskReceipt*> tasks;
+    for (const auto& task : receipt.taskList)
+        if (task.kind != TaskKind::Login && hasFailed(task.exit) && (!receipt.oom || !isLater(receipt.oom->at, task.ended)))
+            tasks.push_back(&task);
+    const auto victim = receipt.oom ? receipt.oom->victimName : std::nullopt;
+    if (tasks.size() > 1 && victim)
+        std::erase_if(tasks, [&](const TaskReceipt* task) { return task->command != *victim; });
+    return tasks.size() == 1 ? std::optional(tasks.front()->number) : std::nullopt;
+}
+
+std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool killed) {
+    std::optional<RealTime> at;
+    for (const auto& [event, time] : candidates)
+        if ((event.kind == EndKind::TaskKilled) == killed)
+            at = std::min(at.value_or(time), time);
+    return at;
+}
+
+/// A host that went down ended at an unknown time after its last sign of life. If the job ended elsewhere after the sign of life,
+/// the host was lost at that moment.
+void placeLostNodes(std::vector<Candidate>& candidates) {
+    for (auto& lost : candidates) {
+        if (lost.event.kind != EndKind::NodeLost)
+            continue;
+        std::optional<RealTime> next;
+        for (const auto& [event, at] : candidates)
+            if (event.kind != EndKind::NodeLost && at >= lost.event.at)
+                next = std::min(next.value_or(at), at);
+        lost.at = next.value_or(lost.event.at);
+    }
+}
+
+/// Returns the events of one of two sorts (`killed`) that are not later than the earliest of them.
+std::vector<Candidate> simultaneous(const std::vector<Candidate>& candidates, bool killed, RealTime begin) {
+    std::vector<Candidate> found;
+    for (const auto& candidate : candidates)
+        if ((candidate.event.kind == EndKind::TaskKilled) == killed && !isLater(candidate.at, begin))
+            found.push_back(candidate);
+    return found;
+}
+
+void choose(const std::vector<Candidate>& candidates, FirstEnd& found) {
+    const auto own = earliest(candidates, false);
+    const auto killed = earliest(candidates, true);
+    const bool onlyKilled = killed && (!own || isLater(*own, *killed));
+    if (!own && !killed)
+        return;
+    const auto window = simultaneous(candidates, onlyKilled, onlyKilled ? *killed : *own);
+    const auto best = std::ranges::min_element(window, {}, order);
+    found.event = best->event;
+    for (const auto& [event, at] : window)
+        if (event.host != best->event.host && strength(event) == strength(best->event))
+            found.alike.push_back(event.host);
+    std::ranges::sort(found.alike);
+    found.alike.erase(std::ranges::unique(found.alike).begin(), found.alike.end());
+}
+
+} // namespace
+
+std::string_view toString(EndKind kind) { return kNames[kind]; }
+
+bool isOfItself(EndKind kind) { return kind <= EndKind::Crash; }
+
+RealTime processesEnded(const Receipt& receipt) {
+    const auto& tasks = receipt.taskList;
+    const bool isBatchHost = std::ranges::any_of(tasks, [](const auto& task) { return task.kind == TaskKind::Batch; });
+    if (tasks.empty() || isBatchHost || receipt.tasks > tasks.size())
+        return receipt.ended;
+    return std::min(receipt.ended, std::ranges::max(tasks, {}, &TaskReceipt::ended).ended);
+}
+
+void EndSearch::add(const Receipt& receipt, std::size_t host, std::size_t index) {
+    const auto note = [&](EndEvent event) {
+        event.host = host;
+        event.receipt = index;
+        events_.push_back(event);
+    };
+    const auto decided = [&](EndKind kind, RealTime at) { note({.kind = kind, .at = at, .decides = true}); };
+    lastStart_ = std::max(lastStart_, receipt.started);
+    const bool endedAlone = receipt.result == JobResult::Exited || receipt.result == JobResult::Signaled;
+    for (const auto& task : receipt.taskList) {
+        if (task.kind == TaskKind::Login)
+            continue;
+        lastStart_ = std::max(lastStart_, task.started);
+        if (task.kind == TaskKind::Batch) {
+            batchOver_ = std::max(batchOver_.value_or(task.ended), task.ended);
+            if (endedAlone && receipt.exit.status)
+                batchExited_ = std::max(batchExited_.value_or(task.ended), task.ended);
+            if (endedAlone)
+                note({.kind = EndKind::BatchEnded, .at = task.ended, .task = task.number, .exit = receipt.exit, .decides = true});
+        } else if (hasFailed(task.exit)) {
+            note({.kind = kindOf(task.exit), .at = task.ended, .task = task.number, .exit = task.exit});
+        }
+    }
+    if (receipt.oom)
+        note({.kind = EndKind::OutOfMemory,
+              .at = std::clamp(receipt.oom->at, std::min(receipt.started, receipt.ended), receipt.ended),
+              .task = killedTask(receipt),
+              .decides = receipt.result == JobResult::OutOfMemory});
+    switch (receipt.result) {
+    case JobResult::Exited:
+    case JobResult::Signaled:
+        if (receipt.taskList.empty() && receipt.exit.known()) // the receipt is of a pinfold that did not note tasks
+            note({.kind = EndKind::BatchEnded, .at = receipt.ended, .exit = receipt.exit, .decides = true});
+        break;
+    case JobResult::Stopped:
+        return decided(EndKind::Stopped, begun(receipt));
+    case JobResult::Timeout:
+        return decided(EndKind::TimeLimit, limitReached(receipt));
+    case JobResult::OutOfMemory:
+        if (!receipt.oom)
+            note({.kind = EndKind::OutOfMemory, .at = begun(receipt), .task = killedTask(receipt), .decides = true});
+        break;
+    case JobResult::SupervisorLost:
+        return decided(EndKind::SupervisorLost, begun(receipt));
+    case JobResult::NodeShutdown:
+        return decided(EndKind::NodeShutdown, begun(receipt));
+    case JobResult::NodeLost:
+        return decided(EndKind::NodeLost, receipt.ended);
+    case JobResult::Lost:
+        return decided(EndKind::UnitsLost, begun(receipt));
+    }
+}
+
+bool EndSearch::batchSucceeded() const {
+    return std::ranges::any_of(events_, [](const EndEvent& event) {
+        return event.kind == EndKind::BatchEnded && !hasFailed(event.exit) && event.exit.known();
+    });
+}
+
+bool EndSearch::isSurvived(const EndEvent& event) const {
+    if (!event.decides)
+        return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
+    // A batch system may notice late that a host is lost, and then ends the job with a signal. If the batch script itself has
+    // ended later, with an exit status, the job did not need the host.
+    return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
+           isLater(*batchExited_, event.at, kConsequence);
+}
+
+FirstEnd EndSearch::first() const {
+    FirstEnd found;
+    std::vector<Candidate> candidates;
+    const bool succeeded = batchSucceeded();
+    const bool batchKnown = std::ranges::any_of(events_, [](const EndEvent& event) { return event.kind == EndKind::BatchEnded; });
+    const auto isNewer = [&found](const EndEvent& event) {
+        const auto& last = found.survivor;
+        return !last || std::tuple(last->at, last->host, last->receipt, last->task) <
+                            std::tuple(event.at, event.host, event.receipt, event.task);
+    };
+    for (const auto& event : events_) {
+        // The batch script may ignore the failure of a task, and also a host that its tasks do not need any more.
+        const bool excused = succeeded && event.kind == EndKind::TaskFailed;
+        if (event.kind != EndKind::TaskKilled && (excused || isSurvived(event))) {
+            ++found.survived;
+            if (isNewer(event))
+                found.survivor = event;
+        } else if (!isSurvived(event) && !(succeeded && event.kind == EndKind::NodeLost) &&
+                   !(batchKnown && event.kind == EndKind::TaskKilled)) {
+            candidates.push_back({.event = event, .at = event.at});
+        }
+    }
+    placeLostNodes(candidates);
+    choose(candidates, found);
+    return found;
+}
+
+} // namespace pinfold

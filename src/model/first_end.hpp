@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Finds the event that ended a job of several hosts.
+//
+// The receipts of the hosts are all that is known, and four things make the search difficult:
+// - The clocks of the hosts differ. Events on different hosts within kClockTolerance count as simultaneous, and then the kind of
+//   the event decides, and not the clock.
+// - The first end is often not the cause. Batch systems and MPI libraries stop the other tasks with signals, and the other tasks
+//   may also fail, because a connection is gone. Such an end is the cause only if no other event explains the end of the job.
+// - On a host without the batch script, the exit status in the receipt is not an exit status of the host: it is what the batch
+//   system reported about the whole job. So only the tasks of such a host count.
+// - A job may survive the end of a task. The batch script of a job may run many steps, and some of them may fail.
+#pragma once
+
+#include "base/clock.hpp"
+#include "model/exit_state.hpp"
+#include "model/receipt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace pinfold {
+
+/// Two clocks in a cluster differ by some 100 ms at most, even if only NTP sets them.
+constexpr Microseconds kClockTolerance = 500ms;
+
+/// Says what ended a job or a task on a host.
+enum class EndKind {
+    NodeLost,       ///< the host went down; `at` is the last time at which the host is known to have run
+    OutOfMemory,    ///< a process was killed because memory ran out
+    NodeShutdown,   ///< somebody shut the host down
+    TimeLimit,      ///< the job reached its limit run_time_max
+    Stopped,        ///< somebody asked pinfoldd on the host for the job's end
+    SupervisorLost, ///< pinfold-run was killed
+    UnitsLost,      ///< the units of the job vanished
+    Crash,          ///< a task ended by a signal that the kernel sends for a fault of the program, such as SIGSEGV
+    TaskFailed,     ///< a task failed in another way, perhaps because of what had happened on another host
+    BatchEnded,     ///< the batch script ended, with any exit state
+    TaskKilled,     ///< a task ended by a signal that other processes send, such as SIGTERM
+};
+
+std::string_view toString(EndKind kind);
+
+/// Returns true if the end on this host cannot be the consequence of an end on another host.
+bool isOfItself(EndKind kind);
+
+struct EndEvent {
+    EndKind kind = EndKind::BatchEnded;
+    RealTime at{};                          ///< by the clock of the host
+    std::size_t host = 0;                   ///< an index of HostsOfJob::hosts
+    std::size_t receipt = 0;                ///< an index of HostOfJob::receipts
+    std::optional<std::uint32_t> task = {}; ///< the number of the task, if only one task can be meant
+    ExitState exit = {};                    ///< how the task ended, for the kinds that are about a task
+    bool decides = false;                   ///< the event certainly ended the job on the host
+
+    bool operator==(const EndEvent&) const = default;
+};
+
+struct FirstEnd {
+    std::optional<EndEvent> event;    ///< unset if the receipts do not say what ended the job
+    std::vector<std::size_t> alike;   ///< the other hosts on which the same may have happened first; see kClockTolerance
+    std::size_t survived = 0;         ///< the number of tasks that had failed before, without ending the job
+    std::optional<EndEvent> survivor; ///< the last one of these failures
+
+    bool operator==(const FirstEnd&) const = default;
+};
+
+class EndSearch {
+public:
+    /// Adds a receipt of the job. The indexes are those of EndEvent.
+    void add(const Receipt& receipt, std::size_t host, std::size_t index);
+    FirstEnd first() const;
+    const std::vector<EndEvent>& events() const { return events_; }
+
+private:
+    bool isSurvived(const EndEvent& event) const;
+    bool batchSucceeded() const;
+
+    std::vector<EndEvent> events_;
+    RealTime lastStart_{};                ///< when the last task of the job started
+    std::optional<RealTime> batchOver_;   ///< when the batch script ended, for whatever reason
+    std::optional<RealTime> batchExited_; ///< when the batch script ended by itself, with an exit status
+};
+
+/// Returns when the last process of the job on the host ended. If the job has no batch script on the host, the job stays live
+/// for a while after its last task, and so the end in the receipt is later.
+RealTime processesEnded(const Receipt& receipt);
+
+} // namespace pinfold

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Puts the receipts of one job from several hosts together. The functions are pure: the same receipts give the same answer, in
+// any order and with any repetition.
+#pragma once
+
+#include "base/clock.hpp"
+#include "model/first_end.hpp"
+#include "model/receipt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Says how the end of the job on a host is related to the end of the whole job.
+enum class HostRole {
+    First,    ///< the event that ended the whole job was on this host
+    OfItself, ///< the job ended later than on the first host, but for a reason of this host, such as its own memory limit
+    After,    ///< the job ended after the event, and as far as the receipts say as its consequence
+    Before,   ///< the last process of the job on the host had ended before the event
+};
+
+struct HostOfJob {
+    std::string name; ///< as in the receipts; the short name if some receipts have it; empty in receipts of an earlier pinfold
+    std::vector<Receipt> receipts; ///< at least one, by start; more than one if the job had no process on the host for a while
+    HostRole role = HostRole::After;
+    RealTime ended{};                        ///< when the last process of the job ended, by the clock of the host
+    std::optional<Microseconds> cpu;         ///< the CPU time, user and system; unset if a receipt does not have it
+    std::optional<std::uint64_t> memoryNeed; ///< the highest need, in bytes
+    std::optional<std::uint64_t> memoryPeak; ///< the highest peak with page cache, in bytes
+    std::uint64_t tasks = 0;
+    std::uint64_t leftovers = 0; ///< the number of processes that the job left behind
+    std::uint64_t oomKills = 0;  ///< the number of processes that were killed because memory ran out
+
+    bool operator==(const HostOfJob&) const = default;
+};
+
+/// Says how a figure is distributed over the hosts that know it.
+struct Spread {
+    std::size_t hosts = 0; ///< the number of hosts that know the figure, at least 1
+    std::uint64_t total = 0;
+    std::uint64_t most = 0;
+    std::uint64_t least = 0;
+    std::size_t mostHost = 0; ///< an index of HostsOfJob::hosts; the first host of several with the same figure
+    std::size_t leastHost = 0;
+
+    std::uint64_t mean() const { return total / hosts; }
+    bool operator==(const Spread&) const = default;
+};
+
+/// Says how long after the first event the job ended on the hosts with the role HostRole::After.
+struct Delays {
+    std::size_t hosts = 0;
+    Microseconds earliest{}; ///< 0 if a host's clock is behind
+    Microseconds latest{};
+
+    bool operator==(const Delays&) const = default;
+};
+
+struct HostsOfJob {
+    std::vector<HostOfJob> hosts; ///< by name; each host once
+    FirstEnd first;
+    Delays after;
+    /// The hosts that the batch system named, and from which there is no receipt. The list is empty if the batch system has other
+    /// names for the hosts than the hosts themselves.
+    std::vector<std::string> missing;
+    std::uint64_t missingUnnamed = 0; ///< the number of further hosts without a receipt, of which no receipt has the name
+    std::optional<Spread> cpu;        ///< in microseconds
+    std::optional<Spread> memoryNeed; ///< in bytes
+    std::optional<Spread> memoryPeak; ///< in bytes
+    std::uint64_t tasks = 0;
+    std::uint64_t leftovers = 0;
+    Microseconds leftoverCpu{};
+    std::uint64_t oomKills = 0;
+    RealTime started{}; ///< when the job started on the first host
+    RealTime ended{};   ///< when the job ended on the last host
+
+    const Receipt& receiptOf(const EndEvent& event) const { return hosts[event.host].receipts[event.receipt]; }
+    bool operator==(const HostsOfJob&) const = default;
+};
+
+/// Returns the receipts of the newest run among receipts with the same key. Receipts of another cluster, of another user or of
+/// another run are left out. If the batch system does not count the runs of a job, a run is a chain of receipts whose times
+/// overlap.
+std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
+
+/// Puts receipts together that newestRun() has returned. Of several receipts with the same id from a host, hostsOfJob() uses the
+/// one that says how the job ended. "node7" and "node7.example.org" are the same host. `receipts` must not be empty.
+HostsOfJob hostsOfJob(std::vector<Receipt> receipts);
+
+} // namespace pinfold
