@@ -13,15 +13,9 @@ std::string signalInWords(int signal) {
     return signalName(signal) + (description ? " (" + std::string(description) + ")" : "");
 }
 
-std::string exitWords(const ExitState& exit) {
-    if (exit.signal)
-        return "was ended by " + signalInWords(*exit.signal);
-    if (exit.status)
-        return "exited with status " + std::to_string(*exit.status);
-    return "ended; its exit status was not reported to pinfold";
+std::string andExit(const Receipt& receipt) {
+    return receipt.exit.known() ? ", and " + exitInWords(receipt.exit) : std::string();
 }
-
-std::string andExit(const Receipt& receipt) { return receipt.exit.known() ? ", and " + exitWords(receipt.exit) : std::string(); }
 
 std::string onRequest(const Receipt& receipt, NameOfUser nameOf) {
     return "on request" + (receipt.stoppedBy ? " of user " + nameOf(*receipt.stoppedBy) : std::string());
@@ -106,11 +100,19 @@ std::string oomInWords(const OomVerdict& oom) {
 
 } // namespace
 
+std::string exitInWords(const ExitState& exit) {
+    if (exit.signal)
+        return "was ended by " + signalInWords(*exit.signal);
+    if (exit.status)
+        return "exited with status " + std::to_string(*exit.status);
+    return "ended; its exit status was not reported to pinfold";
+}
+
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
     switch (receipt.result) {
     case JobResult::Exited:
     case JobResult::Signaled:
-        return "It " + exitWords(receipt.exit) + ".";
+        return "It " + exitInWords(receipt.exit) + ".";
     case JobResult::Stopped:
         return "It was stopped " + onRequest(receipt, nameOf) + andExit(receipt) + ".";
     case JobResult::Timeout:

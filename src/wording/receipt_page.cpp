@@ -3,20 +3,25 @@
 #include "wording/advice.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/enforcement.hpp"
+#include "wording/page_lines.hpp"
 #include "wording/receipt_text.hpp"
 #include "wording/task_table.hpp"
 #include "wording/wrap.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <string>
 #include <vector>
 
 namespace pinfold {
 namespace {
+
+using page::exactPercent;
+using page::further;
+using page::kNameWidth;
+using page::kWidth;
+using page::line;
 
 constexpr std::size_t kMostDevices = 3;
 constexpr std::size_t kMostNodesShown = 5;
@@ -24,41 +29,12 @@ constexpr std::size_t kMostCommands = 5;
 constexpr std::size_t kMostAdvice = 3;
 constexpr std::size_t kMostTasks = 10;
 constexpr std::size_t kCommandBytes = 100;
-constexpr std::size_t kWidth = 80;
-constexpr std::size_t kNameWidth = 13;
-
-std::string line(const std::string& name, const std::string& value) {
-    return "  " + name + std::string(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ') + value + "\n";
-}
-
-std::string further(const std::string& value) { return line("", value); }
 
 std::string percent(double share) { return std::to_string(std::llround(share * 100)) + "%"; }
 
 std::string percentOf(std::uint64_t part, std::uint64_t whole) {
     return whole == 0 ? "" : ", " + percent(static_cast<double>(part) / static_cast<double>(whole));
 }
-
-/// Returns texts such as "2" and "1.5".
-std::string count(double number) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2f", number);
-    std::string digits(text.data());
-    while (digits.ends_with('0'))
-        digits.pop_back();
-    if (digits.ends_with('.'))
-        digits.pop_back();
-    return digits;
-}
-
-/// Returns a text such as "25.00%". The program seff prints efficiencies in this form.
-std::string exactPercent(double share) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2f%%", share * 100);
-    return text.data();
-}
-
-std::string cpus(double number) { return count(number) + (number == 1.0 ? " CPU" : " CPUs"); }
 
 std::string timeLines(const Receipt& receipt, const Amounts& amounts) {
     auto after = ", after " + amounts.runTime(receipt.wall);
@@ -77,14 +53,6 @@ std::string hostLine(const Origin& origin) {
     return line("host", *origin.host + (origin.cluster ? " of the cluster " + *origin.cluster : ""));
 }
 
-std::string submitLine(const JobIdentity& identity) {
-    if (!identity.submitHost && !identity.submitDirectory)
-        return "";
-    if (!identity.submitHost)
-        return line("submitted", "in " + *identity.submitDirectory);
-    return line("submitted", "on " + *identity.submitHost + (identity.submitDirectory ? " in " + *identity.submitDirectory : ""));
-}
-
 std::string nodesLine(const JobIdentity& identity) {
     const auto count = identity.nodeCount.value_or(identity.nodes.size());
     if (count < 2)
@@ -96,31 +64,6 @@ std::string nodesLine(const JobIdentity& identity) {
     return line("nodes", text + (count > shown && shown > 0 ? " and " + std::to_string(count - shown) + " more" : ""));
 }
 
-std::string labelsLine(const Labels& labels) {
-    std::string text;
-    for (const auto& [name, value] : labels)
-        text += (text.empty() ? "" : ", ") + name + "=" + value;
-    return text.empty() ? "" : line("labels", text);
-}
-
-/// Describes what the batch system and the owner say about the job.
-std::string identityLines(const JobIdentity& identity) {
-    std::string text;
-    for (const auto& [name, member] : {std::pair{"name", &identity.jobName},
-                                       {"account", &identity.account},
-                                       {"project", &identity.project},
-                                       {"queue", &identity.queue},
-                                       {"group", &identity.group}})
-        if (*member)
-            text += line(name, **member);
-    if (identity.arrayTask)
-        text += line("array task", std::to_string(*identity.arrayTask) +
-                                       (identity.arrayJob ? " of array " + std::to_string(*identity.arrayJob) : ""));
-    if (identity.run.value_or(0) > 0)
-        text += line("requeued", counted(*identity.run, "time", "times") + " before");
-    return text + submitLine(identity) + nodesLine(identity) + labelsLine(identity.labels);
-}
-
 std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
     const auto cpu = cpuTime(receipt.usage);
     if (!cpu)
@@ -129,8 +72,7 @@ std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
                 amounts.duration(receipt.usage.cpuSystem) + ")";
     text = line("CPU", text);
     if (const auto efficiency = cpuEfficiency(receipt))
-        text += further("CPU efficiency: " + exactPercent(*efficiency) + " of " + amounts.duration(coreWalltime(receipt)) +
-                        " core-walltime (" + cpus(*cpusOf(receipt)) + ")");
+        text += page::cpuEfficiencyLine(*efficiency, *coreWalltime(receipt), *cpusOf(receipt), amounts);
     if (receipt.usage.cpuThrottled.value_or(0s) > 0s)
         text += further("slowed down by its quota for " + amounts.duration(receipt.usage.cpuThrottled) + " (sum over all CPUs)");
     return text;
@@ -287,11 +229,11 @@ std::string allocationInWords(const Allocation& allocation) {
 
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width) {
     const auto cause = "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf);
-    return wrapped(cause, width) + "\n\n" + hostLine(receipt.origin) + identityLines(receipt.identity) +
-           timeLines(receipt, amounts) + allocationLine(receipt.allocation) + cpuLines(receipt, amounts) +
-           memoryLines(receipt, amounts) + taskLine(receipt) + taskLines(receipt, amounts) + diskLines(receipt, amounts) +
-           waitLine(receipt.usage, amounts) + limitLine(receipt) + oomLines(receipt) + leftoverLines(receipt, amounts) +
-           adviceLines(receipt, width);
+    return wrapped(cause, width) + "\n\n" + hostLine(receipt.origin) +
+           page::identityLines(receipt.identity, nodesLine(receipt.identity)) + timeLines(receipt, amounts) +
+           allocationLine(receipt.allocation) + cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) +
+           taskLines(receipt, amounts) + diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) + limitLine(receipt) +
+           oomLines(receipt) + leftoverLines(receipt, amounts) + adviceLines(receipt, width);
 }
 
 } // namespace pinfold

@@ -20,6 +20,9 @@ using NameOfUser = std::string (*)(uid_t uid);
 /// Returns the user id as text ("root" for 0).
 std::string userNumber(uid_t uid);
 
+/// Returns a text such as "exited with status 3" or "was ended by SIGSEGV (Segmentation fault)".
+std::string exitInWords(const ExitState& exit);
+
 /// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Describes in plain words how a job of several hosts ended.
+#pragma once
+
+#include "model/hosts_of_job.hpp"
+#include "wording/amounts.hpp"
+#include "wording/receipt_text.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace pinfold {
+
+/// Says why the whole job ended, and how long after that the other hosts ended.
+std::string causeInWords(const HostsOfJob& job, NameOfUser nameOf);
+
+/// Returns the page of `pinfold why` for a job of several hosts, which has at most about 40 lines for any number of hosts. Each
+/// line names at most five hosts. receiptPage() explains `width`.
+std::string hostsPage(const HostsOfJob& job, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
+
+/// Returns a time after the first end without digits that the clocks of the hosts cannot give.
+Microseconds roundedDelay(Microseconds delay);
+
+} // namespace pinfold

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes the lines that the pages of `pinfold why` have in common.
+#pragma once
+
+#include "base/clock.hpp"
+#include "model/job_identity.hpp"
+#include "wording/amounts.hpp"
+
+#include <cstddef>
+#include <string>
+
+namespace pinfold::page {
+
+constexpr std::size_t kWidth = 80; ///< the width of the paragraphs of a page, if the terminal has no width
+constexpr std::size_t kNameWidth = 13;
+
+/// Returns a line such as "  host         node7", with its line break.
+std::string line(const std::string& name, const std::string& value);
+/// Returns a line that continues the line before it.
+std::string further(const std::string& value);
+
+/// Returns a text such as "25.00%". The program seff prints efficiencies in this form.
+std::string exactPercent(double share);
+/// Returns the line below the CPU time.
+std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, double cpusHeld, const Amounts& amounts);
+
+/// Describes what the batch system and the owner say about the job. `hosts` is the line about the hosts of the job, or empty.
+std::string identityLines(const JobIdentity& identity, const std::string& hosts);
+
+} // namespace pinfold::page
