@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/escape.hpp"
+#include "base/parse.hpp"
 #include "bus_client/manager_client.hpp"
 #include "cli/common_options.hpp"
 #include "cli/job_name.hpp"
 #include "cli/receipts.hpp"
+#include "cli/site_tables.hpp"
 #include "cli/verbs.hpp"
 #include "os/replace_file.hpp"
 #include "wording/report_html.hpp"
+#include "wording/site_report_html.hpp"
 
 #include <fmt/core.h>
 
@@ -17,18 +20,22 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint32_t kMostReceipts = 10'000;
+constexpr auto kSiteDays = 7 * 24h;
 
 struct Options {
     std::vector<std::string> jobs; ///< if `jobs` is empty, the report is a list
     std::string file;              ///< if `file` is empty, pinfold prints the report
     std::optional<std::string> since;
+    std::optional<std::string> until;
     std::optional<std::string> user;
+    bool site = false;
 };
 
 OptionSet describe(Options& options) {
     auto jobs = jobsArgument(options.jobs, Offer::EndedJobs);
     jobs.help = "the jobs' keys (default: a list of all jobs that match the options)";
     jobs.required = false;
+    jobs.excludes = "--site";
     auto user = userOption(options.user);
     user.excludes = "JOB";
     return {std::move(jobs),
@@ -43,7 +50,17 @@ OptionSet describe(Options& options) {
              .help = "list only jobs that ended since this time: 2026-11-20, \"2026-11-20 12:00\", -1h, today",
              .set = into(options.since),
              .excludes = "JOB"},
-            std::move(user)};
+            {.name = "--until",
+             .letter = 'E',
+             .value = "TIME",
+             .help = "list only jobs that ended before this time",
+             .set = into(options.until),
+             .excludes = "JOB"},
+            std::move(user),
+            {.name = "--site",
+             .help = "write figures of all nodes of the site from the archive (default: of the last 7 days)",
+             .set = into(options.site),
+             .excludes = "--user"}};
 }
 
 Result<std::string> reportOnJobs(const std::vector<std::string>& names) {
@@ -59,6 +76,17 @@ Result<std::string> reportOnJobs(const std::vector<std::string>& names) {
     return htmlReport(jobs, userName);
 }
 
+/// Reads a time that the user typed, and leaves `time` unchanged if the user typed none.
+Result<void> readTime(const std::optional<std::string>& text, std::optional<RealTime>& time) {
+    if (!text)
+        return {};
+    const auto read = parseWhen(*text, RealClock::now());
+    if (!read)
+        return read.error();
+    time = *read;
+    return {};
+}
+
 Result<std::string> reportOnMatches(const Options& options) {
     ReceiptFilter filter{.limit = kMostReceipts};
     if (options.user) {
@@ -67,12 +95,10 @@ Result<std::string> reportOnMatches(const Options& options) {
             return uid.error();
         filter.uid = *uid;
     }
-    if (options.since) {
-        const auto since = parseWhen(*options.since, RealClock::now());
-        if (!since)
-            return since.error();
-        filter.since = *since;
-    }
+    if (auto read = readTime(options.since, filter.since); !read)
+        return read.error();
+    if (auto read = readTime(options.until, filter.until); !read)
+        return read.error();
     auto receipts = findReceipts(filter);
     if (!receipts)
         return receipts.error();
@@ -80,6 +106,29 @@ Result<std::string> reportOnMatches(const Options& options) {
         std::fprintf(stderr, "pinfold: the report has at most %u jobs, so older jobs may be missing; use --since or --user\n",
                      kMostReceipts);
     return htmlList(*std::move(receipts), userName);
+}
+
+Result<std::string> reportOnSite(const Options& options) {
+    std::optional<RealTime> until = RealClock::now();
+    if (auto read = readTime(options.until, until); !read)
+        return read.error();
+    std::optional<RealTime> since = *until - kSiteDays;
+    if (auto read = readTime(options.since, since); !read)
+        return read.error();
+    if (*since >= *until)
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("no job can have ended after {} and before {}: give --since an earlier time than --until",
+                                 formatUtc(*since), formatUtc(*until))};
+    const auto tables = siteTables(*since, *until);
+    if (!tables)
+        return tables.error();
+    return htmlSiteReport(*tables, *since, *until);
+}
+
+Result<std::string> report(const Options& options) {
+    if (options.site)
+        return reportOnSite(options);
+    return options.jobs.empty() ? reportOnMatches(options) : reportOnJobs(options.jobs);
 }
 
 /// Writes the file, or replaces a file that is there. replaceFile() would replace a device, and a link, by a file.
@@ -94,8 +143,8 @@ Result<void> writeReport(const std::filesystem::path& file, const std::string& t
     return replaceFile(file, text, 0600); // the mode is 0600, because receipts contain command lines
 }
 
-ExitStatus report(const VerbContext& context, const Options& options) {
-    const auto text = options.jobs.empty() ? reportOnMatches(options) : reportOnJobs(options.jobs);
+ExitStatus runReport(const VerbContext& context, const Options& options) {
+    const auto text = report(options);
     if (!text)
         return fail(text.error());
     if (options.file.empty()) {
@@ -109,6 +158,6 @@ ExitStatus report(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb reportVerb() { return makeVerb("report", "write an HTML page about jobs that are over", describe, report); }
+Verb reportVerb() { return makeVerb("report", "write an HTML page about jobs that are over", describe, runReport); }
 
 } // namespace pinfold

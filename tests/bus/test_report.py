@@ -78,3 +78,15 @@ def test_a_report_replaces_a_file_and_only_its_owner_may_read_it(world, job, tmp
     file.write_text("older\n")
     assert printed(pinfold(world, "report", "-o", str(file), job)) == (0, "", "")
     assert "<h1>Job sge.17</h1>" in file.read_text() and stat.S_IMODE(os.stat(file).st_mode) == 0o600
+
+
+def test_a_report_has_only_jobs_that_ended_before_a_time(world, job):
+    assert job in pinfold(world, "report", "-E", "now").stdout
+    status, page, _ = printed(pinfold(world, "report", "-E", "-1h"))
+    assert status == 0 and "<h1>0 jobs</h1>" in page
+
+
+@pytest.mark.parametrize("others", [["sge.17"], ["-u", "root"], ["-S", "-1h", "-E", "-2h"]])
+def test_a_site_report_refuses_options_that_do_not_fit(world, others):
+    status, out, error = printed(pinfold(world, "report", "--site", *others))
+    assert (status, out) == (2, "") and ("--site" in error or "--since" in error)

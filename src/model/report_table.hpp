@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Holds one figure of the site report: the answer to one of the queries in src/archive/sql/report.
+struct ReportTable {
+    std::string name;                 ///< the name of the query's file without ".sql", such as "cpu_by_user"
+    std::vector<std::string> columns; ///< the names of the columns, such as "cpu_used_us"; the end of a name says the unit
+    std::vector<std::vector<std::optional<std::string>>> rows; ///< values as PostgreSQL prints them; nullopt for NULL
+};
+
+} // namespace pinfold

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes the HTML file of `pinfold report --site`, as report_html.hpp describes the files.
+#pragma once
+
+#include "base/clock.hpp"
+#include "model/report_table.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Returns a page with the figures of all nodes of a site, about the jobs that ended from `since` to `until`. The tables may have
+/// any order. If a table is missing, the page does not have its section. A table that this version does not know gets a section
+/// at the end of the page.
+std::string htmlSiteReport(const std::vector<ReportTable>& tables, RealTime since, RealTime until);
+
+} // namespace pinfold
