@@ -324,6 +324,59 @@ $$;
 GRANT EXECUTE ON FUNCTION pinfold.position(text, text),
     pinfold.put(text, text, text, bigint, bigint, bigint, timestamptz, text[]) TO pinfold_node;
 
+-- Reports -------------------------------------------------------------------------------------------------------------------------
+
+-- Returns the jobs that ended from `since` on and before `until`, one row for each job. The queries in report/ use it.
+--
+-- All receipts of one job on its hosts have the same cluster, key, run and owner. The n-th receipt with the same key and run on a
+-- node belongs to the n-th job with this name. Keys that pinfoldd or users have chosen (manual.*, user.*) name a job on one node
+-- only. If a part of a job's hosts ended outside of the time, the row has the figures of the other hosts.
+--
+-- Amounts are sums over the hosts. A request is the amount that the job asked for, multiplied by the run time, because a job of ten
+-- days keeps CPUs and memory from other jobs longer than a job of one minute. A request is compared with the use only on hosts that
+-- know both, and a host that used more than its job asked for does not make up for another host.
+--
+-- The cause is what ended the job first. A batch system stops the job's other hosts after the end of the batch script, so a host
+-- that was stopped or killed by a signal is the cause only if no host failed by itself, and none had ended with status 0 before.
+--
+-- PostgreSQL puts a function in the language SQL that consists of one SELECT into the query that calls it. So a report computes
+-- only the columns that it uses.
+CREATE FUNCTION pinfold.jobs(since timestamptz, until timestamptz) RETURNS TABLE (
+    cluster text, key text, run bigint, uid bigint, owner text, account text, queue text, ended timestamptz, hosts bigint,
+    cause text, run_time_us numeric,
+    cpu_asked_us numeric, cpu_used_us numeric, cpu_unused_us numeric,
+    cpu_used_without_request_us numeric,    -- the use on hosts where the request is not known
+    memory_asked_byte_us numeric,
+    memory_peak_byte_us numeric,            -- with page cache
+    without_memory_limit boolean,           -- on at least one host
+    leftovers numeric, leftover_cpu_us numeric)
+LANGUAGE sql STABLE AS $$
+    SELECT r.cluster, r.key, r.run, r.uid, max(r.owner), max(r.account), max(r.queue), max(r.ended), count(*),
+        (array_agg(
+            CASE WHEN r.result = 'exited' AND r.outcome = 'succeeded' THEN 'exited with status 0'
+                 WHEN r.result = 'exited' AND r.outcome = 'failed' THEN 'exited with another status'
+                 WHEN r.result = 'exited' THEN 'exited, status not reported'
+                 ELSE r.result || coalesce(' (' || r.oom_cause || ')', '') END
+            ORDER BY r.outcome = 'unknown', r.outcome = 'succeeded' OR r.result IN ('signaled', 'stopped'), r.ended, r.node))[1],
+        sum(r.wall_us),
+        sum(r.asked) FILTER (WHERE r.cpu_us IS NOT NULL),
+        sum(r.cpu_us) FILTER (WHERE r.asked IS NOT NULL),
+        sum(greatest(r.asked - r.cpu_us, 0)) FILTER (WHERE r.asked IS NOT NULL AND r.cpu_us IS NOT NULL),
+        sum(r.cpu_us) FILTER (WHERE r.asked IS NULL),
+        sum(r.memory_max::numeric * r.wall_us) FILTER (WHERE r.memory_peak IS NOT NULL),
+        sum(r.memory_peak::numeric * r.wall_us) FILTER (WHERE r.memory_max IS NOT NULL),
+        bool_or(r.memory_max IS NULL), sum(r.leftovers), sum(r.leftover_cpu_us)
+    FROM (
+        SELECT *, cpus_us::numeric * wall_us * 0.000001 AS asked,
+            CASE WHEN key LIKE 'manual.%' OR key LIKE 'user.%' THEN node ELSE '' END AS place,
+            row_number() OVER (PARTITION BY cluster, key, run, uid, node ORDER BY ended, id) AS nth
+        FROM pinfold.receipt
+        WHERE ended >= since AND ended < until
+    ) AS r
+    GROUP BY r.cluster, r.key, r.run, r.uid, r.place, r.nth
+$$;
+GRANT EXECUTE ON FUNCTION pinfold.jobs(timestamptz, timestamptz) TO pinfold_reader;
+
 -- The administrator's interface ---------------------------------------------------------------------------------------------------
 
 -- One row for each node, with the history that the node has now. `gaps` counts the receipts that the archive cannot get any more:

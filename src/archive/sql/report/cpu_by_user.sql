@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+-- How much CPU time did each user ask for, use and not use?
+SELECT coalesce(max(owner), uid::text) AS "user", count(*) AS jobs,
+    round(sum(cpu_asked_us)) AS cpu_asked_us,
+    sum(cpu_used_us) AS cpu_used_us,
+    round(sum(cpu_unused_us)) AS cpu_unused_us,
+    sum(cpu_used_without_request_us) AS cpu_used_without_request_us
+FROM pinfold.jobs($1, $2)
+GROUP BY uid
+ORDER BY sum(cpu_used_us) DESC NULLS LAST, uid
+LIMIT 1000

@@ -1,0 +1,6 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+-- How did the jobs end?
+SELECT cause, count(*) AS jobs
+FROM pinfold.jobs($1, $2)
+GROUP BY cause
+ORDER BY jobs DESC, cause
