@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The archive of a site: PostgreSQL on node1, and pinfold-ship on both nodes. The nodes reach the server through a relay, so that tests can
+disturb the network."""
+
+import json
+import os
+import signal
+import socket
+from pathlib import Path
+
+import jobs
+from jobs import run, wait_until
+from nodes import NODES, on
+from postgres_server import PostgresServer
+from relay import Relay
+
+DIRECTORY = Path("/srv/archive")
+CERTIFICATES = "/etc/pinfold/archive"
+SETTINGS = "/etc/pinfold/pinfold.toml.d/archive.toml"
+FILLER = DIRECTORY / "filler"
+
+
+class SiteServer(PostgresServer):
+    """The server's disk has 400 MiB, so that a test can fill it."""
+
+    host = "node1"
+
+    def __init__(self):
+        DIRECTORY.mkdir(parents=True)
+        run("mount", "-t", "tmpfs", "-o", "size=400M,mode=755", "archive", DIRECTORY)
+        super().__init__(DIRECTORY)
+
+    def rows(self, sql):
+        return [line.split("|") for line in self.psql(sql).splitlines()]
+
+    def fill_disk(self):
+        with open(FILLER, "wb") as file:
+            try:
+                while True:
+                    file.write(b"\0" * 65536)
+                    file.flush()
+            except OSError:
+                pass
+
+    def empty_disk(self):
+        FILLER.unlink()
+
+    def start_again(self):
+        """Starts the server if it has ended. A full disk makes PostgreSQL end itself."""
+        self.stop(signal.SIGQUIT)
+        self.start()
+
+    def pids(self):
+        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
+        return [self.process.pid, *map(int, children)]
+
+
+class Site:
+    def __init__(self):
+        self.server = SiteServer()
+        run("pinfold", "archive", "init", *self.connection())
+        self.relay = Relay(self.server.port, host="")
+        for node in NODES:
+            self.join(node)
+
+    def join(self, node):
+        """Gives the node its certificate, and makes it send its receipts."""
+        on(node, "install", "-d", CERTIFICATES)
+        certificate, key = self.server.certificate(node)
+        for source, name in ((certificate, "node.crt"), (key, "node.key"), (self.server.authority.certificate, "ca.crt")):
+            run("scp", "-q", "-p", source, f"{node}:{CERTIFICATES}/{name}")
+        on(node, "sh", "-c", f"chown root:pinfold-ship {CERTIFICATES}/node.key && chmod 640 {CERTIFICATES}/node.key")
+        self.set(node, f'[archive]\nserver = "node1"\nport = {self.relay.port}\n')
+        on(node, "systemctl", "enable", "--now", "pinfold-ship.service")
+
+    @staticmethod
+    def set(node, text):
+        on(node, "sh", "-c", f"mkdir -p {os.path.dirname(SETTINGS)} && cat >{SETTINGS} <<'END'\n{text}END\nsystemctl restart pinfoldd")
+
+    def connection(self):
+        """Returns the options of `pinfold archive` for this server."""
+        return f"--host={DIRECTORY}", f"--port={self.server.port}"
+
+    def position(self, node):
+        """Returns the sequence of the last receipt of the node that is in the archive."""
+        found = self.server.rows(f"SELECT position FROM pinfold.status WHERE node = '{node}'")
+        return int(found[0][0]) if found else 0
+
+    @staticmethod
+    def newest(node):
+        return max((sequence for sequence, _ in history(node).values()), default=0)
+
+    def wait_sent(self):
+        for node in NODES:
+            newest = self.newest(node)
+            wait_until(lambda node=node, newest=newest: self.position(node) >= newest, f"all receipts of {node} in the archive", 300)
+
+    def archived(self):
+        """Returns (node, id): (sequence, CPU time) of each receipt, and fails if one is there twice."""
+        rows = self.server.rows("SELECT node, id, sequence, cpu_us FROM pinfold.receipt")
+        found = {(node, number): (int(sequence), int(cpu or 0)) for node, number, sequence, cpu in rows}
+        assert len(found) == len(rows), "a receipt is there twice"
+        return found
+
+
+def history(node):
+    """Returns (node, id): (sequence, CPU time) of each receipt that the node has."""
+    found = jobs.receipts() if node == socket.gethostname() else json.loads(on(node, "pinfold", "history", "--json", "-n", "10000").stdout)["receipts"]
+    return {(node, one["id"]): (one["sequence"], (one["cpu_user"] or 0) + (one["cpu_system"] or 0)) for one in found}

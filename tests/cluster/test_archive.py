@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The receipts of two nodes come together in a real PostgreSQL, each of them once, while the network, the server and pinfold's own programs
+fail."""
+
+import os
+import random
+import signal
+import subprocess
+
+import pytest
+
+from jobs import run, wait_until
+from nodes import NODES, kill, on
+from site_archive import Site, history
+
+JOBS = 1000
+GOES_ON = "/run/stream-of-jobs"
+# Each fourth job fails, and the receipt of a failed job is sent at once.
+STREAM = (f"touch {GOES_ON}; i=0; while [ -e {GOES_ON} ]; do i=$((i + 1)); "
+          "pinfold-run --job site.$(hostname).$i -- sh -c \"exit $((i % 4 == 0))\"; sleep 0.05; done; echo $i")
+
+
+@pytest.fixture(scope="module")
+def site():
+    return Site()
+
+
+def main_process(node, unit):
+    return int(on(node, "systemctl", "show", "--property=MainPID", "--value", unit).stdout)
+
+
+def status_text(node):
+    return on(node, "systemctl", "show", "--property=StatusText", "--value", "pinfold-ship").stdout
+
+
+def wait_for_trouble():
+    for node in NODES:
+        wait_until(lambda node=node: "the archive does not take receipts" in status_text(node), f"pinfold-ship of {node} says what is wrong")
+
+
+class Stream:
+    """Runs one job after the other on each node, as their batch systems would do, until the end of the context."""
+
+    def __enter__(self):
+        self.running = [subprocess.Popen(["ssh", node, STREAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for node in NODES]
+        return self
+
+    def __exit__(self, *_):
+        for node in NODES:
+            on(node, "rm", "-f", GOES_ON)
+        done = [process.communicate(timeout=300) for process in self.running]
+        self.jobs = [int(out) for out, _ in done]
+        self.errors = [err for _, err in done]
+
+
+def swallow_an_answer(site):
+    """The server commits a lot of each node, and the node never hears of it."""
+    before = {node: site.position(node) for node in NODES}
+    site.relay.answers.clear()
+    for node in NODES:
+        wait_until(lambda node=node: site.position(node) > before[node], f"a lot of {node} committed")
+    site.relay.cut()
+    site.relay.answers.set()
+
+
+def kill_the_server(site):
+    site.server.kill_9()
+    wait_for_trouble()
+    site.server.start()
+
+
+def freeze_the_server(site):
+    """No connection breaks, and no answer comes."""
+    pids = site.server.pids()
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    wait_for_trouble()
+    for pid in pids:
+        os.kill(pid, signal.SIGCONT)
+
+
+def fill_the_disk(site):
+    site.server.fill_disk()
+    wait_for_trouble()
+    site.server.empty_disk()
+    site.server.start_again()
+
+
+def close_the_port(site):
+    site.relay.close()
+    wait_for_trouble()
+    site.relay.open()
+
+
+def kill_at_any_moment(unit, times):
+    def accident(site):
+        seed = random.randrange(10**6)
+        print("seed of the moments:", seed)
+        moments = random.Random(seed)
+        for _ in range(times):
+            for node in NODES:
+                seen = site.server.rows("SELECT count(*) FROM pinfold.receipt")[0][0]
+                pid = wait_until(lambda node=node: main_process(node, unit), f"{unit} of {node} running")
+                if moments.random() < 0.5:  # just after a lot has arrived, or at once
+                    wait_until(lambda seen=seen: site.server.rows("SELECT count(*) FROM pinfold.receipt")[0][0] != seen, "another receipt")
+                kill(node, pid)
+                wait_until(lambda node=node, pid=pid: main_process(node, unit) not in (0, pid), f"{unit} of {node} again")
+    return accident
+
+
+ACCIDENTS = (swallow_an_answer, kill_the_server, freeze_the_server, fill_the_disk, close_the_port,
+             kill_at_any_moment("pinfold-ship", 5), kill_at_any_moment("pinfoldd", 3))
+
+
+def test_each_receipt_is_there_once_whatever_fails(site):
+    with Stream() as stream:
+        for accident in ACCIDENTS:
+            site.wait_sent()
+            accident(site)
+        wait_until(lambda: sum(len(history(node)) for node in NODES) >= JOBS, "enough jobs", 600)
+    assert stream.errors == ["", ""]
+    site.wait_sent()
+    archived = site.archived()
+    expected = {}
+    for node in NODES:
+        expected |= history(node)
+    assert len(expected) >= JOBS
+    assert archived == expected
+    assert site.server.rows("SELECT * FROM pinfold.gap") == site.server.rows("SELECT * FROM pinfold.rejected") == []
+    shown = run("pinfold", "archive", "status", *site.connection())
+    assert "complete" in shown.stdout and "missing" not in shown.stdout, shown.stdout
+
+
+def test_a_node_that_goes_silent_and_comes_back(site):
+    """node2 is switched off in the middle of its work, and its receipts arrive when it is back."""
+    before = len(site.archived())
+    on("node2", "systemctl", "stop", "pinfold-ship")
+    on("node2", "pinfold-run", "--job", "site.silent", "--", "true")
+    assert site.newest("node2") == site.position("node2") + 1 and len(site.archived()) == before
+    on("node2", "systemctl", "start", "pinfold-ship")
+    site.wait_sent()
+    assert len(site.archived()) == before + 1
+
+
+def test_a_node_sends_only_its_own_receipts(site):
+    """node2 has the certificate of its name, and its receipts are those of node2 whatever its host name is."""
+    on("node2", "hostname", "node1")
+    try:
+        on("node2", "systemctl", "restart", "pinfold-ship")
+        on("node2", "pinfold-run", "--job", "site.liar", "--", "true")
+        site.wait_sent()
+        assert site.server.rows("SELECT DISTINCT node FROM pinfold.receipt WHERE key = 'site.liar'") == [["node2"]]
+    finally:
+        on("node2", "hostname", "node2")
