@@ -3,6 +3,7 @@
 
 #include "postgres/connect_error.hpp"
 
+#include <fmt/core.h>
 #include <libpq-fe.h>
 #include <poll.h>
 
@@ -93,7 +94,7 @@ Result<PostgresConnection> PostgresConnection::connect(const PostgresServer& ser
         return readable.error();
     Handle handle(startConnect(server));
     if (!handle)
-        return Error{ErrorCode::Internal, "cannot connect to " + serverName(server) + ": there is not enough memory"};
+        return Error{ErrorCode::Internal, fmt::format("cannot connect to {}: there is not enough memory", serverName(server))};
     // With this verbosity, the message of a failed connection has the SQLSTATE, for which libpq has no function.
     ::PQsetErrorVerbosity(handle.get(), PQERRORS_VERBOSE);
     ::PQsetNoticeProcessor(
@@ -101,8 +102,9 @@ Result<PostgresConnection> PostgresConnection::connect(const PostgresServer& ser
     short events = POLLOUT;
     while (::PQstatus(handle.get()) != CONNECTION_BAD) {
         if (waitFor(handle.get(), events, deadline) == 0)
-            return Error{ErrorCode::TimedOut, "cannot connect to " + serverName(server) +
-                                                  ": it did not answer in time; check the network and the server's load"};
+            return Error{ErrorCode::TimedOut,
+                         fmt::format("cannot connect to {}: it did not answer in time; check the network and the server's load",
+                                     serverName(server))};
         const auto state = ::PQconnectPoll(handle.get());
         if (state == PGRES_POLLING_OK) {
             ::PQsetErrorVerbosity(handle.get(), PQERRORS_DEFAULT);
@@ -183,10 +185,11 @@ Result<void> PostgresConnection::exchange(short events, const Deadline& deadline
 Error PostgresConnection::statementFailed(const pg_result* result) {
     const auto* state = ::PQresultErrorField(result, PG_DIAG_SQLSTATE);
     if (!state)
-        return {ErrorCode::Unreachable, "the connection to PostgreSQL is lost: " + oneLine(::PQresultErrorMessage(result))};
+        return {ErrorCode::Unreachable,
+                fmt::format("the connection to PostgreSQL is lost: {}", oneLine(::PQresultErrorMessage(result)))};
     sqlState_ = state;
     const auto* text = ::PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY);
-    return {codeOf(sqlState_), "PostgreSQL says: " + oneLine(text ? text : "") + " (SQLSTATE " + sqlState_ + ")"};
+    return {codeOf(sqlState_), fmt::format("PostgreSQL says: {} (SQLSTATE {})", oneLine(text ? text : ""), sqlState_)};
 }
 
 Error PostgresConnection::lost() {
