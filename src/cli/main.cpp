@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/become_archive_admin.hpp"
 #include "cli/become_run.hpp"
 #include "cli/command_line.hpp"
 
@@ -25,6 +26,7 @@ int main(int argc, char** argv) {
     // pinfold uses the user's locale only for character types (LC_CTYPE). The format of numbers must not change with the
     // locale, because scripts read the numbers.
     std::setlocale(LC_CTYPE, "");
+    pinfold::becomeArchiveAdmin(argc, argv);
     argc = pinfold::becomePinfoldRun(argc, argv);
     try {
         auto parsed = pinfold::parseCommandLine(argc, argv);

@@ -9,7 +9,7 @@ std::vector<Verb> allVerbs() {
         topVerb(),    idleVerb(),   logsVerb(),    eventsVerb(), straysVerb(),  stopVerb(),        waitVerb(),
         killVerb(),   limitsVerb(), suspendVerb(), resumeVerb(), vacuumVerb(),  checkConfigVerb(), configVerb(),
         reloadVerb(), doctorVerb(), versionVerb(), drainVerb(),  undrainVerb(), reconcileVerb(),   openVerb(),
-        endVerb(),    adoptVerb(),  plotVerb(),    reportVerb(),
+        endVerb(),    adoptVerb(),  plotVerb(),    reportVerb(), archiveVerb(),
     };
 }
 

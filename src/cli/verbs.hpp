@@ -9,6 +9,7 @@
 namespace pinfold {
 
 Verb adoptVerb();
+Verb archiveVerb();
 Verb checkConfigVerb();
 Verb configVerb();
 Verb doctorVerb();

@@ -101,6 +101,8 @@ TEST(CommandLine, eachVerbTakesItsOptions) {
              {"vacuum", "--max-age", "30d", "--max-size", "0"},
              {"drain", "--reason", "new disk", "--wait", "--timeout", "2h"},
              {"undrain"},
+             {"archive", "status", "--host", "db.example.org", "--port", "5433", "--user", "pinfold_reader"},
+             {"archive", "prune", "--older-than", "400d"},
              {"status"},
              {"top", "-s", "io", "-b", "-n", "3", "-d", "0.1", "-u", "alice"},
              {"kill", "-s", "9", "sge.1"},
@@ -172,7 +174,11 @@ TEST(CommandLine, mistakesAreOneLineThatNamesTheHelp) {
                                                 {"top", "-d", "3601"},
                                                 {"top", "-d", "soon"},
                                                 {"top", "-n", "0"},
-                                                {"vacuum", "--max-age", "old"}}) {
+                                                {"vacuum", "--max-age", "old"},
+                                                {"archive"},
+                                                {"archive", "drop"},
+                                                {"archive", "status", "--port", "0"},
+                                                {"archive", "prune", "--older-than", "1h"}}) {
         const auto text = refusal(words);
         EXPECT_EQ(std::ranges::count(text, '\n'), 1) << words.front();
         EXPECT_NE(text.find("; see pinfold " + words.front() + " --help\n"), std::string::npos) << text;

@@ -278,4 +278,34 @@ std::vector<doctor::Finding> findings() {
             {"pam", Warn, "pam_pinfold is not used", "see pam_pinfold(8)", ""}};
 }
 
+ArchiveStatus archive() {
+    const ArchiveNode complete{.node = "node1",
+                               .epoch = "5e0c",
+                               .position = 812,
+                               .newest = 812,
+                               .seen = kNow - 1min,
+                               .complete = kNow - 1min,
+                               .clockOff = -20'000};
+    auto gap = complete;
+    gap.node = "node812";
+    gap.missing = 3;
+    gap.replacedHistories = 1;
+    auto silent = complete;
+    silent.node = "node77";
+    silent.seen = kNow - 4h;
+    silent.complete = kNow - 5h;
+    auto young = complete;
+    young.node = "node9";
+    young.newest = 1000;
+    young.unsent = 188;
+    young.complete.reset();
+    auto behind = complete;
+    behind.node = "node10";
+    behind.newest = 813;
+    behind.unsent = 1;
+    behind.complete = kNow - 16min;
+    behind.rejected = 1;
+    return {.now = kNow, .nodes = {complete, gap, silent, young, behind}};
+}
+
 } // namespace pinfold::golden

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bus_client/manager_client.hpp"
+#include "cli/archive_status.hpp"
 #include "cli/json.hpp"
 #include "cli/node_page.hpp"
 #include "cli/stray_rows.hpp"
@@ -31,5 +32,6 @@ IdleListing idle();
 StrayRun strays();
 LeftoverListing leftovers();
 std::vector<doctor::Finding> findings();
+ArchiveStatus archive();
 
 } // namespace pinfold::golden

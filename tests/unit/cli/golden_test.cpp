@@ -95,6 +95,7 @@ std::vector<Golden> documents() {
             {"strays-files.json", jsonLeftoverFiles(golden::leftovers())},
             {"status-jobs.json", jsonNode({.version = "1.2.3", .jobs = jobs}, std::vector{golden::detail()})},
             {"config.json", jsonConfigValues({{"jobs", "summary", "\"on-failure\"", "/etc/pinfold/pinfold.toml", 3}})},
+            {"archive-status.json", jsonArchiveStatus(golden::archive())},
             {"event.json", jsonEvent({.name = "job-removed", .job = "sge.4711", .result = "exited"}, golden::kNow)},
             {"open.json", jsonOpened("sge.4711", "batch-sge.4711.slice", {{"OMP_NUM_THREADS", "2"}})},
             {"limits-change.txt", changeLines(change, ResourceLimits{.memoryMax = 2ULL << 30, .tasksMax = 100}, change, {})},
@@ -139,6 +140,7 @@ std::vector<Golden> tables() {
         {"why-over-time.txt", profileLines(golden::profile(), {})},
         {"plot.txt", profileCharts(golden::profile(), chartLimits(golden::limits()), {}, kWidth)},
         {"doctor.txt", doctorPage(golden::findings(), kTerminal, kWidth)},
+        {"archive-status.txt", archiveStatusPage(golden::archive(), kStyle)},
         {"idle.txt", idleTable(golden::idle().jobs, {}, kStyle)},
         {"strays.txt", strayTable(golden::strays().rows, {}, kStyle)},
         {"strays-files.txt", leftoverTable(golden::leftovers(), LeftoverAction::List, {}, kStyle)}};

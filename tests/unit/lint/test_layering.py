@@ -17,6 +17,7 @@ ALLOWED = {
     "config": {"base", "model"},
     "os": {"base", "model"},
     "store": {"base", "model", "os"},
+    "postgres": {"base"},
     "systemd": {"base", "model", "os"},
     "core": {"base", "model", "wording", "config", "os", "store", "systemd"},
     "bus_values": {"base", "model", "store", "systemd"},
@@ -30,6 +31,7 @@ ALLOWED = {
     "wrapper": {"base", "model", "socket_client"},
     "run": {"base", "options", "socket_client", "wrapper"},
     "cli": {"base", "model", "wording", "options", "config", "os", "store", "systemd", "strays", "bus_client", "doctor", "socket_client"},
+    "archive": {"base", "cli", "postgres"},
     "completions": {"base", "options", "cli", "run"},
     "adapters/grid_engine": {"base", "model", "os", "socket_client", "wrapper"},
     "adapters/slurm": {"base", "model", "os", "socket_client"},
@@ -42,7 +44,8 @@ OWNERS = {
     "CLI/": {"cli"},
     "libsmartcols": {"cli"},
     "sqlite3": {"store"},
-    "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client"},
+    "libpq": {"postgres"},
+    "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client", "postgres", "archive"},
 }
 # These files translate between a batch system and pinfold. These files do no I/O, because the caller passes all data.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",
