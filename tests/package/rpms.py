@@ -11,7 +11,8 @@ SPEC = Path("/payload/rpm/pinfold.spec")
 MACROS = Path("/payload/rpm/debian.macros")
 # OF_DEB maps the names of the Debian packages to the names of the rpm packages.
 OF_DEB = {"pinfold": "pinfold", "libpam-pinfold": "pam_pinfold", "pinfold-grid-engine": "pinfold-grid-engine", "pinfold-slurm": "pinfold-slurm",
-          "pinfold-torque": "pinfold-torque", "pinfold-openpbs": "pinfold-openpbs", "pinfold-doc": "pinfold-doc"}
+          "pinfold-torque": "pinfold-torque", "pinfold-openpbs": "pinfold-openpbs",
+          "pinfold-archive": "pinfold-archive", "pinfold-doc": "pinfold-doc"}
 NAMES = tuple(OF_DEB.values())
 
 

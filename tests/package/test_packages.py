@@ -39,6 +39,15 @@ def test_the_hook_of_openpbs_is_in_its_own_package():
     assert {path for path in paths if not path.startswith(LIBEXEC + "openpbs/")} == set()
 
 
+def test_what_manages_the_archive_is_in_its_own_package():
+    paths = debs.contents("pinfold-archive")
+    assert {LIBEXEC + "archive-admin", "/usr/share/pinfold/archive/0001.sql"} <= paths
+    assert not any(path.startswith("/usr/bin/") for path in paths)
+    # The exit status 6 says that archive-admin runs, and that no server listens on this host.
+    refused = run("pinfold", "archive", "status", check=False)
+    assert refused.returncode == 6 and "check that PostgreSQL runs on this host" in refused.stderr
+
+
 def test_no_file_is_in_two_packages():
     paths = [path for name in debs.NAMES for path in debs.contents(name)]
     assert sorted({path for path in paths if paths.count(path) > 1}) == []
