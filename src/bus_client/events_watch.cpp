@@ -185,20 +185,34 @@ Result<EventsWatch> EventsWatch::connect() {
     return EventsWatch(std::move(*made));
 }
 
-Result<void> EventsWatch::listen(std::function<bool(const Event&)> heard) {
-    const auto listened = converted([&] {
-        while (true) {
-            while (dbus::pump(*impl_->connection)) {
-            }
-            for (const auto& event : std::exchange(impl_->heard, {}))
-                if (!heard(event))
-                    return;
+Result<std::vector<Event>> EventsWatch::wait(Microseconds atMost) {
+    const auto pumped = [this] {
+        while (dbus::pump(*impl_->connection)) {
+        }
+        return !impl_->heard.empty();
+    };
+    auto heard = converted([&] {
+        if (!pumped()) {
             const auto data = impl_->connection->getEventLoopPollData();
             pollfd wait{data.fd, static_cast<short>(data.events), 0};
-            ::poll(&wait, 1, -1);
+            const auto time = toTimespec(atMost);
+            ::ppoll(&wait, 1, atMost == kForever ? nullptr : &time, nullptr);
+            pumped();
         }
+        return std::exchange(impl_->heard, {});
     });
-    return listened ? Result<void>() : Error{ErrorCode::Unreachable, listened.error().message};
+    return heard ? std::move(heard) : Error{ErrorCode::Unreachable, heard.error().message};
+}
+
+Result<void> EventsWatch::listen(std::function<bool(const Event&)> heard) {
+    while (true) {
+        const auto events = wait(kForever);
+        if (!events)
+            return events.error();
+        for (const auto& event : *events)
+            if (!heard(event))
+                return {};
+    }
 }
 
 } // namespace pinfold

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pinfold {
 
@@ -43,6 +45,9 @@ public:
     EventsWatch& operator=(EventsWatch&&) noexcept;
     ~EventsWatch();
 
+    /// Returns the events that have come, or waits until one comes, but not longer than `atMost`. Fails with Unreachable if the
+    /// connection to the bus is lost.
+    Result<std::vector<Event>> wait(Microseconds atMost);
     /// Calls `heard` for each event that comes, until `heard` returns false. Fails with Unreachable if the connection to the bus
     /// is lost.
     Result<void> listen(std::function<bool(const Event&)> heard);
