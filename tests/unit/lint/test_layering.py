@@ -25,6 +25,7 @@ ALLOWED = {
     "socket": {"base", "model", "wording", "config", "os", "core"},
     "strays": {"base", "model", "config", "os", "store"},
     "bus_client": {"base", "model", "store", "systemd", "bus_values"},
+    "ship": {"base", "model", "config", "os", "store", "postgres", "bus_client"},
     "doctor": {"base", "model", "config", "os"},
     "daemon": {"base", "model", "config", "os", "store", "systemd", "core", "bus", "socket"},
     "socket_client": {"base", "model"},
@@ -45,7 +46,8 @@ OWNERS = {
     "libsmartcols": {"cli"},
     "sqlite3": {"store"},
     "libpq": {"postgres"},
-    "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client", "postgres", "archive"},
+    "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client", "postgres", "archive", "ship"},
+    "openssl/": {"ship"},
 }
 # These files translate between a batch system and pinfold. These files do no I/O, because the caller passes all data.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",

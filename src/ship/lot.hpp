@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "model/receipt.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Receipts of a node that go to the archive in one transaction.
+struct Lot {
+    /// The limits of a lot. A lot with a single receipt may have more bytes.
+    static constexpr std::uint32_t kMostReceipts = 500;
+    static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
+
+    std::string epoch;
+    /// The lot is about all sequences from `first` to `last`. If a receipt of these sequences is not in the lot, the node does
+    /// not have it any more. An empty lot has last = first - 1.
+    std::uint64_t first = 1;
+    std::uint64_t last = 0;
+    std::uint64_t newest = 0;               ///< the highest sequence that the node has
+    std::vector<std::string> receipts = {}; ///< the receipts as JSON, in the order of their sequences
+};
+
+/// Makes a lot of the first receipts in the list that are of the epoch and have sequences from `first` on in ascending order.
+/// The lot ends before the first receipt that does not, and when it has Lot::kMostBytes.
+Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first);
+
+} // namespace pinfold

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// The program pinfold-ship, which sends the receipts of a node to the site's archive.
+#include "base/paths.hpp"
+#include "build_config.hpp"
+#include "config/config.hpp"
+#include "os/read_file.hpp"
+#include "os/replace_file.hpp"
+#include "ship/bus_receipts.hpp"
+#include "ship/postgres_archive.hpp"
+#include "ship/shipper.hpp"
+#include "store/sent_position.hpp"
+
+#include <systemd/sd-daemon.h>
+
+#include <fcntl.h>
+#include <getopt.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <cstdio>
+#include <random>
+#include <thread>
+
+namespace pinfold {
+namespace {
+
+constexpr int kExitConfig = 78; // EX_CONFIG: another start does not help
+constexpr const char* kUsage = "Usage: pinfold-ship [--root DIR]\n"
+                               "\n"
+                               "Sends the receipts of this node to the site's archive. systemd starts it:\n"
+                               "  systemctl enable --now pinfold-ship\n"
+                               "\n"
+                               "  --root DIR   read the configuration and keep the state below DIR, for tests\n"
+                               "  --help       show this help\n"
+                               "  --version    show the version\n"
+                               "\n"
+                               "See pinfold-ship(8), pinfold.toml(5).\n";
+constexpr const char* kTextfile = "pinfold-ship.prom";
+
+void logLine(int priority, const std::string& text) { (void)::dprintf(STDERR_FILENO, "<%d>%s\n", priority, text.c_str()); }
+
+void tellStatus(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
+
+/// Makes the program exit on SIGTERM and SIGINT at once, also while it waits for the archive. It has nothing to save: what is not
+/// committed in the archive is sent again.
+void exitOnSignals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGINT);
+    ::pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+    std::thread([signals] {
+        int signal = 0;
+        ::sigwait(&signals, &signal);
+        sd_notify(0, "STOPPING=1");
+        ::_exit(0);
+    }).detach();
+}
+
+/// Writes a file in the state directory. The log gets one line when the writes begin to fail.
+class StateFile {
+public:
+    explicit StateFile(std::filesystem::path path) : path_(std::move(path)) {}
+
+    void write(const std::string& text) {
+        const auto written = replaceFile(path_, text, 0644);
+        if (!written && !failing_)
+            logLine(LOG_WARNING,
+                    "cannot write a file (pinfold-ship tries again, but logs this only once): " + written.error().message);
+        failing_ = !written;
+    }
+
+private:
+    std::filesystem::path path_;
+    bool failing_ = false;
+};
+
+class Ship {
+public:
+    Ship(const ArchiveConfig& config, const std::filesystem::path& root)
+        : sent_(inRoot(root, kSentFile)), textfile_(inRoot(root, kSentFile).parent_path() / kTextfile),
+          archive_(config, bootId()),
+          shipment_(node_, archive_, readSentPosition(inRoot(root, kSentFile)).value_or(SentPosition{}).epoch,
+                    [this](const std::string& epoch, std::uint64_t sequence) {
+                        sent_.write(encode(SentPosition{epoch, sequence, RealClock::now()}));
+                    }),
+          schedule_(BootClock::now(), [this] { return std::uniform_real_distribution<double>(0, 1)(random_); }),
+          shipper_({shipment_, schedule_, progress_,
+                    [](const Progress::Line& line) { logLine(line.trouble ? LOG_WARNING : LOG_INFO, line.text); },
+                    [this] { report(); }, BootClock::now, RealClock::now}) {}
+
+    [[noreturn]] void run() {
+        std::optional<EventsWatch> watch;
+        while (true) {
+            if (!watch) {
+                auto connected = EventsWatch::connect();
+                if (!connected) {
+                    shipper_.busLost(connected.error());
+                    std::this_thread::sleep_for(std::chrono::microseconds(untilNext()));
+                    continue;
+                }
+                watch = *std::move(connected);
+                shipper_.busFound();
+            }
+            const auto events = watch->wait(untilNext());
+            if (!events) {
+                watch.reset();
+                shipper_.busLost(events.error());
+                continue;
+            }
+            for (const auto& event : *events)
+                shipper_.heard(event);
+            shipper_.turn();
+        }
+    }
+
+private:
+    static std::string bootId() {
+        const auto text = readFile(AT_FDCWD, "/proc/sys/kernel/random/boot_id").value_or("");
+        return text.substr(0, text.find('\n'));
+    }
+
+    Microseconds untilNext() const {
+        const auto now = BootClock::now();
+        return shipper_.next() > now ? shipper_.next() - now : Microseconds{};
+    }
+
+    void report() {
+        tellStatus(progress_.status(shipment_.unsent()));
+        const auto& certificate = archive_.certificate();
+        textfile_.write(progress_.metrics(shipment_.unsent(), certificate ? std::optional(certificate->expires) : std::nullopt));
+    }
+
+    std::mt19937_64 random_{std::random_device{}()};
+    StateFile sent_;
+    StateFile textfile_;
+    BusReceipts node_;
+    PostgresArchive archive_;
+    Shipment shipment_;
+    Schedule schedule_;
+    Progress progress_;
+    Shipper shipper_;
+};
+
+int ship(const std::filesystem::path& root) {
+    const auto loaded = loadConfig(ConfigPaths::below(root));
+    if (!loaded) {
+        logLine(LOG_ERR, loaded.error().message);
+        tellStatus(loaded.error().message);
+        return kExitConfig;
+    }
+    if (!loaded->config.archive.enabled()) {
+        constexpr const char* nothing = "archive.server is not set in pinfold.toml, so there is no archive to send receipts to";
+        logLine(LOG_INFO, nothing);
+        sd_notifyf(0, "READY=1\nSTATUS=%s", nothing);
+        return 0;
+    }
+    exitOnSignals();
+    std::signal(SIGPIPE, SIG_IGN); // a write to a connection that the archive has closed is an error like others
+    Ship ship(loaded->config.archive, root);
+    sd_notify(0, "READY=1");
+    ship.run();
+}
+
+} // namespace
+} // namespace pinfold
+
+int main(int argc, char** argv) {
+    std::filesystem::path root = "/";
+    const std::array options{option{"root", required_argument, nullptr, 'r'}, option{"help", no_argument, nullptr, 'h'},
+                             option{"version", no_argument, nullptr, 'v'}, option{nullptr, 0, nullptr, 0}};
+    for (int c = 0; (c = ::getopt_long(argc, argv, "", options.data(), nullptr)) != -1;) {
+        switch (c) {
+        case 'r':
+            root = optarg;
+            break;
+        case 'h':
+            std::fputs(pinfold::kUsage, stdout);
+            return 0;
+        case 'v':
+            std::puts("pinfold-ship " PINFOLD_VERSION);
+            return 0;
+        default:
+            return 2;
+        }
+    }
+    return pinfold::ship(root);
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/clock.hpp"
+#include "ship/shipment.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// Knows whether receipts reach the archive, and makes the texts about it. Each kind of trouble is one line in the journal when
+/// it begins, and one line when it is over, no matter how often pinfold-ship tries.
+class Progress {
+public:
+    struct Line {
+        bool trouble; ///< the line is a warning
+        std::string text;
+    };
+
+    /// Notes the result of a step. Returns a line for the journal, or nullopt if nothing has changed.
+    std::optional<Line> note(const Shipment::Step& step, std::uint64_t unsent, RealTime now);
+
+    /// Says for `systemctl status` what waits, and why.
+    std::string status(std::uint64_t unsent) const;
+
+    /// Returns the metrics in Prometheus' text format. `expires` is when the node's certificate expires; unset if not known.
+    std::string metrics(std::uint64_t unsent, std::optional<RealTime> expires) const;
+
+private:
+    std::optional<Shipment::Failure> failure_;
+    std::optional<RealTime> since_;       ///< when the present failure began
+    std::optional<RealTime> lastSuccess_; ///< when the archive took the last lot
+    std::uint64_t sent_ = 0;
+    std::uint64_t failures_ = 0;
+};
+
+} // namespace pinfold

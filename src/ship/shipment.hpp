@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "ship/endpoints.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+
+namespace pinfold {
+
+/// Carries receipts from the node to the archive, one lot at a time. The position of the archive decides which lot is the next.
+/// Shipment asks for the position at the beginning and after each error, so an answer that is lost, and an archive that was
+/// restored from a backup, need no special case.
+class Shipment {
+public:
+    /// After a start, Shipment sends so many receipts once more, because a report may have amended them in the meantime.
+    static constexpr std::uint64_t kResent = 500;
+    /// If more jobs than this are amended before the next step, Shipment sends the last kResent receipts instead.
+    static constexpr std::size_t kMostAmended = 1000;
+    /// How many receipts of one key Shipment sends again when a receipt of the key was amended.
+    static constexpr std::uint32_t kReceiptsOfKey = 10;
+
+    enum class Side { Node, Archive };
+    struct Failure {
+        Side side; ///< which end has failed
+        Error error;
+    };
+    struct Step {
+        std::optional<Failure> failure = {};
+        std::uint64_t receipts = 0; ///< how many receipts the archive has taken, including those that it had already
+        bool more = false;          ///< further receipts wait
+    };
+
+    /// `epoch` is the epoch of the last run, or empty. A node without receipts does not tell its epoch. Shipment calls
+    /// `onPosition` when all receipts of an epoch up to a sequence are in the archive.
+    Shipment(NodeReceipts& node, Archive& archive, std::string epoch,
+             std::function<void(const std::string& epoch, std::uint64_t sequence)> onPosition)
+        : node_(node), archive_(archive), epoch_(std::move(epoch)), onPosition_(std::move(onPosition)) {}
+
+    /// Notes that the node has stored receipts, as in the signal ReceiptsStored.
+    void stored(const std::string& epoch, std::uint64_t last);
+    /// Notes that a receipt with the key was amended, as in the signal ReceiptAmended.
+    void amended(const std::string& key);
+    /// Makes the next step send the last receipts again.
+    void resendRecent();
+
+    /// Sends at most one lot of new receipts. Without new receipts, the lot is empty, and tells the archive that the node lives.
+    Step step();
+
+    /// Asks the node whether a job that failed is among the receipts that are not in the archive. Returns false after an error.
+    bool hasFailedJob();
+    /// How many receipts are not in the archive, as far as Shipment knows.
+    std::uint64_t unsent() const { return newest_ > cursor_ ? newest_ - cursor_ : 0; }
+
+private:
+    Result<bool> advance();
+    Result<void> locate();
+    Result<void> sendRecentAgain();
+    Result<void> sendAmended();
+    Result<bool> sendNext();
+    Result<std::uint64_t> put(const Lot& lot);
+    Result<std::vector<Receipt>> listAfter(std::uint64_t sequence, std::uint32_t limit);
+    void changeEpoch(const std::string& epoch);
+    void arrived(std::uint64_t sequence);
+
+    NodeReceipts& node_;
+    Archive& archive_;
+    std::string epoch_; ///< empty while it is not known
+    std::function<void(const std::string&, std::uint64_t)> onPosition_;
+    bool located_ = false;     ///< cursor_ agrees with the archive
+    std::uint64_t cursor_ = 0; ///< all receipts of the epoch up to this sequence are in the archive
+    std::uint64_t newest_ = 0; ///< the highest sequence of the epoch that is known
+    bool recentSent_ = false;
+    std::set<std::string> amended_;
+    std::uint32_t limit_ = Lot::kMostReceipts; ///< the number of receipts in the next lot; smaller after a lot that failed
+    bool behind_ = false;                      ///< the archive was behind the last lot
+    Side asked_ = Side::Node;                  ///< the end that was asked last
+    std::uint64_t taken_ = 0;                  ///< Step::receipts of the present step
+};
+
+} // namespace pinfold

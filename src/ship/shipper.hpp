@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "bus_client/events_watch.hpp"
+#include "ship/progress.hpp"
+#include "ship/schedule.hpp"
+#include "ship/shipment.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// Reacts to the events of pinfoldd, and sends a lot when it is due. Shipper does not wait: the caller waits until next().
+class Shipper {
+public:
+    /// The time for which Shipper collects events before it asks pinfoldd whether a failed job is among the new receipts.
+    static constexpr Microseconds kLook = 1s;
+
+    struct Parts {
+        Shipment& shipment;
+        Schedule& schedule;
+        Progress& progress;
+        std::function<void(const Progress::Line&)> log;
+        std::function<void()> changed; ///< the status and the metrics may have changed
+        std::function<BootTime()> bootTime;
+        std::function<RealTime()> realTime;
+    };
+    explicit Shipper(Parts parts) : parts_(std::move(parts)) {}
+
+    void heard(const Event& event);
+    /// The connection to the bus was lost, or cannot be made. Events may be missing from now on.
+    void busLost(const Error& error);
+    /// The connection to the bus works.
+    void busFound();
+    /// Does what is due.
+    void turn();
+    /// The time at which turn() has something to do.
+    BootTime next() const;
+
+private:
+    void note(const Shipment::Step& step);
+
+    Parts parts_;
+    std::optional<BootTime> look_;
+    bool hearing_ = false; ///< pinfold-ship gets the events of pinfoldd
+};
+
+} // namespace pinfold

@@ -1,0 +1,379 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""pinfold-ship between a real pinfoldd on a private bus and a real PostgreSQL. After each accident, the archive must have exactly the
+receipts of the node."""
+
+import importlib.util
+import json
+import random
+import signal
+import sqlite3
+import stat
+import subprocess
+import time
+
+import dbus
+import pytest
+
+from conftest import BUILD, TOP
+from relay import Relay
+
+SPEC = importlib.util.spec_from_file_location("private_bus", TOP / "tests/bus/conftest.py")
+private_bus = importlib.util.module_from_spec(SPEC)
+SPEC.loader.exec_module(private_bus)
+wait_until = private_bus.wait_until
+
+NODE = "node1"
+TROUBLE, OVER = "receipts do not reach the archive", "receipts reach the archive again"
+
+
+def options(**entries):
+    return dbus.Dictionary(entries, signature="sv")
+
+
+class Node:
+    """A node with pinfoldd and pinfold-ship."""
+
+    def __init__(self, world, archive):
+        self.world, self.archive = world, archive
+        self.relay = Relay(archive.server.port)
+        self.process = None
+        self.log = world.directory / "ship.log"
+        self.state = world.root / "var/lib/pinfold-ship"
+        self.state.mkdir(parents=True)
+        self.jobs = 0
+        self.configure()
+
+    def configure(self, certificate=NODE, more="", reload=True):
+        crt, key = self.archive.server.certificate(certificate)
+        file = self.world.root / "etc/pinfold/pinfold.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(f'[archive]\nserver = "localhost"\nport = {self.relay.port}\ncertificate = "{crt}"\nkey = "{key}"\n'
+                        f'ca = "{self.archive.server.authority.certificate}"\n{more}')
+        if reload:
+            self.world.manager().Reload()
+
+    def start(self):
+        with open(self.log, "a", encoding="utf-8") as log:
+            self.process = subprocess.Popen([BUILD / "src/ship/pinfold-ship", "--root", self.world.root], env=self.world.environment, stderr=log)
+        self.world.processes.append(self.process)
+
+    def stop(self, number=signal.SIGTERM):
+        """Returns how long pinfold-ship took to exit."""
+        begun = time.monotonic()
+        self.process.send_signal(number)
+        assert self.process.wait(30) in (0, -signal.SIGKILL)
+        return time.monotonic() - begun
+
+    def run_job(self, status=1):
+        """Runs a job. A job with the status 1 has failed, so its receipt is sent at once."""
+        self.jobs += 1
+        key = f"sge.{self.jobs}"
+        process = self.world.process()
+        self.world.create(key, process)
+        if status is None:
+            return self.world.end(key, process)
+        process.kill()
+        process.wait()
+        return self.world.manager().EndJob(key, options(exit_status=dbus.Int32(status)))
+
+    def run_jobs(self, number):
+        for _ in range(number):
+            self.run_job()
+
+    def receipts(self):
+        """Returns what pinfoldd knows about each job of the present history, by the job's id."""
+        return {str(r["id"]): (int(r["sequence"]), str(r["key"]), str(r["result"]), int(r["wall"]), str(r.get("exit_status", "")))
+                for r in self.world.manager().ListReceipts(options(after=dbus.UInt64(0), limit=dbus.UInt32(10000)))}
+
+    def archived(self, where="true"):
+        rows = self.archive.rows(f"SELECT id, sequence, key, result, wall_us, exit_status FROM pinfold.receipt WHERE {where}")
+        return {r["id"]: (r["sequence"], r["key"], r["result"], r["wall_us"], "" if r["exit_status"] is None else str(r["exit_status"]))
+                for r in rows}
+
+    def arrives(self, deadline=60):
+        """Waits until the archive has what the node has. The archive must then have it once, and nothing else."""
+        expected = self.receipts()
+        assert expected
+        wait_until(lambda: self.archived() == expected, f"{len(expected)} receipts; the archive has {len(self.archived())}: {self.lines()}",
+                   deadline)
+        assert self.archive.count() == len(expected)
+        assert self.archive.count("gap") == self.archive.count("rejected") == 0
+
+    def lines(self):
+        return self.log.read_text().splitlines()
+
+    def has_said(self, text):
+        return sum(text in line for line in self.lines())
+
+    def sent(self):
+        file = self.state / "sent"
+        return json.loads(file.read_text()) if file.exists() else {"epoch": "", "sequence": 0}
+
+    def close(self):
+        if self.process and self.process.poll() is None:
+            self.stop()
+        self.relay.answers.set()
+        self.relay.close()
+
+
+@pytest.fixture
+def node(archive):
+    with private_bus.new_world() as world:
+        made = Node(world, archive)
+        try:
+            yield made
+        finally:
+            made.close()
+
+
+def test_receipts_arrive_once(node):
+    node.run_jobs(3)
+    node.start()
+    node.arrives()
+    node.run_jobs(5)
+    node.arrives()
+    assert node.archive.status()["newest"] == 8
+    node.stop()
+    node.start()
+    node.run_job()
+    node.arrives()
+    wait_until(lambda: node.sent()["sequence"] == 9, "the file of pinfold-ship")
+    assert stat.S_IMODE((node.state / "sent").stat().st_mode) == 0o644
+    assert node.lines() == [], "nothing was worth a line"
+    body = node.archive.rows("SELECT body FROM pinfold.receipt WHERE sequence = 9")[0]["body"]
+    assert body["epoch"] == node.sent()["epoch"] and body["id"] in node.receipts()
+
+
+def test_a_good_job_arrives_within_a_minute(node):
+    node.start()
+    node.run_job(status=0)
+    node.arrives(deadline=75)
+
+
+def test_the_metrics_say_what_was_sent(node):
+    node.start()
+    node.run_jobs(2)
+    node.arrives()
+    file = node.state / "pinfold-ship.prom"
+    wait_until(lambda: file.exists() and "\npinfold_ship_receipts_total 2\n" in file.read_text(), "two receipts in the metrics")
+    text = file.read_text()
+    assert "\npinfold_ship_unsent 0\n" in text and "\npinfold_ship_failing 0\n" in text
+    assert "\npinfold_ship_certificate_expires_seconds " in text
+
+
+def test_an_answer_to_the_commit_that_is_lost(node):
+    node.start()
+    node.run_job()
+    node.arrives()
+    wait_until(lambda: node.sent()["sequence"] == 1, "the file of pinfold-ship")
+    for accident in (1, 2, 3):
+        before = node.archive.count()
+        node.relay.answers.clear()
+        node.run_jobs(3)
+        wait_until(lambda: node.archive.count() > before, "the archive has committed")
+        assert node.sent()["sequence"] == before, "pinfoldd keeps the receipts until the archive has answered"
+        node.relay.cut()
+        node.relay.answers.set()
+        node.arrives()
+        wait_until(lambda: node.has_said(OVER) == accident, "the answer to the same receipts")
+        wait_until(lambda: node.sent()["sequence"] == before + 3, "the file of pinfold-ship")
+
+
+def test_postgres_is_killed_while_receipts_come(node):
+    node.start()
+    node.run_jobs(2)
+    node.arrives()
+    node.archive.server.kill_9()
+    try:
+        node.run_jobs(3)
+        wait_until(lambda: node.has_said(TROUBLE), "the trouble")
+    finally:
+        node.archive.server.start()
+    node.run_jobs(2)
+    node.arrives()
+    wait_until(lambda: node.has_said(OVER), "the end of the trouble")
+    assert node.has_said(TROUBLE) <= 2, "the server is first away, and then it starts"
+
+
+def test_postgres_is_stopped_for_a_while(node):
+    node.start()
+    node.run_job()
+    node.arrives()
+    node.archive.server.stop()
+    try:
+        node.run_jobs(2)
+        wait_until(lambda: "\npinfold_ship_failures_total 3\n" in (node.state / "pinfold-ship.prom").read_text(), "three tries")
+        assert node.has_said(TROUBLE) == 1, node.lines()
+        assert len(node.receipts()) == 3
+    finally:
+        node.archive.server.start()
+    node.arrives()
+    assert node.has_said(TROUBLE) == 1 and node.has_said(OVER) == 1, node.lines()
+
+
+def test_a_port_that_is_closed(node):
+    node.relay.close()
+    node.start()
+    node.run_jobs(3)
+    wait_until(lambda: node.has_said(TROUBLE), "the trouble")
+    assert node.archive.count() == 0
+    node.relay.open()
+    node.arrives()
+
+
+@pytest.mark.parametrize("state", ["connecting", "in a put"])
+def test_an_archive_that_hangs_does_not_keep_pinfold_ship(node, state):
+    if state == "in a put":
+        node.start()
+        node.run_job()
+        node.arrives()
+    node.relay.answers.clear()
+    accepted = node.relay.accepted
+    if state == "connecting":
+        node.start()
+    node.run_job()
+    wait_until(lambda: node.archive.count() == 2 if state == "in a put" else node.relay.accepted > accepted, state)
+    assert node.stop() < 2
+    node.relay.cut()
+    node.relay.answers.set()
+    node.start()
+    node.arrives()
+
+
+def test_pinfold_ship_is_killed_in_every_state(node):
+    moment = random.Random(812)
+    node.start()
+    for _ in range(12):
+        node.run_jobs(2)
+        wait_until(lambda: node.process.poll() is None, "running")
+        time.sleep(moment.random() / 2)  # the test is about any moment, so there is no event to wait for
+        node.stop(signal.SIGKILL)
+        node.start()
+    node.arrives()
+    node.run_job()
+    node.arrives()
+
+
+def test_pinfoldd_is_killed(node):
+    node.start()
+    node.run_jobs(2)
+    node.arrives()
+    node.world.daemon.kill()
+    node.world.daemon.wait()
+    node.world.daemon = node.world.start_daemon()
+    node.run_jobs(2)
+    node.arrives()
+    assert node.process.poll() is None
+
+
+def test_a_report_after_the_end_amends_the_row(node):
+    node.start()
+    receipt = node.run_job(status=None)
+    node.run_job()
+    node.arrives()
+    assert node.archived()[str(receipt["id"])][4] == ""
+    node.world.manager().EndJob(str(receipt["key"]), options(exit_status=dbus.Int32(3)))
+    node.arrives(deadline=75)
+    assert node.archived()[str(receipt["id"])][4] == "3"
+
+
+def test_a_report_while_pinfold_ship_does_not_run_amends_the_row(node):
+    node.start()
+    receipt = node.run_job(status=None)
+    node.run_job()
+    node.arrives()
+    node.stop()
+    node.world.manager().EndJob(str(receipt["key"]), options(exit_status=dbus.Int32(3)))
+    node.start()
+    node.arrives()
+    assert node.archived()[str(receipt["id"])][4] == "3"
+
+
+def test_a_new_history_is_another_epoch(node):
+    node.start()
+    node.run_jobs(3)
+    node.arrives()
+    first = node.receipts()
+    node.world.stop_daemon()
+    for file in (node.world.root / "var/lib/pinfold").glob("history.db*"):
+        file.unlink()
+    node.world.daemon = node.world.start_daemon()
+    node.run_jobs(2)
+    both = {**first, **node.receipts()}
+    assert len(both) == 5
+    wait_until(lambda: node.archived() == both, "the receipts of both histories")
+    status = node.archive.status()
+    assert (status["replaced_histories"], status["position"], status["gaps"]) == (1, 2, 0)
+
+
+def test_receipts_that_are_not_in_the_archive_are_not_removed(node):
+    node.run_jobs(3)
+    vacuum = options(max_age=dbus.UInt64(0))
+    assert node.world.manager().VacuumHistory(vacuum)[0] == 0
+    node.start()
+    node.arrives()
+    wait_until(lambda: node.sent()["sequence"] == 3, "the file of pinfold-ship")
+    assert node.world.manager().VacuumHistory(vacuum)[0] == 3
+    assert node.archive.count() == 3
+    node.run_job()
+    wait_until(lambda: node.archive.count() == 4, "the next receipt")
+    assert node.archive.count("gap") == 0
+
+
+def test_receipts_that_are_removed_unsent_are_exactly_the_gap(node):
+    node.start()
+    node.run_jobs(2)
+    node.arrives()
+    wait_until(lambda: node.sent()["sequence"] == 2, "the file of pinfold-ship")
+    node.stop()
+    node.run_jobs(4)
+    node.configure(more='max_unsent = "1M"\n')
+    # The ballast makes the history larger than archive.max_unsent.
+    with sqlite3.connect(node.world.root / "var/lib/pinfold/history.db", timeout=30) as history:
+        history.execute("CREATE TABLE ballast AS SELECT zeroblob(2000000)")
+    history.close()
+    assert node.world.manager().VacuumHistory(options(max_age=dbus.UInt64(0)))[0] == 6
+    node.run_jobs(2)
+    node.start()
+    wait_until(lambda: node.archive.count() == 4, "the receipts that are left")
+    assert node.archive.rows("SELECT first, last FROM pinfold.gap") == [{"first": 3, "last": 6}]
+    status = node.archive.status()
+    assert (status["position"], status["gaps"], status["unsent"]) == (8, 4, 0)
+
+
+def test_a_certificate_that_has_expired_is_one_line(node):
+    node.archive.server.authority.issue("expired", days=-1)
+    node.configure(certificate="expired")
+    node.run_job()
+    node.start()
+    wait_until(lambda: "\npinfold_ship_failures_total 3\n" in
+               ((node.state / "pinfold-ship.prom").read_text() if (node.state / "pinfold-ship.prom").exists() else ""), "three tries")
+    assert node.has_said(TROUBLE) == len(node.lines()) == 1, node.lines()
+    assert "expired" in node.lines()[0]
+    assert node.archive.count() == 0
+
+
+def test_without_a_server_there_is_nothing_to_do(node):
+    (node.world.root / "etc/pinfold/pinfold.toml").write_text("")
+    node.start()
+    assert node.process.wait(30) == 0
+    assert node.lines() == ["<6>archive.server is not set in pinfold.toml, so there is no archive to send receipts to"]
+
+
+def test_a_wrong_configuration_is_not_tried_again(node):
+    (node.world.root / "etc/pinfold/pinfold.toml").write_text("[archive]\nport = 0\n")
+    node.start()
+    assert node.process.wait(30) == 78
+    assert "1 to 65535" in node.lines()[0]
+
+
+def test_a_full_disk_of_the_node_stops_nothing(node):
+    (node.state / "sent").mkdir()  # the file can be neither written nor read
+    node.start()
+    node.run_jobs(2)
+    node.arrives()
+    assert node.has_said("cannot write a file") == 1, node.lines()
+    node.run_jobs(2)
+    node.arrives()
+    assert node.has_said("cannot write a file") == 1, node.lines()
+    assert node.world.manager().VacuumHistory(options(max_age=dbus.UInt64(0)))[0] == 0, "pinfoldd keeps the receipts"
