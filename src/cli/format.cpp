@@ -66,6 +66,10 @@ std::string userName(uid_t uid) {
     return name;
 }
 
+std::string exitText(const ExitState& exit) {
+    return exit.signal ? signalName(*exit.signal) : exit.status ? std::to_string(*exit.status) : "-";
+}
+
 Result<uid_t> userId(const std::string& text) {
     if (const auto number = parseUnsigned(text); number && *number < UINT32_MAX)
         return static_cast<uid_t>(*number);

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "model/exit_state.hpp"
 
 #include <sys/types.h>
 
@@ -16,6 +17,9 @@ std::string userName(uid_t uid);
 
 /// Returns the user id for a text that is a user's name or a user id. Error: InvalidArgument.
 Result<uid_t> userId(const std::string& text);
+
+/// Returns an exit state for a table: the exit status, the name of the signal, or "-" if it is not known.
+std::string exitText(const ExitState& exit);
 
 /// Returns a short local time such as "11-20 12:00". If the time is more than half a year away from `now`, the result is a date
 /// such as "2025-11-20".

@@ -4,28 +4,14 @@
 #include "base/parse.hpp"
 #include "build_config.hpp"
 #include "cli/format.hpp"
+#include "cli/json_document.hpp"
 #include "model/json_parts.hpp"
-#include "model/receipt_json.hpp"
-#include "wording/efficiency.hpp"
-#include "wording/receipt_text.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace pinfold {
 namespace {
-
-constexpr int kSchema = 1;
-
-Json withSchema(Json body) {
-    Json document;
-    document["schema"] = kSchema;
-    for (auto& [name, value] : body.items())
-        document[name] = std::move(value);
-    return document;
-}
-
-std::string document(Json body) { return withSchema(std::move(body)).dump(2, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
 Json job(const JobInfo& info) {
     return {{"key", info.key},
@@ -58,22 +44,6 @@ Json process(const JobProcess& entry) {
 Json limits(const ResourceLimits& values) {
     Json json = Json::object();
     putLimits(json, values);
-    return json;
-}
-
-Json receipt(const Receipt& value) {
-    auto json = Json::parse(encode(value)); // the JSON of a receipt has the same keys as the receipt in the history
-    json["started_iso"] = formatUtc(value.started);
-    json["ended_iso"] = formatUtc(value.ended);
-    for (std::size_t i = 0; i < value.taskList.size(); ++i) {
-        json["task_list"][i]["started_iso"] = formatUtc(value.taskList[i].started);
-        json["task_list"][i]["ended_iso"] = formatUtc(value.taskList[i].ended);
-    }
-    json["cpu_efficiency"] = optionalToJson(cpuEfficiency(value));
-    json["memory_efficiency"] = optionalToJson(memoryEfficiency(value));
-    json["oom_line"] = value.oom ? Json(oomLine(*value.oom, value.usage.memoryPeak)) : Json(nullptr);
-    const auto stopped = stopLine(value, value.origin.host.value_or("this node"), userNumber);
-    json["stop_line"] = stopped.empty() ? Json(nullptr) : Json(stopped);
     return json;
 }
 
@@ -211,13 +181,6 @@ std::string jsonProcesses(const std::vector<JobProcess>& processes) {
     return document({{"processes", std::move(list)}});
 }
 
-std::string jsonReceipts(const std::vector<Receipt>& receipts) {
-    Json list = Json::array();
-    for (const auto& value : receipts)
-        list.push_back(receipt(value));
-    return document({{"receipts", std::move(list)}});
-}
-
 std::string jsonProfile(const std::string& key, const Profile& profile) {
     Json lengths = Json::array();
     for (const auto& point : profile.points())
@@ -234,10 +197,6 @@ std::string jsonProfile(const std::string& key, const Profile& profile) {
     }
     return document(json);
 }
-
-std::string jsonReceipt(const Receipt& value) { return document({{"receipt", receipt(value)}}); }
-
-std::string jsonReceiptLine(const Receipt& value) { return dump(withSchema(receipt(value))) + "\n"; }
 
 std::string jsonReconciliation(const Reconciliation& found) {
     Json json{{"clean", found.clean()}};

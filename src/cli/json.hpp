@@ -12,6 +12,7 @@
 #include "config/config.hpp"
 #include "config/config_values.hpp"
 #include "doctor/finding.hpp"
+#include "model/hosts_of_job.hpp"
 #include "strays/leftover_search.hpp"
 #include "systemd/systemd_manager.hpp"
 
@@ -38,6 +39,8 @@ std::string jsonLimits(const std::string& job, const ResourceLimits& limits, con
 std::string jsonProcesses(const std::vector<JobProcess>& processes);
 std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
+/// Returns the JSON document of `pinfold why` for a job of several hosts.
+std::string jsonHosts(const HostsOfJob& job);
 /// Returns one line, for programs that read receipts as they come.
 std::string jsonReceiptLine(const Receipt& receipt);
 std::string jsonProfile(const std::string& job, const Profile& profile);

@@ -1,28 +1,42 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/receipt_table.hpp"
 
-#include "base/parse.hpp"
+#include "base/escape.hpp"
 #include "cli/format.hpp"
+#include "model/hosts_of_job.hpp"
+
+#include <cstddef>
+#include <set>
 
 namespace pinfold {
 namespace {
 
-std::string exitText(const ExitState& exit) {
-    return exit.signal ? signalName(*exit.signal) : exit.status ? std::to_string(*exit.status) : "-";
+constexpr std::ptrdiff_t kHostColumn = 2; // the column is after the key
+
+/// Returns true if the table needs a column for the host. Receipts of an earlier pinfold do not have the host.
+bool areOfSeveralHosts(const std::vector<Receipt>& receipts) {
+    std::set<std::string> hosts;
+    for (const auto& receipt : receipts)
+        if (receipt.origin.host)
+            hosts.insert(keyOfHost(*receipt.origin.host));
+    return hosts.size() > 1;
 }
 
 } // namespace
 
 std::string receiptTable(const std::vector<Receipt>& receipts, const Amounts& amounts, const TableStyle& style) {
-    const std::vector<Column> columns{{.name = "ended"},
-                                      {.name = "key", .least = 12},
-                                      {.name = "user", .least = 8, .leaves = 2},
-                                      {.name = "result"},
-                                      {.name = "exit", .number = true},
-                                      {.name = "wall", .number = true},
-                                      {.name = "cpu", .number = true, .leaves = 1},
-                                      {.name = "memory", .number = true},
-                                      {.name = "leftovers", .number = true, .leaves = 3}};
+    std::vector<Column> columns{{.name = "ended"},
+                                {.name = "key", .least = 12},
+                                {.name = "user", .least = 8, .leaves = 2},
+                                {.name = "result"},
+                                {.name = "exit", .number = true},
+                                {.name = "wall", .number = true},
+                                {.name = "cpu", .number = true, .leaves = 1},
+                                {.name = "memory", .number = true},
+                                {.name = "leftovers", .number = true, .leaves = 3}};
+    const bool withHost = areOfSeveralHosts(receipts);
+    if (withHost)
+        columns.insert(columns.begin() + kHostColumn, {.name = "host", .least = 8});
     std::vector<std::vector<std::string>> rows;
     for (const auto& receipt : receipts) {
         const auto& usage = receipt.usage;
@@ -31,6 +45,8 @@ std::string receiptTable(const std::vector<Receipt>& receipts, const Amounts& am
                         std::string(toString(receipt.result)), exitText(receipt.exit), amounts.runTime(receipt.wall),
                         amounts.duration(cpu), amounts.size(usage.memoryNeed ? usage.memoryNeed : usage.memoryPeak),
                         std::to_string(receipt.leftovers.count)});
+        if (withHost)
+            rows.back().insert(rows.back().begin() + kHostColumn, printable(receipt.origin.host.value_or("-")));
     }
     return formatTable(columns, rows, style);
 }

@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "base/paths.hpp"
 #include "bus_client/manager_client.hpp"
+#include "model/hosts_of_job.hpp"
 
 #include <fmt/core.h>
 
@@ -34,6 +35,13 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
 }
 
 Result<Receipt> newestReceipt(const std::string& key) {
+    auto receipts = receiptsOfNewestRun(key);
+    if (!receipts)
+        return receipts.error();
+    return std::move(receipts->back());
+}
+
+Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key) {
     auto receipts = findReceipts({.key = key, .limit = 1});
     if (!receipts)
         return receipts.error();
@@ -41,7 +49,7 @@ Result<Receipt> newestReceipt(const std::string& key) {
         return Error{
             ErrorCode::NoSuchReceipt,
             fmt::format("no receipt of a job '{}' that you may see: `pinfold history` lists the receipts", printable(key, 300))};
-    return std::move(receipts->front());
+    return newestRun(*std::move(receipts));
 }
 
 Result<Profile> profileOfReceipt(const std::string& key) {

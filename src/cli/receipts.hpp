@@ -17,6 +17,10 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 /// Gets the newest receipt of a job with this key. The error NoSuchReceipt has a message for the user.
 Result<Receipt> newestReceipt(const std::string& key);
 
+/// Gets the receipts of the newest run of a job with this key, with at least one receipt. A node has only receipts of its own, so
+/// the result is the newest receipt. The errors are those of newestReceipt().
+Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key);
+
 /// Gets what the job of the newest receipt with this key used over time. While a live job has the same key, for example because
 /// the batch system has requeued the job, pinfoldd returns the profile of the live job, and profileOfReceipt() returns the error
 /// NoSuchReceipt.

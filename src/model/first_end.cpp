@@ -11,8 +11,8 @@ namespace pinfold {
 namespace {
 
 constexpr auto kNames = enumNames<EndKind>({
-    {EndKind::NodeLost, "node-lost"},
     {EndKind::OutOfMemory, "out-of-memory"},
+    {EndKind::NodeLost, "node-lost"},
     {EndKind::NodeShutdown, "node-shutdown"},
     {EndKind::TimeLimit, "timeout"},
     {EndKind::Stopped, "stopped"},

@@ -28,8 +28,8 @@ constexpr Microseconds kClockTolerance = 500ms;
 
 /// Says what ended a job or a task on a host.
 enum class EndKind {
-    NodeLost,       ///< the host went down; `at` is the last time at which the host is known to have run
     OutOfMemory,    ///< a process was killed because memory ran out
+    NodeLost,       ///< the host went down; `at` is the last time at which the host is known to have run
     NodeShutdown,   ///< somebody shut the host down
     TimeLimit,      ///< the job reached its limit run_time_max
     Stopped,        ///< somebody asked pinfoldd on the host for the job's end

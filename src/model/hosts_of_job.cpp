@@ -16,15 +16,8 @@ namespace {
 // A batch system that counts the runs of a job may still begin its job numbers again, for example after a new installation.
 constexpr Microseconds kNumbersReused = 7 * 24h;
 
-/// Returns a text that is the same for all names of a host. An address of the form 10.0.0.7 has no short form.
-std::string keyOfHost(std::string name) {
-    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    const bool isAddress = name.find_first_not_of("0123456789.") == std::string::npos || name.find(':') != std::string::npos;
-    return isAddress ? name : name.substr(0, name.find('.'));
-}
-
 /// A receipt of a pinfold that did not note the host counts as a host of its own.
-std::string keyOfHost(const Receipt& receipt) {
+std::string hostOf(const Receipt& receipt) {
     const auto name = receipt.origin.host.value_or("");
     return name.empty() ? "\n" + receipt.id : keyOfHost(name);
 }
@@ -66,7 +59,7 @@ void summarize(HostOfJob& host) {
 std::vector<HostOfJob> groupByHost(std::vector<Receipt> receipts) {
     std::map<std::string, std::map<std::string, Receipt>> byHost;
     for (auto& receipt : receipts) {
-        auto& known = byHost[keyOfHost(receipt)];
+        auto& known = byHost[hostOf(receipt)];
         const auto [place, isNew] = known.try_emplace(receipt.id, receipt);
         if (!isNew && isBetter(receipt, place->second))
             place->second = std::move(receipt);
@@ -106,7 +99,7 @@ void findMissing(HostsOfJob& job) {
     std::optional<std::uint64_t> count;
     for (const auto& host : job.hosts)
         for (const auto& receipt : host.receipts) {
-            there.insert(keyOfHost(receipt));
+            there.insert(hostOf(receipt));
             count = highest(count, receipt.identity.nodeCount);
             for (const auto& node : receipt.identity.nodes)
                 if (const auto [place, isNew] = named.try_emplace(keyOfHost(node), node); !isNew)
@@ -172,6 +165,12 @@ void addTotals(HostsOfJob& job) {
 auto ownerAndRun(const Receipt& receipt) { return std::tie(receipt.origin.cluster, receipt.uid, receipt.identity.run); }
 
 } // namespace
+
+std::string keyOfHost(std::string name) {
+    std::ranges::transform(name, name.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const bool isAddress = name.find_first_not_of("0123456789.") == std::string::npos || name.find(':') != std::string::npos;
+    return isAddress ? name : name.substr(0, name.find('.'));
+}
 
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts) {
     if (receipts.empty())

@@ -82,13 +82,17 @@ struct HostsOfJob {
     bool operator==(const HostsOfJob&) const = default;
 };
 
+/// Returns a text that is the same for all names of a host: "node7" for "node7.example.org" and "NODE7". An address such as
+/// 10.0.0.7 has no short form.
+std::string keyOfHost(std::string name);
+
 /// Returns the receipts of the newest run among receipts with the same key. Receipts of another cluster, of another user or of
 /// another run are left out. If the batch system does not count the runs of a job, a run is a chain of receipts whose times
 /// overlap.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
 
 /// Puts receipts together that newestRun() has returned. Of several receipts with the same id from a host, hostsOfJob() uses the
-/// one that says how the job ended. "node7" and "node7.example.org" are the same host. `receipts` must not be empty.
+/// one that says how the job ended. keyOfHost() says which names mean the same host. `receipts` must not be empty.
 HostsOfJob hostsOfJob(std::vector<Receipt> receipts);
 
 } // namespace pinfold

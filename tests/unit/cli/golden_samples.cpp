@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "golden_samples.hpp"
 
+#include "model/hosts_of_job.hpp"
 #include "model/job_key.hpp"
 
 namespace pinfold::golden {
@@ -178,6 +179,56 @@ std::vector<Receipt> receipts() {
         OomVerdict{OomCause::OwnLimit, killed.ended, 4712, "simulate", 40 * kMiB, 48 * kMiB, 40 * kMiB, 8 * kMiB, 5 * kMiB};
     auto old = receipt("pbs.1234567[89].server-of-the-site.example.org", kUser, JobResult::SupervisorLost, 200 * 24h);
     return {whole, killed, old};
+}
+
+HostsOfJob hosts() {
+    std::vector<Receipt> receipts;
+    for (const std::string name : {"node7", "node8.example.org", "node9", "node10", "node11"}) {
+        auto one = receipt("slurm.4712", kUser, JobResult::Exited, 1h);
+        one.id = name;
+        one.origin = {.host = name, .bootId = {}, .cluster = "blue", .user = "alice", .version = "0.1.0"};
+        one.identity.run = 0;
+        one.slots = 4;
+        one.usage.cpuUser = 3h;
+        one.usage.cpuSystem = 5min;
+        one.usage.memoryNeed = 900 * kMiB;
+        one.usage.memoryPeak = 950 * kMiB;
+        one.limits.memoryMax = 1024 * kMiB;
+        one.taskList = {{.number = 1,
+                         .command = "simulate",
+                         .started = one.started,
+                         .ended = one.ended,
+                         .exit = {.signal = 9},
+                         .cpu = 3h,
+                         .memoryPeak = 950 * kMiB,
+                         .exact = true}};
+        receipts.push_back(one);
+    }
+    auto& batch = receipts[0];
+    batch.exit.status = 1;
+    batch.ended += 1500ms;
+    batch.identity.jobName = "tube";
+    batch.identity.nodes = {"node7", "node8", "node9", "node10", "node11", "node12", "node13"};
+    batch.identity.nodeCount = 7;
+    batch.taskList[0] = {.number = 0,
+                         .kind = TaskKind::Batch,
+                         .command = "slurm_script",
+                         .started = batch.started,
+                         .ended = batch.ended,
+                         .exit = batch.exit};
+    auto& killed = receipts[1];
+    killed.result = JobResult::OutOfMemory;
+    killed.usage.memoryNeed = killed.usage.memoryPeak = 1024 * kMiB;
+    killed.usage.oomKills = 1;
+    killed.oom = OomVerdict{OomCause::OwnLimit, killed.ended, 4712, "simulate", 800 * kMiB, 1024 * kMiB, 1000 * kMiB, {}, {}};
+    receipts[2].taskList[0].ended = receipts[2].ended = receipts[2].ended + 800ms;
+    receipts[2].leftovers = {2, 7s, {"sleep 1000", "sleep 2000"}};
+    receipts[3].result = JobResult::NodeLost;
+    receipts[3].taskList.clear();
+    receipts[3].usage = {};
+    receipts[4].taskList[0].exit = {.status = 0};
+    receipts[4].taskList[0].ended -= 10min;
+    return hostsOfJob(std::move(receipts));
 }
 
 std::vector<TopRow> topRows() {

@@ -26,6 +26,7 @@ NodeStatus node();
 std::vector<JobDetail> details(); ///< of jobs(): the first job has all details
 ResourceLimits limits();
 std::vector<Receipt> receipts();
+HostsOfJob hosts(); ///< a job of seven hosts, of which five have a receipt
 std::vector<TopRow> topRows();
 Profile profile();
 IdleListing idle();

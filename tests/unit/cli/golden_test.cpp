@@ -8,6 +8,7 @@
 #include "build_config.hpp"
 #include "cli/doctor_page.hpp"
 #include "cli/event_line.hpp"
+#include "cli/host_table.hpp"
 #include "cli/idle_table.hpp"
 #include "cli/job_page.hpp"
 #include "cli/leftover_table.hpp"
@@ -17,6 +18,7 @@
 #include "cli/receipt_table.hpp"
 #include "cli/textfile.hpp"
 #include "cli/top_text.hpp"
+#include "wording/hosts_text.hpp"
 #include "wording/profile_text.hpp"
 #include "wording/receipt_text.hpp"
 
@@ -80,6 +82,7 @@ std::vector<Golden> documents() {
             {"history.json", jsonReceipts(receipts)},
             {"history-line.json", jsonReceiptLine(receipts[1])},
             {"why.json", jsonReceipt(receipts.front())},
+            {"why-hosts.json", jsonHosts(golden::hosts())},
             {"why-live.json", jsonNotOver("sge.4711")},
             {"plot.json", jsonProfile("sge.4711", golden::profile())},
             {"reconcile.json", jsonReconciliation(found)},
@@ -120,6 +123,13 @@ std::string listOf(const std::vector<std::string>& columns) {
     return listTable(*listColumns(columns, {}, kStyle), golden::details(), kStyle);
 }
 
+std::vector<Receipt> receiptsOf(const HostsOfJob& job) {
+    std::vector<Receipt> receipts;
+    for (const auto& host : job.hosts)
+        receipts.insert(receipts.end(), host.receipts.begin(), host.receipts.end());
+    return receipts;
+}
+
 std::vector<Golden> tables() {
     useTimeZone("UTC0");
     const auto receipts = golden::receipts();
@@ -135,6 +145,10 @@ std::vector<Golden> tables() {
         {"top.txt", topPage(kWidth)},
         {"history.txt", receiptTable(receipts, {}, kStyle)},
         {"history-short-keys.txt", receiptTable({receipts.front()}, {}, kStyle)},
+        {"history-hosts.txt", receiptTable(receiptsOf(golden::hosts()), {}, kStyle)},
+        {"why-hosts.txt", hostsPage(golden::hosts(), userName, {}, kWidth)},
+        {"why-hosts-table.txt", hostTable(golden::hosts(), {}, kStyle)},
+        {"why-hosts-table-one.txt", hostTable(hostsOfJob({receipts.front()}), {}, kStyle)},
         {"why.txt", receiptPage(receipts.front(), userName, {}, kWidth)},
         {"why-oom.txt", receiptPage(receipts[1], userName, {}, kWidth)},
         {"why-over-time.txt", profileLines(golden::profile(), {})},

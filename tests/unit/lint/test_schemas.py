@@ -14,13 +14,13 @@ TOP = Path(__file__).resolve().parents[3]
 PAGE = (TOP / "docs/man/pinfold-json.5.scd").read_text().replace("\\_", "_")
 GOLDEN = sorted((TOP / "tests/unit/cli/golden").glob("*.json"))
 # These golden files are further examples of a document.
-SCHEMA_OF = {"check-config-wrong": "check-config", "dry-run-node": "dry-run", "status-job": "job", "status-jobs": "status", "why-live": "why"}
+SCHEMA_OF = {"check-config-wrong": "check-config", "dry-run-node": "dry-run", "status-job": "job", "status-jobs": "status", "why-hosts": "why", "why-live": "why"}
 # These keys are in a document only in the cases that the page names.
-SOMETIMES = {"status.json": {"live"}, "why.json": {"live", "key"}}
+SOMETIMES = {"status.json": {"live"}, "why.json": {"live", "key", "first_end", "missing_hosts", "missing_total", "receipts"}}
 FREE = {"states", "schedulers", "environment", "properties", "labels"}  # these objects have keys that no schema lists
 # The sections of the page, and the schemas that have the keys of the section.
 SECTIONS = {"JOB": ["parts/job"], "JOB IN DETAIL": ["parts/job-detail"], "LIMITS": ["parts/limits"], "USAGE": ["parts/usage", "parts/current-usage"],
-            "PROCESS": ["parts/process"], "RECEIPT": ["parts/receipt"], "TASK": ["parts/task"],
+            "PROCESS": ["parts/process"], "RECEIPT": ["parts/receipt"], "TASK": ["parts/task"], "FIRST END": ["parts/first-end"],
             "NODE": ["status"], "TOP": ["top", "parts/top-job"], "EVENT": ["event"],
             "STRAYS": ["strays", "parts/stray"], "LEFTOVER FILES": ["strays-files", "parts/leftover-file"], "RECONCILE": ["reconcile"], "ARCHIVE": ["archive-status", "parts/archive-node"]}
 # The page describes these keys in the section JOB IN DETAIL or JOB.

@@ -95,6 +95,8 @@ TEST(FirstEnd, isTheHostThatWentDownWhateverItsLastSignOfLife) {
     EXPECT_EQ(firstOf({ended(toldHost("b", 2h), JobResult::NodeLost), withTask(toldHost("c", 1h), 8, 1h, {.status = 1})}),
               "c task-failed 8");
     EXPECT_EQ(firstOf({batchHost("a", 1h, {.status = 0}), lost}), "a batch-ended 0");
+    // Both events would have ended the job, and only one of them has a known time.
+    EXPECT_EQ(firstOf({outOfMemory(toldHost("c", 1h), 1h), lost}), "c out-of-memory");
 }
 
 TEST(FirstEnd, isTheStopThatBeganBeforeTheGraceTime) {

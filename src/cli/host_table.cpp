@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/host_table.hpp"
+
+#include "base/escape.hpp"
+#include "cli/format.hpp"
+#include "wording/hosts_text.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+/// Returns the exit state of the batch script, or of the first task on the host that failed, or 0 if a task ended and none
+/// failed. The receipt of a host without the batch script has the exit state of the whole job, which says nothing about the host.
+ExitState exitOn(const HostOfJob& host) {
+    ExitState exit;
+    RealTime at = RealTime::max();
+    for (const auto& receipt : host.receipts) {
+        if (receipt.taskList.empty())
+            exit = receipt.exit;
+        for (const auto& task : receipt.taskList) {
+            if (task.kind == TaskKind::Batch)
+                return receipt.exit;
+            if (task.exit.status == 0 && !exit.known())
+                exit.status = 0;
+            if ((task.exit.signal || task.exit.status.value_or(0) != 0) && task.ended < at)
+                std::tie(exit, at) = std::tuple(task.exit, task.ended);
+        }
+    }
+    return exit;
+}
+
+/// Says how long after the first end the last process of the job on the host ended.
+std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
+    const auto& first = job.first.event;
+    const auto isLost = [](const Receipt& receipt) { return receipt.result == JobResult::NodeLost; };
+    if (!first || isLost(job.receiptOf(*first)) || isLost(host.receipts.back())) // nobody knows when a host went down
+        return "-";
+    if (host.role == HostRole::First)
+        return amounts.duration(0s);
+    const auto shown = [&amounts](Microseconds delay) { return amounts.duration(amounts.raw ? delay : roundedDelay(delay)); };
+    if (host.role == HostRole::Before)
+        return "-" + shown(timeBetween(host.ended, first->at));
+    return shown(timeBetween(first->at, host.ended));
+}
+
+} // namespace
+
+std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const TableStyle& style) {
+    const std::vector<Column> columns{{.name = "host", .least = 12},
+                                      {.name = "result"},
+                                      {.name = "exit", .number = true},
+                                      {.name = "after", .number = true},
+                                      {.name = "cpu", .number = true, .leaves = 1},
+                                      {.name = "memory peak", .number = true},
+                                      {.name = "leftovers", .number = true, .leaves = 2}};
+    std::vector<const HostOfJob*> hosts;
+    for (const auto& host : job.hosts)
+        hosts.push_back(&host);
+    std::ranges::stable_sort(hosts, {},
+                             [](const HostOfJob* host) { return std::pair(host->role != HostRole::First, host->ended); });
+    std::vector<std::vector<std::string>> rows;
+    for (const auto* host : hosts)
+        rows.push_back({host->name.empty() ? "-" : printable(host->name), std::string(toString(host->receipts.back().result)),
+                        exitText(exitOn(*host)), afterFirst(job, *host, amounts), amounts.duration(host->cpu),
+                        amounts.size(host->memoryPeak), std::to_string(host->leftovers)});
+    if (job.hosts.size() > 1) // a node has only receipts of its own, so the other hosts of the job are not missing
+        for (const auto& name : job.missing)
+            rows.push_back({printable(name), "missing", "-", "-", "-", "-", "-"});
+    return formatTable(columns, rows, style);
+}
+
+} // namespace pinfold

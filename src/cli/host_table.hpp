@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "cli/table.hpp"
+#include "model/hosts_of_job.hpp"
+#include "wording/amounts.hpp"
+
+#include <string>
+
+namespace pinfold {
+
+/// Returns the table of `pinfold why --hosts`. The host that ended first is the first line, and the hosts without a receipt are
+/// the last lines.
+std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const TableStyle& style);
+
+} // namespace pinfold

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Only .cpp files may include this header, because the JSON library of nlohmann takes seconds to compile.
+#pragma once
+
+#include "model/json.hpp"
+
+#include <string>
+
+namespace pinfold {
+
+/// Returns the object with the schema number as its first key.
+Json withSchema(Json body);
+
+/// Returns the text of a document with the members of `body`.
+std::string document(Json body);
+
+} // namespace pinfold
