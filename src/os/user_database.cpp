@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <vector>
 
 namespace pinfold {
 namespace {
@@ -47,6 +48,21 @@ Result<gid_t> findGroup(const std::string& text) {
     if (const group* found = ::getgrnam(text.c_str()))
         return found->gr_gid;
     return notFound("group", text);
+}
+
+std::set<uid_t> membersOfGroup(const std::string& name) {
+    std::set<uid_t> uids;
+    const group* found = ::getgrnam(name.c_str());
+    if (!found)
+        return uids;
+    // The names must be copied here, because getpwnam(3) may overwrite the result of getgrnam(3).
+    std::vector<std::string> names;
+    for (char** member = found->gr_mem; *member; ++member)
+        names.emplace_back(*member);
+    for (const auto& userName : names)
+        if (const passwd* user = ::getpwnam(userName.c_str()))
+            uids.insert(user->pw_uid);
+    return uids;
 }
 
 } // namespace pinfold

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <set>
 #include <string>
 
 namespace pinfold {
@@ -18,5 +19,8 @@ Result<uid_t> findUser(const std::string& text);
 /// answer.
 Result<std::string> nameOfUser(uid_t uid);
 Result<gid_t> findGroup(const std::string& text);
+/// Returns the users that the group lists as its members. The result is empty if the group does not exist, or if the database
+/// does not answer. Only one thread of the process may use the database at a time.
+std::set<uid_t> membersOfGroup(const std::string& name);
 
 } // namespace pinfold
