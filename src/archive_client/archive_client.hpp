@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "archive_client/archive_protocol.hpp"
+#include "base/result.hpp"
+#include "model/receipt.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+struct ArchiveAnswer {
+    std::vector<Receipt> receipts; ///< the newest first
+    /// Says for each receipt that this version of pinfold cannot read what is wrong with it. `receipts` lacks these receipts.
+    std::vector<std::string> unreadable;
+};
+
+/// Asks the service pinfold-archive on this host. Errors: Unreachable (nobody listens at the socket, or the database is down),
+/// TimedOut, Busy (the service still had too many connections after some seconds), InvalidArgument, Internal. An answer without
+/// an error is complete.
+Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
+
+} // namespace pinfold

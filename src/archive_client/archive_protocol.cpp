@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "archive_client/archive_protocol.hpp"
+
+#include "model/job_key.hpp"
+#include "model/json.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+namespace pinfold {
+namespace {
+
+// PostgreSQL's JSON has the shortest name first, and each receipt has a member `id`. So no receipt begins like a last line.
+constexpr std::string_view kEnd = "{\"end\"";
+constexpr std::string_view kError = "{\"error\"";
+
+/// Throws an exception that names the entry. decode() catches the exception.
+[[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
+
+/// A text with a NUL byte would lose its end on the way to the server, and then match other receipts.
+void read(const std::string& name, const Json& value, std::optional<std::string>& text) {
+    if (!value.is_string())
+        refuse("entry '" + name + "' must be a string");
+    text = value.get<std::string>();
+    if (text->find('\0') != std::string::npos)
+        refuse("entry '" + name + "' has a NUL character: leave it out");
+}
+
+std::uint64_t number(const std::string& name, const Json& value, std::uint64_t least, std::uint64_t most) {
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() < least || value.get<std::uint64_t>() > most)
+        refuse("entry '" + name + "' must be a number from " + std::to_string(least) + " to " + std::to_string(most));
+    return value.get<std::uint64_t>();
+}
+
+bool flag(const std::string& name, const Json& value) {
+    if (!value.is_boolean())
+        refuse("entry '" + name + "' must be true or false");
+    return value.get<bool>();
+}
+
+void readResult(const std::string& name, const Json& value, std::optional<std::string>& result) {
+    read(name, value, result);
+    if (!jobResultFromString(*result))
+        refuse("entry 'result' is not a result of a job: see `pinfold history --help`");
+}
+
+void readScheduler(const std::string& name, const Json& value, std::optional<std::string>& scheduler) {
+    read(name, value, scheduler);
+    if (!isSchedulerName(*scheduler))
+        refuse("entry 'scheduler' is not a scheduler name: use lower case letters and digits");
+}
+
+void readLabel(const std::string& name, const Json& value, std::optional<LabelFilter>& label) {
+    std::optional<std::string> text;
+    read(name, value, text);
+    auto filter = labelFilter(*text);
+    if (!filter)
+        refuse("entry 'label': " + filter.error().message);
+    label = *std::move(filter);
+}
+
+void readOutcome(const std::string& name, const Json& value, JobOutcome outcome, std::vector<JobOutcome>& outcomes) {
+    if (flag(name, value))
+        outcomes.push_back(outcome);
+}
+
+[[noreturn]] void refuseSequence(const std::string& name, const Json&) {
+    refuse("entry '" + name +
+           "' is about the history of one node, and the archive has receipts of many nodes: ask pinfoldd on the node itself");
+}
+
+using Reader = std::function<void(const std::string& name, const Json& value)>;
+
+std::map<std::string, Reader> readersOf(ArchiveQuery& query) {
+    using S = const std::string&;
+    using J = const Json&;
+    auto& f = query.filter;
+    return {
+        {"key", [&f](S n, J v) { read(n, v, f.key); }},
+        {"uid", [&f](S n, J v) { f.uid = static_cast<uid_t>(number(n, v, 0, UINT32_MAX - 1)); }},
+        {"since", [&f](S n, J v) { f.since = fromUsec<RealTime>(number(n, v, 0, INT64_MAX)); }},
+        {"until", [&f](S n, J v) { f.until = fromUsec<RealTime>(number(n, v, 0, INT64_MAX)); }},
+        {"limit", [&f](S n, J v) { f.limit = static_cast<std::uint32_t>(number(n, v, 1, kMostArchiveReceipts)); }},
+        {"result", [&f](S n, J v) { readResult(n, v, f.result); }},
+        {"scheduler", [&f](S n, J v) { readScheduler(n, v, f.scheduler); }},
+        {"label", [&f](S n, J v) { readLabel(n, v, f.label); }},
+        {"failed", [&f](S n, J v) { readOutcome(n, v, JobOutcome::Failed, f.outcomes); }},
+        {"unknown", [&f](S n, J v) { readOutcome(n, v, JobOutcome::Unknown, f.outcomes); }},
+        {"leftovers", [&f](S n, J v) { f.leftoversOnly = flag(n, v); }},
+        {"all_hosts_of", [&query](S n, J v) { read(n, v, query.allHostsOf); }},
+        {"before", refuseSequence},
+        {"after", refuseSequence},
+        {"epoch", refuseSequence},
+    };
+}
+
+ArchiveQuery queryFromJson(const Json& document) {
+    if (!document.is_object() || document.size() != 1 || !document.contains("filter") || !document["filter"].is_object())
+        refuse("it must be an object with one member `filter`, which is an object");
+    ArchiveQuery query;
+    const auto readers = readersOf(query);
+    for (const auto& [name, value] : document["filter"].items()) {
+        const auto reader = readers.find(name);
+        if (reader == readers.end())
+            refuse("unknown entry '" + printable(name, 100) + "'");
+        reader->second(name, value);
+    }
+    if (query.allHostsOf && document["filter"].size() > 1)
+        refuse("all_hosts_of excludes all other entries");
+    return query;
+}
+
+Json filterToJson(const ReceiptFilter& filter) {
+    auto json = Json::object();
+    const auto add = [&json](const char* name, const auto& value) { put(json, name, optionalToJson(value), Unset::LeftOut); };
+    add("key", filter.key);
+    add("uid", filter.uid);
+    add("since", filter.since);
+    add("until", filter.until);
+    put(json, "limit", filter.limit);
+    add("result", filter.result);
+    add("scheduler", filter.scheduler);
+    if (filter.label)
+        put(json, "label", filter.label->name + (filter.label->value ? "=" + *filter.label->value : ""));
+    for (const auto& [outcome, name] : {std::pair{JobOutcome::Failed, "failed"}, {JobOutcome::Unknown, "unknown"}})
+        if (std::ranges::find(filter.outcomes, outcome) != filter.outcomes.end())
+            put(json, name, true);
+    if (filter.leftoversOnly)
+        put(json, "leftovers", true);
+    add("before", filter.before);
+    add("after", filter.after);
+    add("epoch", filter.epoch);
+    return json;
+}
+
+ErrorCode codeFromName(const std::string& name) {
+    for (const auto& row : errorTable())
+        if (row.dbusName == name)
+            return row.code;
+    return ErrorCode::Internal;
+}
+
+} // namespace
+
+std::string encode(const ArchiveQuery& query) {
+    const auto filter = query.allHostsOf ? Json{{"all_hosts_of", *query.allHostsOf}} : filterToJson(query.filter);
+    return dump(Json{{"filter", filter}}) + "\n";
+}
+
+Result<ArchiveQuery> decodeArchiveQuery(std::string_view line) {
+    return decode<ArchiveQuery>(line, "the request to the archive", queryFromJson);
+}
+
+std::string encodeEnd(const Result<void>& outcome) {
+    if (outcome)
+        return std::string(kEnd) + ":true}\n";
+    const auto& error = outcome.error();
+    return dump(Json{{"error", {{"code", errorRow(error.code).dbusName}, {"message", error.message}}}}) + "\n";
+}
+
+std::optional<Result<void>> decodeEnd(std::string_view line) {
+    if (line.starts_with(kEnd))
+        return Result<void>();
+    if (!line.starts_with(kError))
+        return std::nullopt;
+    const auto error = decode<std::pair<ErrorCode, std::string>>(line, "the error of the archive", [](const Json& document) {
+        const auto& json = document.at("error");
+        return std::pair(codeFromName(json.at("code").get<std::string>()), json.at("message").get<std::string>());
+    });
+    return Result<void>(error ? Error{error->first, legible(error->second, 4096)}
+                              : Error{ErrorCode::Internal, error.error().message});
+}
+
+} // namespace pinfold

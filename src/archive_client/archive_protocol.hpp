@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads and writes the texts at the socket of the site's archive. A client sends one request, which is one line of JSON:
+// {"filter": {"key": "slurm.4711", "limit": 10}}. The answer has one line of JSON for each receipt, and ends with the line
+// {"end":true} or {"error":{"code":"...","message":"..."}}. Then the service closes the connection.
+#pragma once
+
+#include "base/result.hpp"
+#include "store/history.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace pinfold {
+
+constexpr const char* kArchiveSocket = "/run/pinfold/archive.sock";
+constexpr std::size_t kMostArchiveRequest = 16'384;    ///< the maximum length of a request, in bytes with the line break
+constexpr std::uint32_t kMostArchiveReceipts = 10'000; ///< the maximum number of receipts in an answer
+
+/// Says which receipts of the archive a client wants.
+struct ArchiveQuery {
+    /// The members `before`, `after` and `epoch` must be unset: they belong to the history of one node.
+    ReceiptFilter filter = {};
+    /// Contains a key. If `allHostsOf` is set, the answer has all receipts of the newest run of the job with this key, from all
+    /// hosts of the job. All members of `filter` must have their defaults then.
+    std::optional<std::string> allHostsOf = {};
+
+    bool operator==(const ArchiveQuery&) const = default;
+};
+
+/// Returns the request, with the line break.
+std::string encode(const ArchiveQuery& query);
+/// Reads a request without the line break. The error InvalidArgument names the wrong entry.
+Result<ArchiveQuery> decodeArchiveQuery(std::string_view line);
+
+/// Returns the last line of an answer, with the line break. An answer without an error is complete.
+std::string encodeEnd(const Result<void>& outcome);
+/// Returns the outcome if the line, which has no line break, is the last line of an answer. Returns nullopt if the line is a
+/// receipt. The error Internal says that the last line cannot be read.
+std::optional<Result<void>> decodeEnd(std::string_view line);
+
+} // namespace pinfold

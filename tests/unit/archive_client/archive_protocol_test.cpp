@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "archive_client/archive_protocol.hpp"
+
+#include <gtest/gtest.h>
+
+namespace pinfold {
+namespace {
+
+/// Returns the request without its line break.
+std::string lineOf(const ArchiveQuery& query) {
+    auto text = encode(query);
+    EXPECT_EQ(text.find('\n'), text.size() - 1);
+    text.pop_back();
+    return text;
+}
+
+std::string errorOf(const std::string& line) {
+    const auto query = decodeArchiveQuery(line);
+    EXPECT_FALSE(query) << line;
+    EXPECT_TRUE(query || query.error().code == ErrorCode::InvalidArgument);
+    return query ? "" : query.error().message;
+}
+
+TEST(ArchiveProtocol, keepsEachMemberOfTheFilter) {
+    const ArchiveQuery query{.filter = {.key = "slurm.4711",
+                                        .uid = 1000,
+                                        .since = fromUsec<RealTime>(1'700'000'000'000'001),
+                                        .until = fromUsec<RealTime>(1'800'000'000'000'002),
+                                        .limit = 10'000,
+                                        .result = "out-of-memory",
+                                        .scheduler = "slurm",
+                                        .leftoversOnly = true,
+                                        .outcomes = {JobOutcome::Failed, JobOutcome::Unknown},
+                                        .label = LabelFilter{"project", "a=b'; DROP TABLE receipt; --"}}};
+    const auto decoded = decodeArchiveQuery(lineOf(query));
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(*decoded, query);
+}
+
+TEST(ArchiveProtocol, keepsAnEmptyFilterAndALineBreakInAKey) {
+    EXPECT_EQ(*decodeArchiveQuery(lineOf({})), ArchiveQuery{});
+    const ArchiveQuery query{.filter = {.key = "a\nb"}};
+    EXPECT_EQ(*decodeArchiveQuery(lineOf(query)), query);
+}
+
+TEST(ArchiveProtocol, asksForAllHostsWithoutAFilter) {
+    const ArchiveQuery query{.allHostsOf = "slurm.4711"};
+    EXPECT_EQ(*decodeArchiveQuery(lineOf(query)), query);
+    EXPECT_NE(errorOf(R"({"filter":{"all_hosts_of":"slurm.1","limit":2}})").find("all_hosts_of excludes"), std::string::npos);
+}
+
+TEST(ArchiveProtocol, refusesWhatBelongsToTheHistoryOfOneNode) {
+    for (const std::string entry : {R"("before":"x")", R"("after":7)", R"("epoch":"x")"})
+        EXPECT_NE(errorOf(R"({"filter":{)" + entry + "}}").find("ask pinfoldd on the node itself"), std::string::npos) << entry;
+}
+
+TEST(ArchiveProtocol, refusesWrongValues) {
+    for (const std::string entry :
+         {R"("key":7)", R"("key":"a\u0000b")", R"("uid":-1)", R"("uid":4294967295)", R"("uid":"0")", R"("limit":0)",
+          R"("limit":10001)", R"("limit":1.5)", R"("since":9223372036854775808)", R"("result":"burnt")", R"("scheduler":"a.b")",
+          R"("label":"=x")", R"("failed":1)", R"("leftovers":null)", R"("sql":"x")"})
+        EXPECT_FALSE(errorOf(R"({"filter":{)" + entry + "}}").empty()) << entry;
+}
+
+TEST(ArchiveProtocol, refusesWhatIsNotARequest) {
+    for (const std::string line :
+         {"", "x", "[]", "{}", R"({"filter":[]})", R"({"filter":{},"more":1})", "{\"filter\":{\"key\":\"\xff\"}}"})
+        EXPECT_FALSE(errorOf(line).empty()) << line;
+    EXPECT_FALSE(errorOf(std::string(16'000, '[')).empty());
+}
+
+TEST(ArchiveProtocol, tellsTheLastLineFromAReceipt) {
+    EXPECT_FALSE(decodeEnd(R"({"id": "1", "end": true, "error": {}})"));
+    ASSERT_TRUE(decodeEnd("{\"end\":true}"));
+    EXPECT_TRUE(*decodeEnd("{\"end\":true}"));
+    EXPECT_EQ(encodeEnd(Result<void>()), "{\"end\":true}\n");
+}
+
+TEST(ArchiveProtocol, keepsAnErrorAndMakesItsMessageSafeForATerminal) {
+    auto text = encodeEnd(Error{ErrorCode::Unreachable, "no\x1b[31m answer"});
+    text.pop_back();
+    const auto end = decodeEnd(text);
+    ASSERT_TRUE(end && !*end);
+    EXPECT_EQ(end->error().code, ErrorCode::Unreachable);
+    EXPECT_EQ(end->error().message, "no\\x1b[31m answer");
+}
+
+TEST(ArchiveProtocol, anUnknownErrorIsStillAnError) {
+    for (const std::string line : {R"({"error":{"code":"New","message":"x"}})", R"({"error":{}})", R"({"error")"}) {
+        const auto end = decodeEnd(line);
+        ASSERT_TRUE(end) << line;
+        ASSERT_FALSE(*end) << line;
+        EXPECT_EQ(end->error().code, ErrorCode::Internal);
+    }
+}
+
+} // namespace
+} // namespace pinfold
