@@ -80,7 +80,7 @@ CREATE TABLE pinfold.receipt (
     body jsonb NOT NULL,                -- the whole receipt, without the members that are null
     PRIMARY KEY (node, id, ended)
 ) PARTITION BY RANGE (ended);
-CREATE INDEX receipt_by_key ON pinfold.receipt (cluster, key, run);
+CREATE INDEX receipt_by_key ON pinfold.receipt (key, cluster, run);
 CREATE INDEX receipt_by_owner ON pinfold.receipt (uid, ended);
 CREATE INDEX receipt_by_end ON pinfold.receipt (ended);
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "archive_service/archive_server.hpp"
+
+#include "archive_client/archive_protocol.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+namespace {
+
+constexpr int kAcceptedAtOnce = 64; // then the connections that are open already have their turn
+constexpr Microseconds kTimeForRequest = 5s;
+constexpr Microseconds kTimeWithoutReading = 10s;
+constexpr Microseconds kTimeForAnswer = 5min;
+constexpr Microseconds kPauseWithoutDescriptors = 100ms;
+constexpr std::size_t kReadAtOnce = 4096;
+
+ssize_t sendSome(int socket, std::string_view text) {
+    return ::send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+bool triesAgain() { return errno == EAGAIN || errno == EINTR; }
+
+} // namespace
+
+struct ArchiveServer::Connection {
+    enum class State {
+        Receiving, ///< the request is not complete
+        Reading,   ///< a thread reads the next page, or will do so
+        Sending,   ///< the client takes the page
+    };
+
+    UniqueFd socket;
+    uid_t uid;
+    std::shared_ptr<void> counted;
+    MonotonicTime deadline;   ///< the server closes the connection at this time
+    MonotonicTime lastMoment; ///< the deadline never passes this time
+    State state = State::Receiving;
+    std::string text = {}; ///< the part of the request that has come, or the page
+    std::size_t sent = 0;  ///< how many bytes of the page the client has
+    bool last = false;     ///< the answer ends with this page
+    std::shared_ptr<ReceiptRequest> request = {};
+
+    short events() const {
+        return static_cast<short>(state == State::Receiving ? POLLIN : state == State::Sending ? POLLOUT : 0);
+    }
+    void giveTime(Microseconds time) { deadline = std::min(after(MonotonicClock::now(), time), lastMoment); }
+    void answer(std::string page, bool isLast) {
+        text = std::move(page);
+        sent = 0;
+        last = isLast;
+        state = State::Sending;
+        giveTime(kTimeWithoutReading);
+    }
+};
+
+ArchiveServer::ArchiveServer(UniqueFd listener, Workers& workers, const Auditors& auditors, std::optional<Error> refusal)
+    : listener_(std::move(listener)), workers_(workers), auditors_(auditors), refusal_(std::move(refusal)),
+      limit_(kMostConnectionsOfUser, kMostConnections) {}
+
+ArchiveServer::~ArchiveServer() = default;
+
+void ArchiveServer::serve(Microseconds idle) {
+    auto quietSince = MonotonicClock::now();
+    while (!connections_.empty() || timeBetween(quietSince, MonotonicClock::now()) < idle) {
+        wait(connections_.empty() ? idle : kTimeForAnswer);
+        if (!connections_.empty())
+            quietSince = MonotonicClock::now();
+    }
+}
+
+/// Waits for the next events, and handles them.
+void ArchiveServer::wait(Microseconds atMost) {
+    std::vector<pollfd> polled{{listener_.get(), POLLIN, 0}, {workers_.readable(), POLLIN, 0}};
+    std::vector<std::uint64_t> ids;
+    for (const auto& [id, connection] : connections_) {
+        polled.push_back({connection->socket.get(), connection->events(), 0});
+        ids.push_back(id);
+    }
+    if (::poll(polled.data(), polled.size(), pollTimeout(untilNextDeadline(atMost))) < 0)
+        return;
+    for (std::size_t i = 0; i < ids.size(); ++i)
+        if (handle(ids[i], *connections_.at(ids[i]), polled[i + 2].revents) == Fate::Closes) {
+            workers_.forget(connections_.at(ids[i])->uid, ids[i]);
+            connections_.erase(ids[i]);
+        }
+    if (polled[1].revents != 0)
+        takePages();
+    if (polled[0].revents != 0)
+        acceptSome();
+}
+
+Microseconds ArchiveServer::untilNextDeadline(Microseconds atMost) const {
+    const auto now = MonotonicClock::now();
+    for (const auto& [id, connection] : connections_)
+        atMost = std::min(atMost, timeBetween(now, connection->deadline));
+    return atMost;
+}
+
+void ArchiveServer::acceptSome() {
+    for (int i = 0; i < kAcceptedAtOnce; ++i) {
+        UniqueFd socket(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (socket)
+            acceptOne(std::move(socket));
+        else if (errno == EAGAIN)
+            return;
+        else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+            ::poll(nullptr, 0, pollTimeout(kPauseWithoutDescriptors)); // without a pause, the loop would only try again and again
+            return;
+        }
+    }
+}
+
+void ArchiveServer::acceptOne(UniqueFd socket) {
+    ucred peer{};
+    socklen_t size = sizeof peer;
+    // SO_PEERCRED gives the effective user id that the peer had at connect(2), even if the peer runs another program later.
+    if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+        return;
+    auto counted = limit_.enter(peer.uid);
+    if (!counted) {
+        (void)!sendSome(socket.get(), encodeEnd(Error{ErrorCode::Busy, "the archive's service has too many connections of this "
+                                                                       "user, or of all users: try again in a moment"}));
+        return;
+    }
+    const auto now = MonotonicClock::now();
+    connections_.emplace(++lastId_, std::make_unique<Connection>(Connection{.socket = std::move(socket),
+                                                                            .uid = peer.uid,
+                                                                            .counted = std::move(counted),
+                                                                            .deadline = after(now, kTimeForRequest),
+                                                                            .lastMoment = after(now, kTimeForAnswer)}));
+}
+
+ArchiveServer::Fate ArchiveServer::handle(std::uint64_t id, Connection& connection, short events) {
+    if ((events & (POLLHUP | POLLERR)) != 0 || MonotonicClock::now() >= connection.deadline)
+        return Fate::Closes;
+    if ((events & POLLIN) != 0 && connection.state == Connection::State::Receiving)
+        return receive(id, connection);
+    if ((events & POLLOUT) != 0 && connection.state == Connection::State::Sending)
+        return send(id, connection);
+    return Fate::Stays;
+}
+
+ArchiveServer::Fate ArchiveServer::receive(std::uint64_t id, Connection& connection) {
+    std::array<char, kReadAtOnce> part;
+    const auto length = ::recv(connection.socket.get(), part.data(), part.size(), MSG_DONTWAIT);
+    if (length <= 0)
+        return length < 0 && triesAgain() ? Fate::Stays : Fate::Closes;
+    connection.text.append(part.data(), static_cast<std::size_t>(length));
+    const auto end = connection.text.find('\n');
+    if (std::min(end, connection.text.size()) >= kMostArchiveRequest)
+        connection.answer(encodeEnd(Error{ErrorCode::InvalidArgument, "the request is too long: use at most 16384 bytes"}), true);
+    else if (end != std::string::npos)
+        begin(id, connection, connection.text.substr(0, end));
+    return Fate::Stays;
+}
+
+void ArchiveServer::begin(std::uint64_t id, Connection& connection, const std::string& line) {
+    if (refusal_)
+        return connection.answer(encodeEnd(*refusal_), true);
+    const auto query = decodeArchiveQuery(line);
+    if (!query)
+        return connection.answer(encodeEnd(query.error()), true);
+    const auto seesAll = auditors_.seesAll(connection.uid);
+    if (!seesAll)
+        return connection.answer(encodeEnd(seesAll.error()), true);
+    connection.request =
+        std::make_shared<ReceiptRequest>(ReceiptRequest{.selection = {.filter = query->filter},
+                                                        .allHostsOf = query->allHostsOf,
+                                                        .left = query->allHostsOf ? kMostArchiveReceipts : query->filter.limit});
+    if (!*seesAll)
+        connection.request->selection.visibleTo = connection.uid;
+    connection.state = Connection::State::Reading;
+    connection.deadline = connection.lastMoment;
+    workers_.read({.id = id, .uid = connection.uid, .request = connection.request});
+}
+
+void ArchiveServer::takePages() {
+    for (auto& [id, page] : workers_.takeDone()) {
+        const auto found = connections_.find(id);
+        if (found == connections_.end()) // the client has closed the connection meanwhile
+            continue;
+        if (!page)
+            found->second->answer(encodeEnd(page.error()), true);
+        else
+            found->second->answer(page->lines + (page->last ? encodeEnd(Result<void>()) : ""), page->last);
+    }
+}
+
+ArchiveServer::Fate ArchiveServer::send(std::uint64_t id, Connection& connection) {
+    const auto length = sendSome(connection.socket.get(), std::string_view(connection.text).substr(connection.sent));
+    if (length < 0)
+        return triesAgain() ? Fate::Stays : Fate::Closes;
+    connection.sent += static_cast<std::size_t>(length);
+    connection.giveTime(kTimeWithoutReading);
+    if (connection.sent < connection.text.size())
+        return Fate::Stays;
+    if (connection.last)
+        return Fate::Closes;
+    connection.text = {};
+    connection.state = Connection::State::Reading;
+    connection.deadline = connection.lastMoment;
+    workers_.read({.id = id, .uid = connection.uid, .request = connection.request});
+    return Fate::Stays;
+}
+
+} // namespace pinfold

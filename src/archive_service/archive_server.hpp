@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "archive_service/auditors.hpp"
+#include "archive_service/workers.hpp"
+#include "base/clock.hpp"
+#include "base/per_user_limit.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// Serves the socket of the archive. One thread handles all connections and never waits for the database or for a client. A
+/// client gets one page of receipts at a time: the next page is read when the client has taken the page before it. So a slow
+/// client costs only the memory of a page.
+class ArchiveServer {
+public:
+    static constexpr std::size_t kMostConnectionsOfUser = 32;
+    static constexpr std::size_t kMostConnections = 256;
+
+    /// `listener` must not block. If `refusal` is set, all requests get this error as their answer.
+    ArchiveServer(UniqueFd listener, Workers& workers, const Auditors& auditors, std::optional<Error> refusal);
+    ~ArchiveServer();
+    ArchiveServer(const ArchiveServer&) = delete;
+    ArchiveServer& operator=(const ArchiveServer&) = delete;
+
+    /// Serves clients until there has been no connection for the time `idle`.
+    void serve(Microseconds idle);
+
+private:
+    struct Connection;
+    enum class Fate { Stays, Closes };
+
+    void wait(Microseconds atMost);
+    void acceptSome();
+    void acceptOne(UniqueFd socket);
+    void takePages();
+    Fate handle(std::uint64_t id, Connection& connection, short events);
+    Fate receive(std::uint64_t id, Connection& connection);
+    Fate send(std::uint64_t id, Connection& connection);
+    void begin(std::uint64_t id, Connection& connection, const std::string& line);
+    Microseconds untilNextDeadline(Microseconds atMost) const;
+
+    UniqueFd listener_;
+    Workers& workers_;
+    const Auditors& auditors_;
+    const std::optional<Error> refusal_;
+    PerUserLimit limit_;
+    std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
+    std::uint64_t lastId_ = 0;
+};
+
+} // namespace pinfold

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+
+#include <sys/types.h>
+
+#include <functional>
+#include <memory>
+#include <set>
+
+namespace pinfold {
+
+/// Knows who may see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. A thread
+/// asks the user database again and again, because the database may be a directory service that takes long to answer.
+class Auditors {
+public:
+    /// Returns the members of both groups. The thread calls the function.
+    using Look = std::function<std::set<uid_t>()>;
+
+    /// Waits at most `patience` for the first answer.
+    Auditors(Look look, Microseconds patience);
+    /// Does not wait for the thread.
+    ~Auditors();
+    Auditors(const Auditors&) = delete;
+    Auditors& operator=(const Auditors&) = delete;
+
+    /// Returns whether the user may see all receipts. While the user database has not answered yet, the error is Unreachable for
+    /// all users but root: an auditor must not take their own receipts for all receipts.
+    Result<bool> seesAll(uid_t uid) const;
+
+private:
+    struct Shared;
+    std::shared_ptr<Shared> shared_; ///< the thread may outlive the Auditors
+};
+
+} // namespace pinfold

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "archive_service/receipt_query.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+/// PostgreSQL takes times until the year 294276, and gmtime_r(3) takes more. No job ends after the year 9999.
+constexpr auto kLastTime = fromUsec<RealTime>(253'402'300'799'999'999);
+
+std::string timestamp(RealTime time) {
+    const auto usec = toUsec(std::min(time, kLastTime));
+    const auto seconds = static_cast<std::time_t>(usec / 1'000'000);
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:06}+00", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                       utc.tm_hour, utc.tm_min, utc.tm_sec, usec % 1'000'000);
+}
+
+const char* wordOf(JobOutcome outcome) {
+    switch (outcome) {
+    case JobOutcome::Failed:
+        return "failed";
+    case JobOutcome::Succeeded:
+        return "succeeded";
+    case JobOutcome::Unknown:
+        break;
+    }
+    return "unknown";
+}
+
+class Builder {
+public:
+    /// Adds a parameter, and returns its name in the statement.
+    std::string parameter(std::string value) {
+        query_.parameters.emplace_back(std::move(value));
+        return "$" + std::to_string(query_.parameters.size());
+    }
+    void where(const std::string& condition) { conditions_ += (conditions_.empty() ? " WHERE " : " AND ") + condition; }
+    const std::string& conditions() const { return conditions_; }
+    SqlQuery finish(std::string sql) {
+        query_.sql = std::move(sql);
+        return std::move(query_);
+    }
+
+private:
+    SqlQuery query_;
+    std::string conditions_;
+};
+
+void addLabel(Builder& builder, const LabelFilter& label) {
+    const auto name = builder.parameter(label.name);
+    if (label.value)
+        builder.where("labels ->> " + name + "::text = " + builder.parameter(*label.value));
+    else
+        builder.where("labels ? " + name + "::text");
+}
+
+void addOutcomes(Builder& builder, const std::vector<JobOutcome>& outcomes) {
+    std::string words;
+    for (const auto outcome : outcomes)
+        words += (words.empty() ? "" : ", ") + builder.parameter(wordOf(outcome));
+    builder.where("outcome IN (" + words + ")");
+}
+
+void addFilter(Builder& builder, const ReceiptFilter& filter) {
+    if (filter.key)
+        builder.where("key = " + builder.parameter(*filter.key));
+    if (filter.uid)
+        builder.where("uid = " + builder.parameter(std::to_string(*filter.uid)));
+    if (filter.since)
+        builder.where("ended >= " + builder.parameter(timestamp(*filter.since)));
+    if (filter.until)
+        builder.where("ended < " + builder.parameter(timestamp(*filter.until)));
+    if (filter.result)
+        builder.where("result = " + builder.parameter(*filter.result));
+    if (filter.scheduler)
+        builder.where("starts_with(key, " + builder.parameter(*filter.scheduler + ".") + ")");
+    if (filter.leftoversOnly)
+        builder.where("leftovers > 0");
+    if (!filter.outcomes.empty())
+        addOutcomes(builder, filter.outcomes);
+    if (filter.label)
+        addLabel(builder, *filter.label);
+}
+
+void addRun(Builder& builder, const RunOfJob& run) {
+    builder.where("cluster = " + builder.parameter(run.cluster));
+    builder.where("key = " + builder.parameter(run.key));
+    builder.where("run = " + builder.parameter(run.run));
+    builder.where("uid = " + builder.parameter(run.uid));
+    builder.where("ended >= " + builder.parameter(run.since));
+}
+
+/// The first condition lets PostgreSQL leave out partitions. It does not do so for the comparison of rows.
+void addPlace(Builder& builder, const ReceiptPlace& after) {
+    const auto ended = builder.parameter(after.ended);
+    const auto node = builder.parameter(after.node);
+    const auto id = builder.parameter(after.id);
+    builder.where("ended <= " + ended);
+    builder.where(fmt::format("(ended, node, id) < ({}, {}, {})", ended, node, id));
+}
+
+} // namespace
+
+SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<ReceiptPlace>& after, PageSize size) {
+    Builder builder;
+    if (selection.visibleTo)
+        builder.where("uid = " + builder.parameter(std::to_string(*selection.visibleTo)));
+    addFilter(builder, selection.filter);
+    if (selection.run)
+        addRun(builder, *selection.run);
+    if (after)
+        addPlace(builder, *after);
+    const auto rows = builder.parameter(std::to_string(size.rows));
+    const auto bytes = builder.parameter(std::to_string(size.bytes));
+    return builder.finish(fmt::format("SELECT ended, node, id, body FROM ("
+                                      "SELECT ended, node, id, body, sum(octet_length(body)) OVER newest_first"
+                                      " - octet_length(body) AS bytes_before FROM ("
+                                      "SELECT ended, node, id, body::text AS body FROM pinfold.receipt{}"
+                                      " ORDER BY ended DESC, node DESC, id DESC LIMIT {}) AS page"
+                                      " WINDOW newest_first AS (ORDER BY ended DESC, node DESC, id DESC)) AS sized"
+                                      " WHERE bytes_before < {} ORDER BY ended DESC, node DESC, id DESC",
+                                      builder.conditions(), rows, bytes));
+}
+
+// Batch systems use the numbers of jobs again, for example Grid Engine after 9,999,999 jobs. So a receipt that ended more than a
+// day before all newer receipts began belongs to an earlier job. The day is for hosts whose clocks differ.
+SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
+    Builder builder;
+    builder.where("key = " + builder.parameter(key));
+    if (visibleTo)
+        builder.where("uid = " + builder.parameter(std::to_string(*visibleTo)));
+    return builder.finish(fmt::format(
+        "WITH newest AS (SELECT cluster, key, run, uid FROM pinfold.receipt{} ORDER BY ended DESC, node DESC, id DESC LIMIT 1),"
+        " ends AS (SELECT receipt.cluster, receipt.run, receipt.uid, receipt.ended,"
+        " receipt.ended < min(receipt.started) OVER newer - interval '1 day' AS earlier"
+        " FROM pinfold.receipt JOIN newest USING (cluster, key, run, uid)"
+        " WINDOW newer AS (ORDER BY receipt.ended DESC ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING))"
+        " SELECT cluster, run, uid, min(ended) AS since FROM ends"
+        " WHERE ended > coalesce((SELECT max(ended) FROM ends WHERE earlier), '-infinity') GROUP BY cluster, run, uid",
+        builder.conditions()));
+}
+
+bool isKeyOfOneNode(const std::string& key) { return key.starts_with("manual.") || key.starts_with("user."); }
+
+} // namespace pinfold

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "archive_service/receipt_reader.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+// A caller hears within three seconds that the database is down. So the check of an old connection and a new connection together
+// take less.
+constexpr Microseconds kCheckTime = 400ms;
+constexpr Microseconds kConnectTime = 2s;
+// The server itself ends a statement after ten seconds. The client waits a little longer, so that the connection survives.
+constexpr Microseconds kStatementTime = 12s;
+// Queries of the archive need no JIT compiler: it takes longer to compile a query for all partitions than to run it.
+constexpr const char* kSettings = "SET statement_timeout = '10s'; SET jit = off;"
+                                  " SET TimeZone = 'UTC'; SET DateStyle = 'ISO'";
+constexpr Microseconds kToldAgain = 60s;
+constexpr PageSize kPage{.rows = 200, .bytes = 256 * 1024};
+
+std::string textOf(const std::optional<std::string>& value) { return value.value_or(""); }
+
+Error tooSlow() {
+    return {ErrorCode::TimedOut,
+            "the archive did not find the receipts within ten seconds: ask for a shorter time with --since and "
+            "--until, or for one job or one user"};
+}
+
+} // namespace
+
+void Outage::noticed(const Error& error) {
+    const std::lock_guard lock(mutex_);
+    if (!error_ || error_->message != error.message || timeBetween(at_, MonotonicClock::now()) > kToldAgain)
+        std::fprintf(stderr, "<3>%s\n", error.message.c_str());
+    error_ = error;
+    at_ = MonotonicClock::now();
+}
+
+std::optional<Error> Outage::present() const {
+    const std::lock_guard lock(mutex_);
+    return error_ && timeBetween(at_, MonotonicClock::now()) < kRemembered ? error_ : std::nullopt;
+}
+
+Result<ReceiptPage> ReceiptReader::nextPage(ReceiptRequest& request) {
+    if (auto connected = connect(); !connected)
+        return connected.error();
+    if (!request.begun)
+        if (auto begun = begin(request); !begun)
+            return begun.error();
+    if (request.left == 0)
+        return ReceiptPage{.last = true};
+    const auto rows = run(pageQuery(request.selection, request.after, {std::min(kPage.rows, request.left), kPage.bytes}));
+    if (!rows)
+        return rows.error();
+    ReceiptPage page{.last = rows->rows.empty()};
+    for (const auto& row : rows->rows)
+        page.lines += textOf(row[3]) + "\n";
+    if (!page.last) {
+        const auto& row = rows->rows.back();
+        request.after = ReceiptPlace{.ended = textOf(row[0]), .node = textOf(row[1]), .id = textOf(row[2])};
+    }
+    request.left -= static_cast<std::uint32_t>(rows->rows.size());
+    page.last |= request.left == 0;
+    return page;
+}
+
+Result<void> ReceiptReader::begin(ReceiptRequest& request) {
+    request.begun = true;
+    if (!request.allHostsOf)
+        return {};
+    if (isKeyOfOneNode(*request.allHostsOf)) {
+        request.selection.filter.key = request.allHostsOf;
+        request.left = 1;
+        return {};
+    }
+    const auto rows = run(newestRunQuery(*request.allHostsOf, request.selection.visibleTo));
+    if (!rows)
+        return rows.error();
+    if (rows->rows.empty()) {
+        request.left = 0;
+        return {};
+    }
+    const auto& row = rows->rows.front();
+    request.selection.run = RunOfJob{.cluster = textOf(row[0]),
+                                     .key = *request.allHostsOf,
+                                     .run = textOf(row[1]),
+                                     .uid = textOf(row[2]),
+                                     .since = textOf(row[3])};
+    return {};
+}
+
+/// Makes sure that there is a connection that works. A server that was restarted has closed the connection, and a server that
+/// has vanished from the network has not.
+Result<void> ReceiptReader::connect() {
+    if (connection_ && connection_->run("SELECT 1", {}, kCheckTime))
+        return {};
+    connection_.reset();
+    if (auto error = outage_.present())
+        return *std::move(error);
+    auto connection = PostgresConnection::connect(server_, kConnectTime);
+    auto prepared = connection ? connection->runScript(kSettings, kCheckTime) : Result<void>(connection.error());
+    if (!prepared) {
+        // For a caller it does not matter why the archive does not answer: nothing but a repair helps.
+        const Error error{ErrorCode::Unreachable, "the archive of receipts is not reachable: " + prepared.error().message};
+        outage_.noticed(error);
+        return error;
+    }
+    connection_ = std::move(*connection);
+    return {};
+}
+
+Result<PostgresRows> ReceiptReader::run(const SqlQuery& query) {
+    auto rows = connection_->run(query.sql, query.parameters, kStatementTime);
+    if (rows)
+        return rows;
+    if (rows.error().code == ErrorCode::TimedOut)
+        return tooSlow();
+    // The code Denied would tell the caller that the caller lacks a right. But it is the service that lacks a right then.
+    const auto code = rows.error().code == ErrorCode::Unreachable ? ErrorCode::Unreachable : ErrorCode::Internal;
+    return Error{code, "the archive of receipts cannot be read: " + rows.error().message};
+}
+
+} // namespace pinfold

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "archive_service/receipt_query.hpp"
+#include "base/clock.hpp"
+#include "postgres/postgres_connection.hpp"
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace pinfold {
+
+/// Holds a request for receipts, and how far the answer has come.
+struct ReceiptRequest {
+    ReceiptSelection selection;
+    std::optional<std::string> allHostsOf = {}; ///< see ArchiveQuery
+    std::uint32_t left = 0;                     ///< how many receipts the answer may still have
+    bool begun = false;                         ///< the answer has its first page
+    std::optional<ReceiptPlace> after = {};     ///< the last receipt in the answer
+};
+
+struct ReceiptPage {
+    std::string lines = {}; ///< one line of JSON for each receipt
+    bool last = false;      ///< no further page follows
+};
+
+/// Remembers for a moment why the database cannot be reached. While the database is down, all requests then get their answer as
+/// soon as one thread has found out. Several threads may use an Outage.
+class Outage {
+public:
+    static constexpr Microseconds kRemembered = 1s;
+
+    /// Also writes the error to standard error, unless it has done so a moment ago.
+    void noticed(const Error& error);
+    std::optional<Error> present() const;
+
+private:
+    mutable std::mutex mutex_;
+    std::optional<Error> error_;
+    MonotonicTime at_{};
+};
+
+/// Reads receipts from the archive, over a connection of its own. Only one thread may use a ReceiptReader.
+class ReceiptReader {
+public:
+    ReceiptReader(const PostgresServer& server, Outage& outage) : server_(server), outage_(outage) {}
+
+    /// Reads the next page of the answer. Errors: Unreachable (within three seconds, if the database is down), TimedOut (the
+    /// server has worked on one page for ten seconds), Internal.
+    Result<ReceiptPage> nextPage(ReceiptRequest& request);
+
+private:
+    Result<void> begin(ReceiptRequest& request);
+    Result<void> connect();
+    Result<PostgresRows> run(const SqlQuery& query);
+
+    const PostgresServer& server_;
+    Outage& outage_;
+    std::optional<PostgresConnection> connection_;
+};
+
+} // namespace pinfold

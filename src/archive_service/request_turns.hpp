@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <sys/types.h>
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace pinfold {
+
+struct ReceiptRequest;
+
+/// Gives requests to threads that work on them. Users take turns, so a user with many requests waits for their own requests, and
+/// not everybody else. At most kMostAtOnce requests of one user are worked on at the same time, so that slow requests of one user
+/// leave threads for others. Several threads may use a RequestTurns.
+class RequestTurns {
+public:
+    static constexpr std::size_t kMostAtOnce = 2;
+
+    struct Item {
+        std::uint64_t id; ///< the number of the connection
+        uid_t uid;        ///< the user who asks
+        std::shared_ptr<ReceiptRequest> request;
+    };
+
+    void add(Item item);
+    /// Removes a request that nobody works on yet. Does nothing if the request does not wait.
+    void remove(uid_t uid, std::uint64_t id);
+    /// Waits for the next request. After the work, the thread must call finished(). Returns nullopt after close().
+    std::optional<Item> take();
+    void finished(uid_t uid);
+    /// Ends all calls of take().
+    void close();
+
+private:
+    struct User {
+        std::deque<Item> waiting = {};
+        std::size_t atWork = 0;
+    };
+    std::optional<Item> next();
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<uid_t, User> users_; ///< the users with a request that waits or is at work
+    uid_t last_ = 0;              ///< the user who had the last turn
+    bool closed_ = false;
+};
+
+} // namespace pinfold

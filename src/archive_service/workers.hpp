@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "archive_service/receipt_reader.hpp"
+#include "archive_service/request_turns.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace pinfold {
+
+/// Reads pages of receipts in a fixed number of threads. Each thread has one connection to the database.
+class Workers {
+public:
+    static constexpr std::size_t kThreads = 2 * RequestTurns::kMostAtOnce; // slow requests of one user take half of the threads
+
+    struct Done {
+        std::uint64_t id; ///< the id that came with read()
+        Result<ReceiptPage> page;
+    };
+
+    /// Throws std::system_error if the kernel gives no descriptor or no thread.
+    explicit Workers(PostgresServer server);
+    /// Waits until no thread works any more.
+    ~Workers();
+    Workers(const Workers&) = delete;
+    Workers& operator=(const Workers&) = delete;
+
+    /// Reads the next page of the request. Until the page is done, only a thread may use the request.
+    void read(RequestTurns::Item item) { turns_.add(std::move(item)); }
+    /// Removes a request if no thread works on it yet.
+    void forget(uid_t uid, std::uint64_t id) { turns_.remove(uid, id); }
+    /// Returns a descriptor that is readable when takeDone() has something to return.
+    int readable() const { return event_.get(); }
+    std::vector<Done> takeDone();
+
+private:
+    void work();
+    void finish(Done done);
+
+    const PostgresServer server_;
+    Outage outage_;
+    RequestTurns turns_;
+    std::mutex mutex_;
+    std::vector<Done> done_;
+    UniqueFd event_;
+    std::vector<std::thread> threads_;
+};
+
+} // namespace pinfold

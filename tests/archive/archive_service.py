@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Runs the real service pinfold-archive, and asks it as different users."""
+
+import contextlib
+import json
+import os
+import select
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from conftest import receipt
+from postgres_server import TOP
+
+BUILD = os.environ.get("PINFOLD_BUILD", TOP / "build")
+ALICE, BOB, AUDITOR = 61001, 61002, 61003
+MINUTE = 60_000_000
+DAY = 24 * 60 * MINUTE
+NOW = time.time_ns() // 1000
+PASSWD = f"root:x:0:0::/root:/bin/sh\nalice:x:{ALICE}:{ALICE}::/:/bin/sh\nbob:x:{BOB}:{BOB}::/:/bin/sh\naudra:x:{AUDITOR}:{AUDITOR}::/:/bin/sh\n"
+GROUP = "root:x:0:\npinfold-admin:x:61100:\npinfold-audit:x:61101:audra\n"
+# The service has a user database of its own, and gets its socket as systemd passes it (sd_listen_fds(3)).
+START = ('mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/group && exec 3<&"$1" && shift && '
+         'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"')
+
+
+@contextlib.contextmanager
+def effective_user(uid):
+    """The kernel tells a service the effective user of connect(2)."""
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+
+
+class Service:
+    """The service listens at directory/archive.sock. Its configuration is below directory/root."""
+
+    def __init__(self, directory, configuration):
+        self.directory, self.path = directory, directory / "archive.sock"
+        directory.chmod(0o755)
+        (directory / "root/etc/pinfold").mkdir(parents=True)
+        (directory / "root/etc/pinfold/pinfold.toml").write_text(configuration)
+        (directory / "passwd").write_text(PASSWD)
+        (directory / "group").write_text(GROUP)
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.listener.bind(str(self.path))
+        self.listener.listen(4096)
+        self.path.chmod(0o666)
+        self.process = None
+
+    def start(self, *options):
+        number = self.listener.fileno()
+        with open(self.directory / "log", "ab") as log:
+            self.process = subprocess.Popen(["unshare", "--mount", "bash", "-c", START, self.directory, str(number),
+                                             f"{BUILD}/src/archive_service/pinfold-archive", "--root", self.directory / "root", *options],
+                                            pass_fds=[number], stderr=log)
+        return self
+
+    def peak_memory(self):
+        """Returns the highest resident memory of the service, in bytes."""
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmHWM"))
+
+    def connect(self, uid=0):
+        with effective_user(uid):
+            connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            connection.connect(str(self.path))
+        connection.settimeout(60)
+        return connection
+
+    def send(self, request, uid=0):
+        """Sends a request, and does not wait for the answer. `request` is a filter or a text."""
+        connection = self.connect(uid)
+        connection.sendall(request if isinstance(request, bytes) else json.dumps({"filter": request}).encode() + b"\n")
+        return connection
+
+    def ask(self, request, uid=0):
+        """Returns the receipts and the last line of the answer."""
+        with self.send(request, uid) as connection:
+            return answer(connection)
+
+    def receipts(self, request, uid=0):
+        receipts, last = self.ask(request, uid)
+        assert last == {"end": True}, last
+        return receipts
+
+    def keys(self, request, uid=0):
+        return [receipt["key"] for receipt in self.receipts(request, uid)]
+
+    def error(self, request, uid=0):
+        receipts, last = self.ask(request, uid)
+        assert receipts == [] and "error" in last, (receipts, last)
+        return last["error"]
+
+    def stop(self):
+        self.listener.close()
+        if self.process and self.process.poll() is None:
+            self.process.kill()
+        if self.process:
+            self.process.wait()
+
+
+def answer(connection):
+    """Returns the receipts and the last line of an answer, or None as the last line if the answer has none."""
+    receipts = []
+    with connection.makefile("rb") as lines:
+        for line in lines:
+            document = json.loads(line)
+            if "end" in document or "error" in document:
+                return receipts, document
+            receipts.append(document)
+    return receipts, None
+
+
+def closed(connection, within):
+    """Waits until the service has closed the connection, without reading from it. Returns the time that it took."""
+    begun = time.monotonic()
+    poll = select.poll()
+    poll.register(connection, 0)
+    assert poll.poll(within * 1000), f"the connection is still open after {within} s"
+    return time.monotonic() - begun
+
+
+def job(sequence, node, uid, minutes_ago, **members):
+    """Returns the receipt of a job that ran for a minute and ended `minutes_ago` minutes ago."""
+    ended = members.pop("ended", NOW - minutes_ago * MINUTE)
+    return receipt(sequence, node, uid=uid, started=members.pop("started", ended - MINUTE), ended=ended, **members)
+
+
+def configuration(server, host=None):
+    return f'[archive]\nserver = "{host or server.directory}"\nport = {server.port}\n'
+
+
+@contextlib.contextmanager
+def starter():
+    """Returns a function that starts a service. The path of a socket may have at most 107 bytes."""
+    services = []
+    with tempfile.TemporaryDirectory(prefix="pinfold-service-") as directory:
+        def start(text, *options):
+            place = Path(directory) / str(len(services))
+            place.mkdir()
+            services.append(Service(place, text))
+            return services[-1].start(*options)
+        Path(directory).chmod(0o755)
+        try:
+            yield start
+        finally:
+            for service in services:
+                service.stop()

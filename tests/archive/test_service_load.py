@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Many receipts take little memory, and no user holds up another one."""
+
+import json
+import subprocess
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from archive_service import ALICE, BOB, DAY, NOW, answer, closed, configuration, job, starter
+from conftest import Archive
+
+
+@pytest.fixture(name="start")
+def service_starter():
+    with starter() as start:
+        yield start
+
+
+LOTS = 10
+
+
+@pytest.fixture(scope="module")
+def large(server):
+    made = Archive(server)
+    made.make()
+    for lot in range(LOTS):
+        made.put([job(sequence, "node1", ALICE, 1, ended=NOW - sequence, command="x" * 1000) for sequence in range(lot * 1000 + 1, lot * 1000 + 1001)])
+    # Bob's job ended in an earlier week, so it lies in another partition.
+    made.put([job(1, "node2", BOB, 0, key="slurm.8", ended=NOW - 21 * DAY)], node="node2")
+    return made
+
+
+OF_BOB = {"until": NOW - 20 * DAY}
+
+
+def time_of_bobs_answer(service):
+    begun = time.monotonic()
+    assert service.keys(OF_BOB, BOB) == ["slurm.8"]
+    return time.monotonic() - begun
+
+
+def test_many_receipts_take_little_memory(start, large):
+    service = start(configuration(large.server))
+    sequences = [found["sequence"] for found in service.receipts({"limit": 10_000}, ALICE)]
+    assert sequences == list(range(1, 10_001)), "the newest first, none twice, none left out"
+    with ThreadPoolExecutor(8) as clients:
+        assert list(clients.map(lambda _: service.send({"limit": 10_000}, ALICE).makefile("rb").read().count(b"\n"), range(8))) == [10_001] * 8
+    assert service.peak_memory() < 32 * 2**20
+
+
+def test_one_large_receipt_is_a_page_of_its_own(start, large):
+    huge = [job(sequence, "node3", ALICE, 0, key="huge.1", ended=NOW - 30 * DAY - sequence, command="x" * 200_000) for sequence in range(1, 21)]
+    large.put(huge, node="node3")
+    assert len(start(configuration(large.server)).receipts({"key": "huge.1"}, ALICE)) == 20
+
+
+@pytest.mark.timing
+def test_a_flood_of_one_user_does_not_hold_up_another(start, large):
+    service = start(configuration(large.server))
+    flood = [service.send({"limit": 10_000}, ALICE) for _ in range(32)]
+    assert time_of_bobs_answer(service) < 1
+    refused = [service.send({}, ALICE) for _ in range(10)]
+    codes = [answer(connection)[1] for connection in refused]
+    assert all(last["error"]["code"] == "Busy" for last in codes), codes
+    assert time_of_bobs_answer(service) < 1
+    for connection in flood + refused:
+        connection.close()
+    assert len(service.receipts({"limit": 100}, ALICE)) == 100
+
+
+@pytest.mark.timing
+def test_slow_queries_of_one_user_do_not_hold_up_another(start, large):
+    service = start(configuration(large.server))
+    # A lock on this week's partition makes each query wait that needs it, until the server's time limit ends the query.
+    with subprocess.Popen(["psql", "-XAtq", "-d", large.server.connection()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
+        psql.stdin.write("BEGIN; LOCK TABLE ONLY pinfold.receipt_" + time.strftime("%Gw%V", time.gmtime(NOW / 1e6)) + "; SELECT 'locked';\n")
+        psql.stdin.flush()
+        assert psql.stdout.readline() == "locked\n"
+        flood = [service.send({"limit": 1}, ALICE) for _ in range(8)]
+        for _ in range(5):
+            assert time_of_bobs_answer(service) < 1
+        receipts, last = answer(flood[0])
+        assert receipts == [] and last["error"]["code"] == "TimedOut" and "--since" in last["error"]["message"], last
+        psql.stdin.write("ROLLBACK;\n")
+        psql.stdin.close()
+        psql.stdin = None
+    for connection in flood[1:]:
+        assert answer(connection)[1] in ({"end": True}, last)
+        connection.close()
+
+
+@pytest.mark.timing
+def test_a_client_that_does_not_read_is_closed(start, large):
+    service = start(configuration(large.server))
+    lazy = [service.send({"limit": 10_000}, ALICE) for _ in range(8)]
+    begun = time.monotonic()
+    while time.monotonic() - begun < 5:
+        assert time_of_bobs_answer(service) < 1
+    for connection in lazy:
+        closed(connection, within=20)
+    assert 9 < time.monotonic() - begun < 15
+    lines = lazy[0].makefile("rb").read().splitlines()
+    assert not lines or not lines[-1].startswith(b'{"end"'), "an answer that was cut must not look complete"
+    assert json.loads(lines[0])["uid"] == ALICE
+    for connection in lazy:
+        connection.close()

@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The service finds the newest run of a job on all its hosts."""
+
+import pytest
+
+from archive_service import ALICE, AUDITOR, BOB, DAY, MINUTE, NOW, configuration, job, starter
+
+
+@pytest.fixture(name="start")
+def service_starter():
+    with starter() as start:
+        yield start
+
+
+def test_the_newest_run_of_a_job_on_all_hosts(start, archive):
+    old = {"key": "sge.9", "run": 0, "ended": NOW - 40 * DAY}
+    archive.put([job(1, "node1", ALICE, 0, **old), job(2, "node1", ALICE, 60, key="sge.9", run=0), job(3, "node1", ALICE, 9, key="sge.9", run=1),
+              job(4, "node1", ALICE, 9, key="manual.1"), job(5, "node1", ALICE, 9, key="sge.9", run=1, cluster="other", ended=NOW - 20 * MINUTE)])
+    # The clocks of hosts differ, and a host may begin late or end early.
+    archive.put([job(1, "node2", ALICE, 0, **old), job(2, "node2", ALICE, 30, key="sge.9", run=1), job(3, "node2", ALICE, 8, key="manual.1"),
+              job(4, "node2", BOB, 8, key="sge.9", run=1)], node="node2")
+    service = start(configuration(archive.server))
+
+    def hosts(wanted, uid):
+        return [(found["host"], found["run"]) for found in service.receipts({"all_hosts_of": wanted}, uid)]
+    assert hosts("sge.9", ALICE) == [("node1", 1), ("node2", 1)]
+    assert hosts("sge.9", AUDITOR) == [("node2", 1)], "the newest job with this key is Bob's"
+    assert hosts("manual.1", ALICE) == [("node2", 0)], "node1 has given the key to another job"
+    assert hosts("sge.10", ALICE) == []
+    # Grid Engine uses the numbers of jobs again. The receipts of the run of 40 days ago do not belong to a run of today.
+    archive.sql("DELETE FROM pinfold.receipt WHERE run = 1")
+    assert hosts("sge.9", ALICE) == [("node1", 0)]
+    archive.sql("DELETE FROM pinfold.receipt WHERE ended > now() - interval '10 days'")
+    assert hosts("sge.9", ALICE) == [("node2", 0), ("node1", 0)]
+
+
+def test_an_archive_without_tables(start, archive):
+    archive.sql("DROP TABLE pinfold.receipt")
+    error = start(configuration(archive.server)).error({})
+    assert error["code"] == "Internal" and "pinfold.receipt" in error["message"]
