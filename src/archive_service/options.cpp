@@ -4,6 +4,8 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 
+#include <fmt/format.h>
+
 #include <getopt.h>
 
 #include <array>
@@ -49,13 +51,14 @@ Result<ArchiveServiceOptions> parseArchiveServiceOptions(int argc, char** argv) 
             options.version = true;
             break;
         default:
-            return Error{ErrorCode::InvalidArgument,
-                         "unknown option or missing value: '" + printable(argv[optind - 1]) + "'; see pinfold-archive --help"};
+            return Error{
+                ErrorCode::InvalidArgument,
+                fmt::format("unknown option or missing value: '{}'; see pinfold-archive --help", printable(argv[optind - 1]))};
         }
     }
     if (optind < argc)
         return Error{ErrorCode::InvalidArgument,
-                     "unexpected argument '" + printable(argv[optind]) + "'; see pinfold-archive --help"};
+                     fmt::format("unexpected argument '{}'; see pinfold-archive --help", printable(argv[optind]))};
     return options;
 }
 

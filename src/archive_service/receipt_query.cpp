@@ -39,7 +39,7 @@ public:
     /// Adds a parameter, and returns its name in the statement.
     std::string parameter(std::string value) {
         query_.parameters.emplace_back(std::move(value));
-        return "$" + std::to_string(query_.parameters.size());
+        return fmt::format("${}", query_.parameters.size());
     }
     void where(const std::string& condition) { conditions_ += (conditions_.empty() ? " WHERE " : " AND ") + condition; }
     const std::string& conditions() const { return conditions_; }
@@ -56,16 +56,16 @@ private:
 void addLabel(Builder& builder, const LabelFilter& label) {
     const auto name = builder.parameter(label.name);
     if (label.value)
-        builder.where("labels ->> " + name + "::text = " + builder.parameter(*label.value));
+        builder.where(fmt::format("labels ->> {}::text = {}", name, builder.parameter(*label.value)));
     else
-        builder.where("labels ? " + name + "::text");
+        builder.where(fmt::format("labels ? {}::text", name));
 }
 
 void addOutcomes(Builder& builder, const std::vector<JobOutcome>& outcomes) {
-    std::string words;
+    std::vector<std::string> words;
     for (const auto outcome : outcomes)
-        words += (words.empty() ? "" : ", ") + builder.parameter(wordOf(outcome));
-    builder.where("outcome IN (" + words + ")");
+        words.push_back(builder.parameter(wordOf(outcome)));
+    builder.where(fmt::format("outcome IN ({})", fmt::join(words, ", ")));
 }
 
 void addFilter(Builder& builder, const ReceiptFilter& filter) {
@@ -80,7 +80,7 @@ void addFilter(Builder& builder, const ReceiptFilter& filter) {
     if (filter.result)
         builder.where("result = " + builder.parameter(*filter.result));
     if (filter.scheduler)
-        builder.where("starts_with(key, " + builder.parameter(*filter.scheduler + ".") + ")");
+        builder.where(fmt::format("starts_with(key, {})", builder.parameter(*filter.scheduler + ".")));
     if (filter.leftoversOnly)
         builder.where("leftovers > 0");
     if (!filter.outcomes.empty())

@@ -4,12 +4,15 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "bus_client/manager_client.hpp"
+#include "cli/archive.hpp"
+#include "cli/receipts.hpp"
 #include "model/job_key.hpp"
 
 #include <fmt/core.h>
 
 #include <set>
 #include <string>
+#include <vector>
 
 namespace pinfold {
 namespace {
@@ -22,8 +25,18 @@ std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1);
 
 enum class Among { Live, All };
 
-Result<std::set<std::string>> keysWith(const ManagerClient& client, const std::string& id, Among among) {
-    const auto jobs = client.listJobs();
+/// Lists the live jobs of this host. A host that asks the archive need not run pinfoldd, and then has no jobs.
+Result<std::vector<JobInfo>> liveJobs() {
+    const auto client = ManagerClient::connect();
+    auto jobs = client ? client->listJobs() : Result<std::vector<JobInfo>>(client.error());
+    const auto archive = asksArchive();
+    if (!jobs && jobs.error().code == ErrorCode::Unreachable && archive && *archive)
+        return std::vector<JobInfo>();
+    return jobs;
+}
+
+Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
+    const auto jobs = liveJobs();
     if (!jobs)
         return jobs.error();
     std::set<std::string> keys;
@@ -34,7 +47,7 @@ Result<std::set<std::string>> keysWith(const ManagerClient& client, const std::s
         return keys;
     for (const char* scheduler : kSchedulers) {
         const auto key = std::string(scheduler) + "." + id;
-        const auto receipts = client.receipts({.key = key, .limit = 1});
+        const auto receipts = findReceipts({.key = key, .limit = 1});
         if (!receipts)
             return receipts.error();
         if (!receipts->empty())
@@ -75,11 +88,8 @@ Result<std::string> keyOf(const std::string& name, bool orProcess) {
         return keyOfUnit(name);
     if (name.find('.') != std::string::npos)
         return name;
-    const auto client = ManagerClient::connect();
-    if (!client)
-        return client.error();
     const bool process = orProcess && parseUnsigned(name);
-    const auto keys = keysWith(*client, name, process ? Among::Live : Among::All);
+    const auto keys = keysWith(name, process ? Among::Live : Among::All);
     if (!keys)
         return keys.error();
     return process && keys->empty() ? name : onlyOne(*keys, name);

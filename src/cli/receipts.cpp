@@ -4,6 +4,7 @@
 #include "base/escape.hpp"
 #include "base/paths.hpp"
 #include "bus_client/manager_client.hpp"
+#include "cli/archive_receipts.hpp"
 #include "model/hosts_of_job.hpp"
 
 #include <fmt/core.h>
@@ -21,9 +22,23 @@ Result<std::vector<Receipt>> fromDaemon(const ReceiptFilter& filter) {
     return client->receipts(filter);
 }
 
+Error noReceipt(const std::string& key) {
+    const auto archive = asksArchive();
+    const char* why = archive && *archive
+                          ? "the archive has no receipt of a job '{}' that you may see: the job is not over, or its node "
+                            "has not sent the receipt yet"
+                          : "no receipt of a job '{}' that you may see: `pinfold history` lists the receipts";
+    return {ErrorCode::NoSuchReceipt, fmt::format(fmt::runtime(why), printable(key, 300))};
+}
+
 } // namespace
 
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
+    const auto archive = asksArchive();
+    if (!archive)
+        return archive.error();
+    if (*archive)
+        return receiptsOfArchive({.filter = filter});
     auto receipts = fromDaemon(filter);
     if (receipts || receipts.error().code != ErrorCode::Unreachable)
         return receipts;
@@ -42,17 +57,22 @@ Result<Receipt> newestReceipt(const std::string& key) {
 }
 
 Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key) {
-    auto receipts = findReceipts({.key = key, .limit = 1});
+    const auto archive = asksArchive();
+    if (!archive)
+        return archive.error();
+    auto receipts = *archive ? receiptsOfArchive({.allHostsOf = key}) : findReceipts({.key = key, .limit = 1});
     if (!receipts)
         return receipts.error();
     if (receipts->empty())
-        return Error{
-            ErrorCode::NoSuchReceipt,
-            fmt::format("no receipt of a job '{}' that you may see: `pinfold history` lists the receipts", printable(key, 300))};
+        return noReceipt(key);
     return newestRun(*std::move(receipts));
 }
 
 Result<Profile> profileOfReceipt(const std::string& key) {
+    // The receipt may be from another host than a profile of the pinfoldd on this host.
+    if (const auto archive = asksArchive(); archive && *archive)
+        return Error{ErrorCode::NoSuchReceipt,
+                     fmt::format("the archive has no profiles: run `pinfold plot {}` on the job's node", printable(key, 300))};
     const auto client = ManagerClient::connect();
     if (!client)
         return client.error();

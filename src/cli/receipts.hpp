@@ -10,8 +10,10 @@
 
 namespace pinfold {
 
-/// Gets receipts from pinfoldd. If pinfoldd is not reachable, findReceipts() prints a message to standard error, and reads the
-/// history's file if the caller has the right to read it. In the result, the newest receipts come first.
+/// Gets receipts from the site's archive if the configuration says so (archive.ask), and otherwise from pinfoldd. If the archive
+/// is not reachable, the error is Unreachable: the receipts of this host alone could be taken for all receipts. If pinfoldd is
+/// not reachable, findReceipts() prints a message to standard error, and reads the history's file if the caller has the right to
+/// read it. In the result, the newest receipts come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
 /// Gets the newest receipt of a job with this key. The error NoSuchReceipt has a message for the user.
@@ -23,7 +25,7 @@ Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key);
 
 /// Gets what the job of the newest receipt with this key used over time. While a live job has the same key, for example because
 /// the batch system has requeued the job, pinfoldd returns the profile of the live job, and profileOfReceipt() returns the error
-/// NoSuchReceipt.
+/// NoSuchReceipt. The archive has no profiles, so the error is NoSuchReceipt on a host that asks the archive.
 Result<Profile> profileOfReceipt(const std::string& key);
 
 } // namespace pinfold

@@ -22,8 +22,10 @@ NOW = time.time_ns() // 1000
 PASSWD = f"root:x:0:0::/root:/bin/sh\nalice:x:{ALICE}:{ALICE}::/:/bin/sh\nbob:x:{BOB}:{BOB}::/:/bin/sh\naudra:x:{AUDITOR}:{AUDITOR}::/:/bin/sh\n"
 GROUP = "root:x:0:\npinfold-admin:x:61100:\npinfold-audit:x:61101:audra\n"
 # The service has a user database of its own, and gets its socket as systemd passes it (sd_listen_fds(3)).
-START = ('mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/group" /etc/group && exec 3<&"$1" && shift && '
+START = ('mount --bind "$0/etc/passwd" /etc/passwd && mount --bind "$0/etc/group" /etc/group && exec 3<&"$1" && shift && '
          'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"')
+# The command line sees the configuration and the socket, and neither the bus nor pinfoldd.
+COMMAND = 'mount --bind "$0/etc" /etc && mount --bind "$0/run" /run && exec "$@"'
 
 
 @contextlib.contextmanager
@@ -37,15 +39,16 @@ def effective_user(uid):
 
 
 class Service:
-    """The service listens at directory/archive.sock. Its configuration is below directory/root."""
+    """The directory has the host's /etc and /run, as far as the service and the command line use them."""
 
     def __init__(self, directory, configuration):
-        self.directory, self.path = directory, directory / "archive.sock"
+        self.directory, self.path = directory, directory / "run/pinfold/archive.sock"
         directory.chmod(0o755)
-        (directory / "root/etc/pinfold").mkdir(parents=True)
-        (directory / "root/etc/pinfold/pinfold.toml").write_text(configuration)
-        (directory / "passwd").write_text(PASSWD)
-        (directory / "group").write_text(GROUP)
+        self.path.parent.mkdir(parents=True)
+        (directory / "etc/pinfold").mkdir(parents=True)
+        (directory / "etc/pinfold/pinfold.toml").write_text(configuration)
+        (directory / "etc/passwd").write_text(PASSWD)
+        (directory / "etc/group").write_text(GROUP)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(str(self.path))
         self.listener.listen(4096)
@@ -56,7 +59,7 @@ class Service:
         number = self.listener.fileno()
         with open(self.directory / "log", "ab") as log:
             self.process = subprocess.Popen(["unshare", "--mount", "bash", "-c", START, self.directory, str(number),
-                                             f"{BUILD}/src/archive_service/pinfold-archive", "--root", self.directory / "root", *options],
+                                             f"{BUILD}/src/archive_service/pinfold-archive", "--root", self.directory, *options],
                                             pass_fds=[number], stderr=log)
         return self
 
@@ -95,6 +98,17 @@ class Service:
         receipts, last = self.ask(request, uid)
         assert receipts == [] and "error" in last, (receipts, last)
         return last["error"]
+
+    def run_pinfold(self, *words, uid=0):
+        """Runs the command line as the user."""
+        return subprocess.run(["unshare", "--mount", "bash", "-c", COMMAND, self.directory, "setpriv", f"--reuid={uid}", f"--regid={uid}",
+                               "--clear-groups", f"{BUILD}/src/cli/pinfold", *words], capture_output=True, text=True, timeout=100, check=False)
+
+    def pinfold(self, *words, uid=0, status=0):
+        """Runs the command line as the user. Returns its output, or its messages if it is to fail."""
+        done = self.run_pinfold(*words, uid=uid)
+        assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
+        return done.stderr if status else done.stdout
 
     def stop(self):
         self.listener.close()
