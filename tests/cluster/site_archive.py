@@ -59,7 +59,7 @@ class Site:
     def __init__(self):
         self.server = SiteServer()
         run("pinfold", "archive", "init", *self.connection())
-        self.relay = Relay(self.server.port, host="")
+        self.relay = Relay(self.server.port, host="", server="node1")
         for node in NODES:
             self.join(node)
 

@@ -84,7 +84,7 @@ class PostgresServer:
         self.directory, self.data, self.bin = directory, directory / "data", programs()
         self.port = free_port()
         self.authority = Authority(directory / "certificates")
-        self.authority.issue("localhost", "server")
+        self.authority.issue(self.host, "server")
         self.authority.issue(LOGIN_HOST)
         self.user = self._unprivileged()
         if self.user:
@@ -127,7 +127,7 @@ class PostgresServer:
         """Writes the server's settings: those of a site, then those of tests, then `more`."""
         with open(self.data / "postgresql.conf", "w", encoding="utf-8") as file:
             file.write((SITE / "postgresql.conf").read_text() + OF_TESTS)
-            file.write("listen_addresses = 'localhost'\nssl_cert_file = 'server.crt'\nssl_key_file = 'server.key'\nssl_ca_file = 'ca.crt'\n")
+            file.write(f"listen_addresses = '{self.host}'\nssl_cert_file = 'server.crt'\nssl_key_file = 'server.key'\nssl_ca_file = 'ca.crt'\n")
             file.write(f"port = {self.port}\nunix_socket_directories = '{self.directory}'\n{more}\n")
         (self.data / "pg_hba.conf").write_text("local all all trust\n" + (SITE / "pg_hba.conf").read_text())
         (self.data / "pg_ident.conf").write_text((SITE / "pg_ident.conf").read_text())

@@ -7,8 +7,9 @@ import threading
 
 
 class Relay:
-    def __init__(self, port):
-        self.to_port = port
+    def __init__(self, port, host="127.0.0.1", server="127.0.0.1"):
+        """`host`: the address of the relay; "" is every address of this host."""
+        self.host, self.server, self.to_port = host, server, port
         self.answers = threading.Event()  # the relay passes on what the server says
         self.answers.set()
         self.connections = []
@@ -18,7 +19,7 @@ class Relay:
         self.open()
 
     def open(self):
-        self.listener = socket.create_server(("127.0.0.1", self.port or 0))
+        self.listener = socket.create_server((self.host, self.port or 0))
         self.port = self.listener.getsockname()[1]
         threading.Thread(target=self._accept, args=(self.listener,), daemon=True).start()
 
@@ -44,7 +45,7 @@ class Relay:
                 return
             self.accepted += 1
             try:
-                server = socket.create_connection(("127.0.0.1", self.to_port))
+                server = socket.create_connection((self.server, self.to_port))
             except OSError:
                 client.close()
                 continue
