@@ -51,17 +51,19 @@ def put_statement(receipts, node="node1", first=None, last=None, newest=None, ep
 
 
 class Session:
-    """A psql of the superuser that stays connected."""
+    """A psql that stays connected."""
 
     def __init__(self, connection):
         self.psql = subprocess.Popen(["psql", "-XAtq", "-d", connection], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def run(self, sql):
-        """Runs SQL, and returns when the server has answered."""
-        self.psql.stdin.write(sql + "\n\\echo done\n")
+        """Runs SQL, waits for the answer, and returns whether the SQL succeeded."""
+        self.psql.stdin.write(sql + "\n\\echo done :ERROR\n")
         self.psql.stdin.flush()
-        while self.psql.stdout.readline().strip() != "done":
-            assert self.psql.poll() is None
+        while not (line := self.psql.stdout.readline()).startswith("done"):
+            if not line:
+                return False
+        return line.strip() == "done false"
 
     def __enter__(self):
         return self
@@ -105,8 +107,8 @@ class Archive:
         process.stdin = None
         return process
 
-    def session(self):
-        return Session(self.server.connection())
+    def session(self, **as_whom):
+        return Session(self.server.connection(**as_whom))
 
     def count(self, table="receipt", where="true"):
         return int(self.sql(f"SELECT count(*) FROM pinfold.{table} WHERE {where}"))

@@ -28,6 +28,18 @@ def test_a_lot_makes_the_partitions_of_this_week_and_the_next(archive):
     assert archive.sql(f"""SELECT count(*) FROM pg_index WHERE indrelid = 'pinfold.{partition(NOW)}'::regclass AND indisvalid""") == "4"
 
 
+def test_receipts_of_past_weeks_get_their_partitions(archive):
+    """An archive that was made today gets the receipts of the last year from the nodes' histories."""
+    past = NOW - timedelta(days=150)
+    long_past = NOW - timedelta(days=500)
+    archive.put([receipt(1, ended=usec(past)), receipt(2, ended=usec(long_past)), receipt(3)])
+    assert archive.count("receipt_default") == 2
+    archive.put([], first=4, last=3)
+    assert archive.count(partition(past)) == archive.count("receipt_default") == 1
+    assert partition(long_past) not in partitions(archive)
+    assert archive.count() == 3
+
+
 def test_many_nodes_at_the_change_of_the_week(archive):
     for _ in range(3):
         archive.sql("DELETE FROM pinfold.receipt; DELETE FROM pinfold.node")

@@ -45,6 +45,7 @@ def test_without_a_certificate_not_even_the_superuser_sends_receipts(archive):
     "SELECT pinfold.store('node1', 'e', 1, 1, '{}')",
     "SELECT pinfold.note_gaps('node1', 'e', 1, 1, '{}')",
     "SELECT pinfold.check_caller('node1')",
+    "SELECT pinfold.end_stuck_sessions('0')",
     "SELECT pinfold.ssl_client_serial()",
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'pinfold_node'",
     "SELECT pg_cancel_backend(1)",
@@ -84,6 +85,17 @@ def test_a_login_host_reads_everything(archive):
     for table in ("receipt", "node", "status", "gap", "rejected", "schema_version"):
         archive.sql(f"SELECT * FROM pinfold.{table}", login=LOGIN_HOST)
     assert archive.sql("SELECT key FROM pinfold.receipt", login=LOGIN_HOST) == "sge.1"
+
+
+def test_a_node_cannot_hold_locks_for_ever(archive):
+    """A node that was taken over begins a transaction, and never ends it."""
+    with archive.session(node="node1") as held:
+        assert held.run("SET idle_in_transaction_session_timeout = 0; BEGIN; " + put_statement([receipt(1)]))
+        archive.put([], node="node2", first=1, last=0)
+        assert held.run("SELECT 1;"), "a transaction may take some minutes"
+        assert archive.sql("SET ROLE pinfold_owner; SELECT pinfold.end_stuck_sessions('0')") == "1"
+        assert not held.run("SELECT 1;")
+    assert archive.count() == 0
 
 
 def test_only_listed_login_hosts_read(archive):

@@ -30,7 +30,8 @@ ALTER ROLE pinfold_reader SET default_transaction_read_only = on;
 CREATE SCHEMA pinfold AUTHORIZATION pinfold_owner;
 CREATE EXTENSION sslinfo SCHEMA pinfold;
 REVOKE ALL ON ALL FUNCTIONS IN SCHEMA pinfold FROM PUBLIC;
-GRANT EXECUTE ON FUNCTION pinfold.ssl_client_dn_field(text) TO pinfold_owner;
+GRANT EXECUTE ON FUNCTION pinfold.ssl_client_dn_field(text), pg_catalog.pg_terminate_backend(integer, bigint) TO pinfold_owner;
+GRANT pg_signal_backend, pg_read_all_stats TO pinfold_owner;
 
 SET LOCAL ROLE pinfold_owner;
 ALTER DEFAULT PRIVILEGES REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC;
@@ -155,12 +156,15 @@ EXCEPTION
 END
 $$;
 
--- Makes the partitions of this week and of the next one.
+-- Makes the partitions of this week and of the next one, and of weeks of the last year whose receipts are in receipt_default.
 CREATE FUNCTION pinfold.make_partitions() RETURNS void LANGUAGE plpgsql SET search_path = pinfold, pg_temp AS $$
 DECLARE
     moment timestamptz;
 BEGIN
-    FOREACH moment IN ARRAY ARRAY[now(), now() + interval '7 days'] LOOP
+    FOR moment IN
+        SELECT now() UNION ALL SELECT now() + interval '7 days'
+        UNION ALL SELECT DISTINCT date_trunc('week', ended, 'UTC') FROM receipt_default WHERE ended BETWEEN now() - interval '1 year' AND now()
+    LOOP
         IF to_regclass('pinfold.' || partition_name(moment)) IS NULL THEN
             PERFORM make_partition(moment);
         END IF;
@@ -263,6 +267,13 @@ CREATE FUNCTION pinfold.note_gaps(node text, epoch text, first bigint, last bigi
     WHERE s.following > s.sequence + 1
 $$;
 
+-- Ends the sessions of nodes that have been in one transaction for this time. A lot takes less than a second, so such a session
+-- belongs to a node that lost its network, or to a node that was taken over and holds locks on purpose.
+CREATE FUNCTION pinfold.end_stuck_sessions(longer_than interval) RETURNS bigint LANGUAGE sql AS $$
+    SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+    WHERE datname = current_database() AND usename = 'pinfold_node' AND xact_start < clock_timestamp() - longer_than
+$$;
+
 -- Takes a lot of receipts: those of the sequences `first` to `last` that the node still has. An empty lot (last = first - 1) says
 -- only that the node lives. If the answer is lost, the node sends the same lot again.
 CREATE FUNCTION pinfold.put(node text, boot text, epoch text, first bigint, last bigint, newest bigint, node_time timestamptz, receipts text[])
@@ -284,6 +295,9 @@ BEGIN
             left(put.boot, 100), put.first, put.last, put.newest, cardinality(put.receipts), put.node_time);
     END IF;
 
+    IF put.last < put.first THEN
+        PERFORM end_stuck_sessions('5 minutes');
+    END IF;
     PERFORM make_partitions();
     INSERT INTO node (node, epoch) VALUES (put.node, put.epoch) ON CONFLICT DO NOTHING;
     SELECT n.position INTO before FROM node n WHERE n.node = put.node AND n.epoch = put.epoch FOR UPDATE;
@@ -425,7 +439,6 @@ BEGIN
 END
 $$;
 
--- A node's history may have receipts of the last year already.
 INSERT INTO pinfold.schema_version (version) VALUES (1);
-SELECT count(pinfold.make_partition(now() + weeks * interval '7 days')) FROM generate_series(-52, 1) AS weeks;
+SELECT pinfold.make_partitions();
 RESET ROLE;
