@@ -1,0 +1,266 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""The commands of docs/archive.md: backup and restore, a standby server, a move to another server, certificates, and rsyslog."""
+
+import json
+import os
+import re
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from conftest import put_statement, receipt
+from postgres_server import LOGIN_HOST, SITE, TOP, Authority, PostgresServer, free_port
+
+PAGE = (TOP / "docs/archive.md").read_text()
+DEADLINE = 120.0
+# Everything that says who may do what.
+RIGHTS = """
+SELECT 'database', datacl::text FROM pg_database WHERE datname = current_database()
+UNION ALL SELECT 'schema ' || nspname, nspacl::text FROM pg_namespace WHERE nspname IN ('public', 'pinfold')
+UNION ALL SELECT relname, relacl::text FROM pg_class WHERE relnamespace = 'pinfold'::regnamespace AND relkind IN ('r', 'p', 'v')
+UNION ALL SELECT oid::regprocedure::text, proacl::text FROM pg_proc WHERE pronamespace = 'pinfold'::regnamespace OR proname ~ '^(lo_|pg_terminate|pg_cancel)'
+UNION ALL SELECT 'default ' || defaclobjtype::text, defaclacl::text FROM pg_default_acl
+UNION ALL SELECT 'role ' || rolname, rolcanlogin || ' ' || rolsuper || ' ' || coalesce(rolconfig::text, '') FROM pg_roles WHERE rolname ~ '^pinfold_'
+ORDER BY 1, 2
+"""
+
+
+def commands(heading):
+    """Returns the shell commands in the section of the page with this heading."""
+    section = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", PAGE, re.M | re.S)[1]
+    blocks = re.findall(r"^( *)```sh\n(.*?)^ *```", section, re.M | re.S)
+    assert blocks, f"the section {heading} has no commands"
+    return [line.removeprefix(indent) for indent, block in blocks for line in block.splitlines()]
+
+
+def run(server, lines, directory):
+    """Runs commands as on the host of the server, with its files in `directory`."""
+    environment = {**os.environ, "PGHOST": str(server.directory), "PGPORT": str(server.port), "PGUSER": "postgres",
+                   "PATH": f"{server.bin}:{os.environ['PATH']}"}
+    script = "\n".join(["set -euo pipefail", *lines]).replace("/var/backups", str(directory))
+    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def wait_until(holds, what):
+    end = time.monotonic() + DEADLINE
+    while not holds():
+        assert time.monotonic() < end, f"not within {DEADLINE} s: {what}"
+        select.select([], [], [], 0.05)
+
+
+@pytest.fixture
+def directory():
+    """A directory with a short path, which the server's user can enter."""
+    with tempfile.TemporaryDirectory(prefix="pinfold-recipe-") as path:
+        Path(path).chmod(0o755)
+        yield Path(path)
+
+
+@pytest.fixture
+def servers(directory):
+    """A server with an archive, and a new server without. Both trust the same CA."""
+    for name in ("old", "new"):
+        (directory / name).mkdir()
+    with PostgresServer(directory / "old") as old, PostgresServer(directory / "new") as new:
+        old.psql("CREATE DATABASE pinfold TEMPLATE template0 ENCODING 'UTF8'", database="postgres")
+        old.psql((TOP / "src/archive/sql/0001.sql").read_text(), "--single-transaction")
+        new.authority = old.authority
+        new.use_certificate("server")
+        new.stop()
+        new.start()
+        yield old, new
+
+
+def put(server, first, last, node="node1", check=True):
+    answer = server.psql(put_statement([receipt(sequence, node=node) for sequence in range(first, last + 1)], node=node), node=node, check=check)
+    return int(answer.split("|")[0]) if check else answer
+
+
+def position(server, node="node1"):
+    return int(server.psql(f"SELECT pinfold.position('{node}', '{receipt(1)['epoch']}')", node=node))
+
+
+def sequences(server, node="node1"):
+    return server.psql(f"SELECT string_agg(sequence::text, ' ' ORDER BY sequence) FROM pinfold.receipt WHERE node = '{node}'", login=LOGIN_HOST)
+
+
+def numbers(first, last):
+    return " ".join(map(str, range(first, last + 1)))
+
+
+def backup_and_restore(old, new, directory, between=lambda: None):
+    backup, restore = commands("Back up and restore")[:2], commands("Back up and restore")[2:]
+    assert "pg_dump" in backup[1] and "pg_restore" in restore[1]
+    run(old, backup, directory)
+    between()
+    run(new, restore, directory)
+
+
+def test_an_archive_that_is_restored_from_a_backup_gets_the_later_receipts_again(servers, directory):
+    old, new = servers
+    put(old, 1, 10)
+    rights = old.psql(RIGHTS)
+    backup_and_restore(old, new, directory, between=lambda: put(old, 11, 20))
+    old.stop()
+    assert position(new) == 10 and sequences(new) == numbers(1, 10)
+    assert new.psql(RIGHTS) == rights and "pinfold_node=" in rights
+    assert put(new, 11, 25) == 25
+    assert sequences(new) == numbers(1, 25) and new.psql("SELECT gaps, unsent FROM pinfold.status") == "0|0"
+
+
+def test_a_restored_archive_notes_what_no_node_has_any_more(servers, directory):
+    old, new = servers
+    put(old, 1, 10)
+    backup_and_restore(old, new, directory)
+    lot = put_statement([receipt(sequence) for sequence in (13, 14)], first=11, last=14)
+    assert new.psql(lot, node="node1").split("|")[0] == "14"
+    assert new.psql("SELECT first, last FROM pinfold.gap") == "11|12"
+
+
+def test_moving_the_archive_loses_no_receipt(servers, directory):
+    old, new = servers
+    shut_out, let_in = commands("Move the archive to another server")
+    put(old, 1, 10)
+    # A node that is connected at the time of the move. The session waits until it is ended, at most DEADLINE.
+    waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.PIPE, text=True)
+    wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")
+    run(old, [shut_out], directory)
+    assert waiting.wait(DEADLINE) != 0 and "terminating connection" in waiting.stderr.read()
+    waiting.stderr.close()
+    refused = put(old, 11, 12, check=False)
+    assert refused.returncode != 0 and "not permitted to log in" in refused.stderr
+    backup_and_restore(old, new, directory)
+    assert "not permitted to log in" in put(new, 11, 12, check=False).stderr, "the old server may still be in use"
+    run(new, [let_in], directory)
+    assert put(new, 11, 12) == 12 and sequences(new) == numbers(1, 12)
+    assert sequences(old) == numbers(1, 10)
+
+
+def test_a_standby_takes_the_place_of_a_lost_server(servers, directory):
+    old, new = servers
+    new.stop()
+    put(old, 1, 10)
+    old.psql("CREATE ROLE replicator LOGIN REPLICATION", database="postgres")
+    (old.data / "pg_hba.conf").write_text("local replication replicator trust\n" + (old.data / "pg_hba.conf").read_text())
+    old.psql("SELECT pg_reload_conf()", database="postgres")
+    shutil.rmtree(new.data)
+    [copy] = commands("A standby server")
+    copy = copy.replace("/var/lib/postgresql/15/main", str(new.data)).replace("--host=archive1.example.org", "")
+    run(old, [" ".join(new._as_user()) + " " + copy], directory)
+    new.configure()
+    new.start()
+    put(old, 11, 15)
+    wait_until(lambda: sequences(new) == numbers(1, 15), "the receipts on the standby")
+    assert "read-only" in put(new, 16, 16, check=False).stderr
+    old.kill_9()
+    run(new, [" ".join(new._as_user()) + f" pg_ctl promote -w -D {new.data}"], directory)
+    assert put(new, 16, 20) == 20 and sequences(new) == numbers(1, 20)
+
+
+def test_the_commands_for_certificates_make_certificates_that_the_archive_takes(servers, directory):
+    old, _ = servers
+    authority, *host = commands("Certificates")
+    made = directory / "made"
+    made.mkdir()
+    for lines in [[authority], *([line.replace("NAME", name) for line in host] for name in ("localhost", "node7"))]:
+        run(old, [f"cd {made}", *lines], directory)
+    shutil.copy(made / "localhost.crt", made / "server.crt")
+    shutil.copy(made / "localhost.key", made / "server.key")
+    for file in made.glob("*.key"):
+        file.chmod(0o600)
+    old.authority = Authority.__new__(Authority)
+    old.authority.directory, old.authority.certificate = made, made / "ca.crt"
+    old.use_certificate("server")
+    old.stop()
+    old.start()
+    assert put(old, 1, 3, node="node7") == 3
+
+
+def rsyslog_conf(file, replace):
+    text = (SITE / file).read_text()
+    for old, new in replace.items():
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+class Rsyslog:
+    """Runs rsyslogd with a configuration of its own."""
+
+    def __init__(self, directory, name, configuration):
+        self.directory = directory / name
+        self.directory.mkdir()
+        self.file = self.directory / "rsyslog.conf"
+        self.file.write_text(f'global(workDirectory="{self.directory}")\n{configuration}')
+        self.process = None
+
+    def start(self):
+        with open(self.directory / "log", "ab") as log:
+            self.process = subprocess.Popen(["rsyslogd", "-n", "-f", self.file, "-i", self.directory / "pid"], stdout=log, stderr=log)
+        return self
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(DEADLINE)
+
+
+@pytest.mark.skipif(not shutil.which("rsyslogd") or not Path("/usr/lib/x86_64-linux-gnu/rsyslog/omrelp.so").exists(),
+                    reason="install Debian's packages rsyslog and rsyslog-relp")
+def test_rsyslog_brings_each_receipt_to_the_server_also_after_a_side_was_down(directory):
+    authority = Authority(directory / "ca")
+    for name in ("logs.example.org", "node1.example.org"):
+        authority.issue(name)
+    port, source = free_port(), directory / "receipts.jsonl"
+    files = lambda name: {f"/etc/pinfold/archive/{kind}": str(authority.directory / file) for kind, file in
+                          [("ca.crt", "ca.crt"), (f"{name[0]}.crt", f"{name[1]}.crt"), (f"{name[0]}.key", f"{name[1]}.key")]}
+    server = Rsyslog(directory, "server", rsyslog_conf("rsyslog-server.conf", {
+        'port="2514"': f'port="{port}"', "/var/log/pinfold-receipts": str(directory / "central"), **files(("server", "logs.example.org"))})).start()
+    node = Rsyslog(directory, "node", rsyslog_conf("rsyslog-node.conf", {
+        "/var/log/pinfold-receipts/receipts.jsonl": str(source), 'target="logs.example.org" port="2514"': f'target="127.0.0.1" port="{port}"',
+        'resumeInterval="10"': 'resumeInterval="1"', **files(("node", "node1.example.org"))})).start()
+    lines = []
+
+    def write(*texts):
+        with open(source, "a", encoding="utf-8") as file:
+            for text in texts:
+                lines.append(json.dumps({**receipt(len(lines) + 1), "job_name": text}, ensure_ascii=False, separators=(",", ":")))
+                file.write(lines[-1] + "\n")
+
+    def arrived():
+        return [line for file in (directory / "central").rglob("*.jsonl") for line in file.read_text().split("\n")[:-1]]
+
+    def has_all():
+        return sorted(set(arrived())) == sorted(lines)
+    try:
+        write("first", "Ü \\ \" % $ \u2028", "x" * 100_000)
+        wait_until(has_all, "the first receipts")
+        server.stop()
+        write("while the server is down")
+        server.start()
+        # rsyslog notices with the next message that the other side has not confirmed the last one.
+        write("when the server is up again")
+        wait_until(has_all, "the receipts of the time without a server")
+        node.stop()
+        write("while rsyslog does not run on the node")
+        node.start()
+        wait_until(has_all, "the receipt of the time without rsyslog")
+    finally:
+        node.stop()
+        server.stop()
+    assert len(lines) == 6
+
+
+def test_the_command_for_rsyslogs_files_finds_missing_receipts(directory):
+    [search] = commands("A site without PostgreSQL")
+    (directory / "2026-11-27").mkdir()
+    for node, present in (("node1", [1, 2, 2, 3, 10, 9]), ("node2", [4, 5])):
+        (directory / "2026-11-27" / f"{node}.jsonl").write_text("".join(json.dumps(receipt(sequence, node=node)) + "\n" for sequence in present))
+    found = subprocess.run(["bash", "-c", search.replace("/var/log/pinfold-receipts", str(directory))], check=True, capture_output=True, text=True)
+    assert found.stdout == "node1 lacks 4 to 8\n" and found.stderr == ""
