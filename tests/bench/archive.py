@@ -1,0 +1,202 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Measures the archive of a site: the room of a receipt on the disk, how long `pinfold why`, `pinfold history` and the site report take, and
+how many receipts a second the archive takes from 64 nodes at once. The program makes a server of its own in --directory, and removes it.
+
+    /usr/bin/python3 tests/bench/archive.py
+    /usr/bin/python3 tests/bench/archive.py --rows 10000000 --directory /var/tmp
+"""
+
+import argparse
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support/python"))
+from postgres_server import TOP, PostgresServer
+
+NODES, USERS, DAYS = 2000, 500, 28
+EPOCH = "5e0c" * 8
+EXAMPLE = json.loads((TOP / "tests/archive/receipt.json").read_text())
+LOT = 500
+AT_ONCE = 1_000_000  # rows of one INSERT
+# A site would not switch fsync off, and these are the settings that docs/examples/archive has for a server with 8 GiB of memory.
+SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'\njit = off"
+
+# Of ten jobs, nine have one host, and one has four. Some users have many more jobs than others.
+FILL = """
+INSERT INTO pinfold.receipt (node, epoch, sequence, id, cluster, key, run, uid, owner, account, queue, project, host, started, ended,
+    wall_us, result, exit_status, outcome, tasks, leftovers, leftover_cpu_us, cpu_us, memory_peak, memory_max, cpus_us, labels, body)
+SELECT node, body ->> 'epoch', i, id, 'main', key, 0, uid, 'user' || uid, account, queue, 'p1', node, started, ended,
+    wall, CASE WHEN failed THEN 'signaled' ELSE 'exited' END, CASE WHEN NOT failed THEN 0 END, CASE WHEN failed THEN 'failed' ELSE 'succeeded' END,
+    1, left_behind, left_behind * 1000000, used, peak, {gib} * 4::bigint, 4000000, body -> 'labels',
+    body || jsonb_build_object('id', id, 'sequence', i, 'key', key, 'uid', uid, 'host', node, 'account', account, 'queue', queue,
+        'user', 'user' || uid, 'wall', wall, 'cpu_user', used, 'memory_peak', peak, 'leftovers', left_behind,
+        'started', (extract(epoch FROM started) * 1000000)::bigint, 'ended', (extract(epoch FROM ended) * 1000000)::bigint)
+FROM (SELECT *, 'sge.' || job AS key, 'node' || (job * 7919 + greatest(part - 9, 0) * 31) % {nodes} AS node, md5(i::text) AS id,
+          1000 + floor({users} * ((job * 2654435761 % 4294967296) / 4294967296.0) ^ 3)::bigint AS uid,
+          'account' || job * 31 % 40 AS account, 'queue' || job % 7 AS queue, job % 20 = 0 AS failed,
+          CASE WHEN job % 50 = 0 THEN 3 ELSE 0 END AS left_behind, ended - wall * interval '1 microsecond' AS started,
+          (wall * 4 * ((i * 40503) % 65536) / 65536.0)::bigint AS used, ({gib} * 4::bigint * ((i * 30011) % 65536) / 65536.0)::bigint AS peak
+      FROM (SELECT i, i / 13 * 10 + least(i % 13, 9) AS job, i % 13 AS part, 60000000 + i * 48271 % 7200000000 AS wall,
+                date_trunc('hour', now()) - interval '{days} days' * (1 - i::double precision / {rows}) AS ended
+            FROM generate_series({first}::bigint, {last}::bigint) AS i) AS numbers) AS jobs,
+     (SELECT jsonb_strip_nulls('{body}'::jsonb) AS body OFFSET 0) AS template
+"""
+
+SIZES = """
+SELECT sum(pg_relation_size(c.oid)), sum(pg_indexes_size(c.oid)), sum(pg_total_relation_size(c.oid)), count(*)
+FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'pinfold.receipt'::regclass
+"""
+
+# What src/archive_service/receipt_query.cpp asks for: the newest run of a key, the receipts of that run, and a page of a user's receipts.
+PAGE = ("SELECT ended, node, id, body FROM (SELECT ended, node, id, body, sum(octet_length(body)) OVER newest_first - octet_length(body) AS "
+        "bytes_before FROM (SELECT ended, node, id, body::text AS body FROM pinfold.receipt WHERE {} ORDER BY ended DESC, node DESC, id DESC "
+        "LIMIT 100) AS page WINDOW newest_first AS (ORDER BY ended DESC, node DESC, id DESC)) AS sized WHERE bytes_before < 1048576 "
+        "ORDER BY ended DESC, node DESC, id DESC")
+NEWEST_RUN = (
+    "WITH newest AS (SELECT cluster, key, run, uid FROM pinfold.receipt WHERE key = '{key}' ORDER BY ended DESC, node DESC, id DESC LIMIT 1), "
+    "ends AS (SELECT receipt.cluster, receipt.run, receipt.uid, receipt.ended, receipt.ended < min(receipt.started) OVER newer - interval '1 day' "
+    "AS earlier FROM pinfold.receipt JOIN newest USING (cluster, key, run, uid) WINDOW newer AS (ORDER BY receipt.ended DESC ROWS BETWEEN "
+    "UNBOUNDED PRECEDING AND 1 PRECEDING)) SELECT cluster, run, uid, min(ended) AS since FROM ends WHERE ended > coalesce((SELECT max(ended) "
+    "FROM ends WHERE earlier), '-infinity') GROUP BY cluster, run, uid")
+
+
+def queries(key, uid):
+    """Returns the name and the text of each statement."""
+    found = {
+        "why JOB: the newest run": NEWEST_RUN.format(key=key),
+        "why JOB: its receipts": PAGE.format(f"cluster = 'main' AND key = '{key}' AND run = 0 AND uid = {uid}"),
+        "history -u USER": PAGE.format(f"uid = {uid}"),
+        "history": PAGE.format("true"),
+    }
+    for file in sorted((TOP / "src/archive/sql/report").glob("*.sql")):
+        sql = re.sub("^--.*\n", "", file.read_text(), flags=re.M)
+        found[f"report: {file.stem}"] = sql.replace("$1", "(now() - interval '7 days')").replace("$2", "now()")
+    return found
+
+
+def indexes_in(plan):
+    """Returns the names of the indexes that a plan uses, without the name of the partition, and the tables that it reads as a whole."""
+    found = set()
+    if "Index Name" in plan:
+        found.add(re.sub(r"^receipt_(\d{4}w\d{2}|default)_", "", plan["Index Name"]))
+    if plan["Node Type"] == "Seq Scan":
+        found.add("no index")
+    return found.union(*(indexes_in(child) for child in plan.get("Plans", [])))
+
+
+def plans(server, sql, times):
+    """Runs a statement several times over one connection, as the service does, and returns the plans with their times."""
+    answer = server.psql("SET default_transaction_read_only = on;" + f"EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) {sql};" * times)
+    found = []
+    while answer:
+        [plan], end = json.JSONDecoder().raw_decode(answer)
+        found.append(plan)
+        answer = answer[end:].lstrip()
+    return found
+
+
+def measure(server, sql):
+    """Returns the median time in milliseconds of five runs after a first one, and the indexes that the server used."""
+    found = plans(server, sql, 6)
+    return statistics.median(plan["Planning Time"] + plan["Execution Time"] for plan in found[1:]), sorted(indexes_in(found[-1]["Plan"]))
+
+
+def make(server):
+    server.psql("CREATE DATABASE pinfold TEMPLATE template0 ENCODING 'UTF8'", database="postgres")
+    server.psql((TOP / "src/archive/sql/0001.sql").read_text(), "--single-transaction")
+
+
+def fill(server, rows):
+    body = json.dumps({**EXAMPLE, "nodes": ["node1"]}).replace("'", "''")
+    begun = time.monotonic()
+    for first in range(0, rows, AT_ONCE):
+        server.psql(FILL.format(first=first, last=min(first + AT_ONCE, rows) - 1, rows=rows, body=body, gib=2**30, nodes=NODES, users=USERS,
+                                days=DAYS))
+    server.psql(f"INSERT INTO pinfold.node (node, epoch, position, newest, complete) SELECT 'node' || i, '{EPOCH}', 7, 7, now() "
+                f"FROM generate_series(1, {NODES}) AS i")
+    print(f"{rows} receipts of {NODES} nodes were added within {time.monotonic() - begun:.0f} s")
+    server.psql("VACUUM ANALYZE")
+
+
+def print_sizes(server, rows):
+    table, indexes, everything, partitions = map(int, server.psql(SIZES).split("|"))
+    text = int(server.psql("SELECT avg(octet_length(body::text))::int FROM pinfold.receipt TABLESAMPLE system (1)"))
+    print(f"a receipt has {text} bytes of JSON and takes {everything / rows:.0f} bytes on the disk: {table / rows:.0f} in the table, "
+          f"{indexes / rows:.0f} in indexes, the rest outside of the row; {partitions} partitions")
+
+
+def lots_of(node, number, file):
+    """Writes a script for psql that sends lots of receipts of one node, one after the other."""
+    now = time.time_ns() // 1000
+    chance = random.Random(node)
+    with open(file, "w", encoding="utf-8") as script:
+        script.write("\\o /dev/null\n")
+        for first in range(1, number + 1, LOT):
+            last = min(first + LOT, number + 1) - 1
+            receipts = [json.dumps({**EXAMPLE, "id": f"{chance.getrandbits(128):032x}", "sequence": sequence, "key": f"sge.{chance.randrange(10**7)}",
+                                    "uid": chance.randrange(1000, 1500), "host": node, "started": now - 10**9, "ended": now + sequence}
+                                   ).replace("'", "''") for sequence in range(first, last + 1)]
+            texts = ",".join(f"'{receipt}'" for receipt in receipts)
+            script.write(f"SELECT * FROM pinfold.put('{node}', 'boot', '{EPOCH}', {first}, {last}, {number}, now(), ARRAY[{texts}]);\n")
+
+
+def send(server, node, file):
+    """Sends the lots of a node over one connection, as pinfold-ship does. Returns the time of each lot in seconds."""
+    output = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", server.connection(node=node)], check=True, text=True,
+                            input=f"\\timing on\n\\i {file}\n", stdout=subprocess.PIPE).stdout
+    return [float(found) / 1000 for found in re.findall(r"^Time: ([\d.]+) ms", output, re.M)]
+
+
+def put(server, nodes, number, connections):
+    names = [f"ship{node}" for node in range(nodes)]
+    with tempfile.TemporaryDirectory() as directory:
+        for name in names:
+            server.certificate(name)
+            lots_of(name, number, f"{directory}/{name}")
+        before = os.times()
+        begun = time.monotonic()
+        with ThreadPoolExecutor(connections) as pool:
+            lots = sorted(sum(pool.map(lambda name: send(server, name, f"{directory}/{name}"), names), []))
+        took = time.monotonic() - begun
+        spent = os.times().children_user + os.times().children_system - before.children_user - before.children_system
+    stored = int(server.psql("SELECT count(*) FROM pinfold.receipt WHERE node LIKE 'ship%'"))
+    assert stored == nodes * number, f"{stored} receipts are in the archive, and {nodes * number} were sent"
+    print(f"{stored} receipts of {nodes} nodes in lots of {LOT}, over {connections} connections at once: {took:.1f} s, {stored / took:.0f} receipts a "
+          f"second. A lot took {statistics.median(lots) * 1000:.0f} ms (median), 99 % took less than {lots[len(lots) * 99 // 100] * 1000:.0f} ms. "
+          f"The clients took {spent:.0f} s of CPU time on the same machine.")
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options.add_argument("--rows", type=int, default=1_000_000, help="the number of receipts in the archive (default 1,000,000)")
+    options.add_argument("--nodes", type=int, default=64, help="the number of nodes that send receipts at once (default 64)")
+    options.add_argument("--receipts", type=int, default=5000, help="the number of receipts that each node sends (default 5000)")
+    options.add_argument("--connections", type=int, default=64, help="the number of connections at once (default 64)")
+    options.add_argument("--directory", default="/tmp", help="where the server keeps its files (default /tmp)")
+    chosen = options.parse_args()
+    with tempfile.TemporaryDirectory(prefix="pinfold-bench-", dir=chosen.directory) as directory, PostgresServer(Path(directory)) as server:
+        server.stop()
+        server.configure(SETTINGS)
+        server.start()
+        make(server)
+        fill(server, chosen.rows)
+        print_sizes(server, chosen.rows)
+        key, uid = server.psql("SELECT key, uid FROM pinfold.receipt WHERE sequence = " + str(chosen.rows // 2 // 13 * 13 + 9)).split("|")
+        for name, sql in queries(key, uid).items():
+            milliseconds, indexes = measure(server, sql)
+            print(f"{milliseconds:9.1f} ms  {name:32} {', '.join(indexes)}", flush=True)
+        put(server, chosen.nodes, chosen.receipts, chosen.connections)
+
+
+if __name__ == "__main__":
+    main()
