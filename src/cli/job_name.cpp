@@ -4,7 +4,7 @@
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "bus_client/manager_client.hpp"
-#include "cli/archive.hpp"
+#include "cli/archive_receipts.hpp"
 #include "cli/receipts.hpp"
 #include "model/job_key.hpp"
 
