@@ -19,12 +19,24 @@ struct ResultCloser {
 };
 using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
+// Each host that connects as a role may change the role's default settings, which all other hosts with the role then get. A
+// host that was taken over must not be able to stop the others, so the settings that could do this have fixed values.
+constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
+                                  " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
+                                  " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
+                                  " -c search_path=pg_catalog -c DateStyle=ISO -c TimeZone=UTC -c IntervalStyle=postgres";
+
 /// Returns the parameters of the connection for PQconnectStartParams(), without those whose values are empty.
 std::vector<std::pair<const char*, std::string>> connectParameters(const PostgresServer& server) {
     std::vector<std::pair<const char*, std::string>> list{
-        {"host", server.host},     {"port", std::to_string(server.port)},        {"dbname", server.database},
-        {"user", server.user},     {"application_name", server.applicationName}, {"client_encoding", "UTF8"},
+        {"host", server.host},
+        {"port", std::to_string(server.port)},
+        {"dbname", server.database},
+        {"user", server.user},
+        {"application_name", server.applicationName},
+        {"client_encoding", "UTF8"},
         {"gssencmode", "disable"},
+        {"options", kSettings},
     };
     if (!server.isLocal()) {
         list.emplace_back("sslmode", "verify-full");

@@ -37,7 +37,8 @@ struct PostgresRows {
     std::vector<std::vector<std::optional<std::string>>> rows; ///< as texts; nullopt is NULL
 };
 
-/// A connection to PostgreSQL. No call waits longer than its time limit.
+/// A connection to PostgreSQL. No call waits longer than its time limit. Times are in UTC and in ISO format, and statements name
+/// the schema of each table.
 class PostgresConnection {
 public:
     /// Errors: ConfigInvalid (a certificate or a key cannot be used), Denied (the server refuses the certificate or the user),

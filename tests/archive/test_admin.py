@@ -112,6 +112,18 @@ def test_status_with_a_certificate(archive, over_tls):
     assert "1 node: complete up to" in over_tls(COMPLETE)
 
 
+@pytest.mark.parametrize("setting", ["statement_timeout = 1", "default_transaction_isolation = 'serializable'", "search_path = nothing",
+                                     "default_transaction_read_only = on", "TimeZone = 'Asia/Tokyo'", "IntervalStyle = 'iso_8601'"])
+def test_one_host_cannot_change_the_settings_of_the_others(archive, over_tls, setting):
+    archive.put([receipt(1)])
+    before = over_tls(COMPLETE)
+    archive.sql(f"SET default_transaction_read_only = off; ALTER ROLE CURRENT_USER SET {setting}", login=LOGIN_HOST)
+    try:
+        assert over_tls(COMPLETE) == before
+    finally:
+        archive.sql("ALTER ROLE pinfold_reader RESET ALL; ALTER ROLE pinfold_reader SET default_transaction_read_only = on")
+
+
 def test_prune(archive, admin):
     old = datetime.now(timezone.utc) - timedelta(days=500)
     archive.sql(f"SELECT pinfold.make_partition('{old.isoformat()}')")
