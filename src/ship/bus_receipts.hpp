@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bus_client/manager_client.hpp"
+#include "bus_client/node_client.hpp"
 #include "ship/endpoints.hpp"
 
 #include <optional>
@@ -9,24 +10,16 @@
 namespace pinfold {
 
 /// The receipts of pinfoldd over D-Bus. BusReceipts connects to the bus when it is asked something, and connects again after an
-/// error of the connection.
+/// error of the connection. It does not start pinfoldd: a pinfoldd that an administrator has stopped stays stopped.
 class BusReceipts : public NodeReceipts {
 public:
-    Result<std::vector<Receipt>> list(const ReceiptFilter& filter) override {
-        if (!client_) {
-            auto connected = ManagerClient::connect();
-            if (!connected)
-                return connected.error();
-            client_ = *std::move(connected);
-        }
-        auto receipts = client_->receipts(filter);
-        if (!receipts && (receipts.error().code == ErrorCode::Unreachable || receipts.error().code == ErrorCode::TimedOut))
-            client_.reset();
-        return receipts;
-    }
+    Result<std::vector<Receipt>> list(const ReceiptFilter& filter) override;
 
 private:
-    std::optional<ManagerClient> client_;
+    Result<void> connect();
+
+    std::optional<NodeClient> bus_;
+    std::optional<ManagerClient> manager_;
 };
 
 } // namespace pinfold

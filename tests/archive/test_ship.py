@@ -266,6 +266,28 @@ def test_pinfoldd_is_killed(node):
     assert node.process.poll() is None
 
 
+def test_pinfoldd_that_is_stopped_stays_stopped(node):
+    """On the system bus, a call would start pinfoldd. Here a service file of the bus would say so."""
+    started = node.world.directory / "started"
+    services = node.world.directory / "services"
+    services.mkdir()
+    (services / "org.pinfold1.service").write_text(f"[D-BUS Service]\nName=org.pinfold1\nExec=/usr/bin/touch {started}\n")
+    configuration = node.world.directory / "bus.conf"
+    configuration.write_text(configuration.read_text().replace("<auth>", f"<servicedir>{services}</servicedir><auth>"))
+    node.world.bus.call_blocking("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig", "", ())
+    node.start()
+    node.run_job()
+    node.arrives()
+    node.world.stop_daemon()
+    node.stop()
+    node.start()
+    wait_until(lambda: node.has_said("pinfoldd does not run"), "the trouble")
+    assert not started.exists()
+    node.world.daemon = node.world.start_daemon()
+    node.run_job()
+    node.arrives()
+
+
 def test_a_report_after_the_end_amends_the_row(node):
     node.start()
     receipt = node.run_job(status=None)

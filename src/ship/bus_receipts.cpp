@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "ship/bus_receipts.hpp"
+
+#include "base/bus_names.hpp"
+
+namespace pinfold {
+
+Result<std::vector<Receipt>> BusReceipts::list(const ReceiptFilter& filter) {
+    auto connected = connect();
+    auto receipts = connected ? manager_->receipts(filter) : Result<std::vector<Receipt>>(connected.error());
+    if (!receipts && (receipts.error().code == ErrorCode::Unreachable || receipts.error().code == ErrorCode::TimedOut)) {
+        bus_.reset();
+        manager_.reset();
+    }
+    return receipts;
+}
+
+Result<void> BusReceipts::connect() {
+    if (!bus_) {
+        auto bus = NodeClient::connect();
+        if (!bus)
+            return bus.error();
+        bus_ = *std::move(bus);
+    }
+    // A call to a name without an owner would start pinfoldd.
+    const auto runs = bus_->hasOwner(kBusName);
+    if (!runs)
+        return runs.error();
+    if (!*runs)
+        return Error{ErrorCode::Unreachable, "pinfoldd does not run"};
+    if (!manager_) {
+        auto manager = ManagerClient::connect();
+        if (!manager)
+            return manager.error();
+        manager_ = *std::move(manager);
+    }
+    return {};
+}
+
+} // namespace pinfold
