@@ -12,7 +12,7 @@ MACROS = Path("/payload/rpm/debian.macros")
 # OF_DEB maps the names of the Debian packages to the names of the rpm packages.
 OF_DEB = {"pinfold": "pinfold", "libpam-pinfold": "pam_pinfold", "pinfold-grid-engine": "pinfold-grid-engine", "pinfold-slurm": "pinfold-slurm",
           "pinfold-torque": "pinfold-torque", "pinfold-openpbs": "pinfold-openpbs",
-          "pinfold-archive": "pinfold-archive", "pinfold-doc": "pinfold-doc"}
+          "pinfold-archive": "pinfold-archive", "pinfold-ship": "pinfold-ship", "pinfold-doc": "pinfold-doc"}
 NAMES = tuple(OF_DEB.values())
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import debs
 import pytest
 
-from jobs import run
+from jobs import finish, run, start_job, wait_until
 
 LIBEXEC = "/usr/libexec/pinfold/"
 ADAPTERS = {
@@ -46,6 +46,46 @@ def test_what_manages_the_archive_is_in_its_own_package():
     # The exit status 6 says that archive-admin runs, and that no server listens on this host.
     refused = run("pinfold", "archive", "status", check=False)
     assert refused.returncode == 6 and "check that PostgreSQL runs on this host" in refused.stderr
+
+
+def test_what_sends_receipts_is_in_its_own_package():
+    paths = {path for path in debs.contents("pinfold-ship") if not path.startswith("/usr/share/")}
+    assert {Path(path).name for path in paths} == {"pinfold-ship", "pinfold-ship.service", "pinfold-ship.conf"}
+    assert "pinfold-ship" in run("getent", "group", "pinfold-audit").stdout, "it may read the receipts of all users"
+    assert run("systemctl", "is-enabled", "pinfold-ship").stdout.strip() == "enabled"
+
+
+def test_a_node_without_an_archive_sends_nothing():
+    shown = run("systemctl", "show", "--property=ActiveState,Result,ExecMainStatus", "pinfold-ship").stdout.split()
+    assert shown == ["Result=success", "ExecMainStatus=0", "ActiveState=inactive"]
+
+
+CERTIFICATE = """[archive]
+server = "localhost"
+port = 1
+certificate = "/etc/pinfold/node.crt"
+"""
+
+
+@pytest.fixture
+def archive_that_is_away():
+    file = Path("/etc/pinfold/pinfold.toml.d/archive.toml")
+    file.write_text(CERTIFICATE)
+    run("openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=node1", "-keyout", "/etc/pinfold/node.key", "-out",
+        "/etc/pinfold/node.crt")
+    run("systemctl", "restart", "pinfold-ship")
+    yield
+    for path in (file, Path("/etc/pinfold/node.crt"), Path("/etc/pinfold/node.key")):
+        path.unlink()
+    run("systemctl", "restart", "pinfold-ship")
+
+
+def test_pinfold_ship_reads_receipts_in_its_sandbox(archive_that_is_away):
+    """The archive cannot be reached, so pinfold-ship can only say how many receipts it would send."""
+    finish(start_job("package.ship", "true"))
+    status = wait_until(lambda: next((text for text in [run("systemctl", "show", "--property=StatusText", "--value", "pinfold-ship").stdout]
+                                      if "to send; the archive does not take receipts" in text), None), "the receipt of another user")
+    assert "receipt" in status and run("systemctl", "is-active", "pinfold-ship").stdout.strip() == "active"
 
 
 def test_no_file_is_in_two_packages():

@@ -10,7 +10,8 @@ from jobs import run
 DIRECTORY = Path("/payload/packages")
 OLDER_DIRECTORY = Path("/var/tmp/older")
 DPKG_OPTIONS = Path("/etc/dpkg/dpkg.cfg.d")
-NAMES = ("pinfold", "libpam-pinfold", "pinfold-grid-engine", "pinfold-slurm", "pinfold-torque", "pinfold-openpbs", "pinfold-archive", "pinfold-doc")
+NAMES = ("pinfold", "libpam-pinfold", "pinfold-grid-engine", "pinfold-slurm", "pinfold-torque", "pinfold-openpbs", "pinfold-archive",
+         "pinfold-ship", "pinfold-doc")
 OLDER = "0.0.9-1"
 
 
