@@ -23,6 +23,9 @@ constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 /// The file in which pinfold-ship says which receipts are in the site's archive (see SentPosition).
 constexpr const char* kSentFile = "/var/lib/pinfold-ship/sent";
 
+/// The metrics of pinfold-ship. Its user may not write to the directory of node_exporter.
+constexpr const char* kShipMetricsFile = "/var/lib/pinfold-ship/pinfold-ship.prom";
+
 /// Returns the path below `root` that corresponds to a path below /.
 inline std::filesystem::path inRoot(const std::filesystem::path& root, const std::filesystem::path& path) {
     return root / path.relative_path();

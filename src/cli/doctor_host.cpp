@@ -31,8 +31,8 @@ using Asking = std::function<void(const char* whom)>;
 // on the bus.
 constexpr std::chrono::seconds kQconfPatience{5};
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
-constexpr const char* kUnits[] = {"pinfoldd.service", "pinfoldd.socket",      "batch.slice",
-                                  "-.slice",          "systemd-oomd.service", "dbus.service"};
+constexpr const char* kUnits[] = {"pinfoldd.service",     "pinfoldd.socket", "batch.slice",         "-.slice",
+                                  "systemd-oomd.service", "dbus.service",    "pinfold-ship.service"};
 
 template <class T> std::optional<T> orNone(Result<T> result) { return result ? std::optional(*std::move(result)) : std::nullopt; }
 

@@ -7,7 +7,7 @@ std::vector<Finding> examine(const Host& host) {
     const Files files(host.root);
     Findings findings;
     for (const auto check : {checkDaemon, checkJobs, checkCgroups, checkKernel, checkSystemd, checkBus, checkLogind, checkPam,
-                             checkNode, checkHistory, checkGridEngine, checkSlurm, checkTorque, checkOpenPbs})
+                             checkNode, checkHistory, checkArchive, checkGridEngine, checkSlurm, checkTorque, checkOpenPbs})
         check(host, files, findings);
     return findings.list();
 }

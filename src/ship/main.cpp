@@ -37,7 +37,6 @@ constexpr const char* kUsage = "Usage: pinfold-ship [--root DIR]\n"
                                "  --version    show the version\n"
                                "\n"
                                "See pinfold-ship(8), pinfold.toml(5).\n";
-constexpr const char* kTextfile = "pinfold-ship.prom";
 
 void logLine(int priority, const std::string& text) { (void)::dprintf(STDERR_FILENO, "<%d>%s\n", priority, text.c_str()); }
 
@@ -80,8 +79,7 @@ private:
 class Ship {
 public:
     Ship(const ArchiveConfig& config, const std::filesystem::path& root)
-        : sent_(inRoot(root, kSentFile)), textfile_(inRoot(root, kSentFile).parent_path() / kTextfile),
-          archive_(config, bootId()),
+        : sent_(inRoot(root, kSentFile)), textfile_(inRoot(root, kShipMetricsFile)), archive_(config, bootId()),
           shipment_(node_, archive_, readSentPosition(inRoot(root, kSentFile)).value_or(SentPosition{}).epoch,
                     [this](const std::string& epoch, std::uint64_t sequence) {
                         sent_.write(encode(SentPosition{epoch, sequence, RealClock::now()}));

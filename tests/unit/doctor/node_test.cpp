@@ -246,6 +246,57 @@ TEST_F(DoctorTest, tellsOfReceiptsThatWaitAndOfDamagedFiles) {
                 mentions("history.damaged", "started a new one: history.db.damaged-20250131T120000Z"));
 }
 
+class ArchiveTest : public DoctorTest {
+protected:
+    ArchiveTest() {
+        write("etc/pinfold/pinfold.toml", "[archive]\nserver = \"archive.example.org\"\n");
+        host_.units["pinfold-ship.service"] = {{"LoadState", "loaded"}, {"ActiveState", "active"}};
+        figures(0, 0, host_.now - 5min, host_.now + 300 * 24h);
+    }
+    void figures(int failing, int unsent, RealTime success, RealTime expires) const {
+        const auto seconds = [](RealTime time) { return std::to_string(time.time_since_epoch() / 1s); };
+        write("var/lib/pinfold-ship/pinfold-ship.prom",
+              "# TYPE pinfold_ship_failing gauge\npinfold_ship_failing " + std::to_string(failing) + "\npinfold_ship_unsent " +
+                  std::to_string(unsent) + "\npinfold_ship_last_success_seconds " + seconds(success) +
+                  "\npinfold_ship_certificate_expires_seconds " + seconds(expires) + "\n");
+    }
+};
+
+TEST_F(ArchiveTest, isCheckedOnlyWhereASiteHasOne) {
+    for (const char* check : {"archive.ship", "archive.reached", "archive.backlog", "archive.certificate"})
+        EXPECT_EQ(state(check), Ok) << check;
+    write("etc/pinfold/pinfold.toml", "");
+    EXPECT_FALSE(hasFinding("archive.ship") || hasFinding("archive.reached"));
+}
+
+TEST_F(ArchiveTest, needsPinfoldShip) {
+    host_.units["pinfold-ship.service"]["ActiveState"] = "failed";
+    EXPECT_TRUE(state("archive.ship") == Fail && mentions("archive.ship", "systemctl enable --now pinfold-ship"));
+    EXPECT_FALSE(hasFinding("archive.reached")) << "its figures are old";
+    host_.units["pinfold-ship.service"] = {{"LoadState", "not-found"}, {"ActiveState", "inactive"}};
+    EXPECT_TRUE(state("archive.ship") == Fail && mentions("archive.ship", "install the package"));
+    write("etc/pinfold/pinfold.toml", "[archive]\nserver = \"archive.example.org\"\nask = true\n");
+    EXPECT_FALSE(hasFinding("archive.ship")) << "a login node has no receipts";
+}
+
+TEST_F(ArchiveTest, mustTakeReceipts) {
+    host_.units["pinfold-ship.service"]["StatusText"] = "3 receipts to send; connection refused";
+    figures(1, 3, host_.now - 5min, host_.now + 300 * 24h);
+    EXPECT_TRUE(state("archive.reached") == Fail && mentions("archive.reached", "connection refused"));
+    EXPECT_EQ(state("archive.backlog"), Ok) << "for five minutes";
+    figures(1, 3, host_.now - 1h, host_.now + 300 * 24h);
+    EXPECT_TRUE(state("archive.backlog") == Warn && mentions("archive.backlog", "3 receipts wait"));
+    write("var/lib/pinfold-ship/pinfold-ship.prom", "nonsense\npinfold_ship_failing many\n");
+    EXPECT_EQ(state("archive.reached"), Warn);
+}
+
+TEST_F(ArchiveTest, needsACertificateThatIsValid) {
+    figures(0, 0, host_.now, host_.now + 29 * 24h);
+    EXPECT_TRUE(state("archive.certificate") == Warn && mentions("archive.certificate", "in 29 days"));
+    figures(0, 0, host_.now, host_.now);
+    EXPECT_EQ(state("archive.certificate"), Fail);
+}
+
 TEST_F(DoctorTest, knowsScarceRoomAndClocks) {
     host_.space["/var/lib/pinfold"] = {1 << 20, 1000, 1000};
     host_.space["/run"] = {1 << 30, 1000, 5};

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Checks whether the receipts of this node reach the site's archive. The doctor does not use the network: pinfold-ship writes
+// into its metrics what the archive answers.
+#include "base/parse.hpp"
+#include "base/paths.hpp"
+#include "config/config.hpp"
+#include "doctor/checks.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace pinfold::doctor {
+namespace {
+
+using Figures = std::map<std::string, std::uint64_t, std::less<>>;
+
+constexpr Microseconds kDay = 24h;
+constexpr Microseconds kRenewal = 30 * kDay; ///< a certificate should be renewed so long before it expires
+constexpr Microseconds kSilence = 30min;     ///< the longest time between two tries is 10 minutes
+constexpr const char* kUnit = "pinfold-ship.service";
+
+Figures read(const Files& files) {
+    Figures figures;
+    for (const auto& line : meaningfulLines(files.text(kShipMetricsFile))) {
+        const auto parts = words(line.text);
+        if (parts.size() != 2)
+            continue;
+        if (const auto value = parseUnsigned(parts[1]))
+            figures.emplace(parts[0], *value);
+    }
+    return figures;
+}
+
+std::optional<std::uint64_t> figure(const Figures& figures, std::string_view name) {
+    const auto found = figures.find(name);
+    return found == figures.end() ? std::nullopt : std::optional(found->second);
+}
+
+/// Returns a time that is in the figures as seconds since 1970. The largest times do not fit into a RealTime.
+std::optional<RealTime> timeOf(const Figures& figures, std::string_view name) {
+    constexpr std::uint64_t kMost = kForever / 1s;
+    const auto seconds = figure(figures, name);
+    return seconds ? std::optional(RealTime(Microseconds(std::min(*seconds, kMost) * 1'000'000))) : std::nullopt;
+}
+
+/// Returns whether pinfold-ship runs.
+bool checkShip(const Host& host, const ArchiveConfig& archive, Findings& findings) {
+    const auto& unit = host.unit(kUnit);
+    const auto loaded = property(unit, "LoadState");
+    if (unit.empty() || (loaded == "not-found" && archive.ask))
+        return false; // systemd does not answer, or this is a login node, which only asks the archive
+    const bool runs = property(unit, "ActiveState") == "active";
+    if (runs)
+        findings.ok("archive.ship", "pinfold-ship runs", kUnit);
+    else if (loaded == "not-found")
+        findings.fail("archive.ship", "archive.server is set, but pinfold-ship is not installed",
+                      "install the package pinfold-ship", kUnit);
+    else
+        findings.fail("archive.ship", "archive.server is set, but pinfold-ship does not run",
+                      "run `systemctl enable --now pinfold-ship`; `journalctl -u pinfold-ship` says why it ended", kUnit);
+    return runs;
+}
+
+void checkReached(const Host& host, const Figures& figures, Findings& findings) {
+    const auto failing = figure(figures, "pinfold_ship_failing");
+    const auto& status = property(host.unit(kUnit), "StatusText");
+    if (!failing)
+        findings.warn("archive.reached", "not known: pinfold-ship has written no figures", "look at `journalctl -u pinfold-ship`",
+                      kShipMetricsFile);
+    else if (*failing != 0)
+        findings.fail("archive.reached", "receipts do not reach the archive: " + status,
+                      "check the archive's server and the certificate of this node; pinfold-ship tries again by itself", kUnit);
+    else
+        findings.ok("archive.reached", "receipts reach the archive");
+}
+
+void checkBacklog(const Host& host, const Figures& figures, Findings& findings) {
+    const auto unsent = figure(figures, "pinfold_ship_unsent").value_or(0);
+    const auto success = timeOf(figures, "pinfold_ship_last_success_seconds");
+    const bool late = !success || (host.now > *success && host.now - *success > kSilence);
+    if (unsent > 0 && late)
+        findings.warn("archive.backlog", counted(unsent, "receipt waits", "receipts wait") + " for the archive",
+                      "pinfoldd keeps them up to archive.max_unsent; make the archive work before", kShipMetricsFile);
+    else
+        findings.ok("archive.backlog", "no receipt has waited long for the archive");
+}
+
+void checkCertificate(const Host& host, const Figures& figures, Findings& findings) {
+    const auto expires = timeOf(figures, "pinfold_ship_certificate_expires_seconds");
+    if (!expires)
+        return; // pinfold-ship could not read the certificate, and archive.reached says so
+    const auto remedy = "renew the certificate; pinfold-ship uses the new one at its next connection";
+    if (*expires <= host.now)
+        findings.fail("archive.certificate", "the certificate of this node has expired", remedy);
+    else if (const auto left = *expires - host.now; left < kRenewal)
+        findings.warn("archive.certificate", "the certificate of this node expires in " + counted(left / kDay, "day", "days"),
+                      remedy);
+    else
+        findings.ok("archive.certificate", "the certificate of this node expires in " + counted(left / kDay, "day", "days"));
+}
+
+} // namespace
+
+void checkArchive(const Host& host, const Files& files, Findings& findings) {
+    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    if (!loaded || !loaded->config.archive.enabled())
+        return;
+    if (!checkShip(host, loaded->config.archive, findings))
+        return;
+    const auto figures = read(files);
+    checkReached(host, figures, findings);
+    checkBacklog(host, figures, findings);
+    checkCertificate(host, figures, findings);
+}
+
+} // namespace pinfold::doctor
