@@ -2,6 +2,7 @@
 #include "postgres/postgres_connection.hpp"
 
 #include "postgres/connect_error.hpp"
+#include "postgres/host_addresses.hpp"
 
 #include <fmt/core.h>
 #include <libpq-fe.h>
@@ -26,17 +27,13 @@ constexpr const char* kSettings = "-c default_transaction_read_only=off -c defau
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
                                   " -c search_path=pg_catalog -c DateStyle=ISO -c TimeZone=UTC -c IntervalStyle=postgres";
 
-/// Returns the parameters of the connection for PQconnectStartParams(), without those whose values are empty.
-std::vector<std::pair<const char*, std::string>> connectParameters(const PostgresServer& server) {
+/// Returns the parameters of the connection for PQconnectStartParams(), without those whose values are empty. With the address,
+/// libpq does not ask the name servers, and still compares the name of the host with the server's certificate.
+std::vector<std::pair<const char*, std::string>> connectParameters(const PostgresServer& server, const std::string& address) {
     std::vector<std::pair<const char*, std::string>> list{
-        {"host", server.host},
-        {"port", std::to_string(server.port)},
-        {"dbname", server.database},
-        {"user", server.user},
-        {"application_name", server.applicationName},
-        {"client_encoding", "UTF8"},
-        {"gssencmode", "disable"},
-        {"options", kSettings},
+        {"host", server.host},       {"hostaddr", address},     {"port", std::to_string(server.port)},
+        {"dbname", server.database}, {"user", server.user},     {"application_name", server.applicationName},
+        {"client_encoding", "UTF8"}, {"gssencmode", "disable"}, {"options", kSettings},
     };
     if (!server.isLocal()) {
         list.emplace_back("sslmode", "verify-full");
@@ -48,8 +45,8 @@ std::vector<std::pair<const char*, std::string>> connectParameters(const Postgre
     return list;
 }
 
-pg_conn* startConnect(const PostgresServer& server) {
-    const auto list = connectParameters(server);
+pg_conn* startConnect(const PostgresServer& server, const std::string& address) {
+    const auto list = connectParameters(server, address);
     std::vector<const char*> names;
     std::vector<const char*> values;
     for (const auto& [name, value] : list) {
@@ -104,7 +101,22 @@ Result<PostgresConnection> PostgresConnection::connect(const PostgresServer& ser
     const Deadline deadline(timeout);
     if (auto readable = checkFiles(server); !readable)
         return readable.error();
-    Handle handle(startConnect(server));
+    if (server.isLocal())
+        return connectTo(server, {}, deadline);
+    const auto addresses = hostAddresses(server.host, deadline);
+    if (!addresses)
+        return Error{addresses.error().code,
+                     fmt::format("cannot connect to {}: {}", serverName(server), addresses.error().message)};
+    // An address that does not answer must leave time for the next one.
+    for (auto left = addresses->size(); left > 1; --left)
+        if (auto connection = connectTo(server, (*addresses)[addresses->size() - left], Deadline(deadline.remaining() / left)))
+            return connection;
+    return connectTo(server, addresses->back(), deadline);
+}
+
+Result<PostgresConnection> PostgresConnection::connectTo(const PostgresServer& server, const std::string& address,
+                                                         const Deadline& deadline) {
+    Handle handle(startConnect(server, address));
     if (!handle)
         return Error{ErrorCode::Internal, fmt::format("cannot connect to {}: there is not enough memory", serverName(server))};
     // With this verbosity, the message of a failed connection has the SQLSTATE, for which libpq has no function.

@@ -66,6 +66,9 @@ private:
     using Handle = std::unique_ptr<pg_conn, Closer>;
 
     explicit PostgresConnection(Handle handle) : handle_(std::move(handle)) {}
+    /// Connects to one address of the server.
+    static Result<PostgresConnection> connectTo(const PostgresServer& server, const std::string& address,
+                                                const Deadline& deadline);
     /// `sent` says whether libpq has taken the statement.
     Result<PostgresRows> finish(bool sent, const Deadline& deadline);
     Result<void> await(const Deadline& deadline);

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/deadline.hpp"
+#include "base/result.hpp"
+
+#include <string>
+#include <vector>
+
+namespace pinfold {
+
+/// Returns the addresses of a host as numbers, at least one. libpq would wait for the name servers without a time limit. Errors:
+/// Unreachable if the name has no address, and TimedOut.
+Result<std::vector<std::string>> hostAddresses(const std::string& host, const Deadline& deadline);
+
+} // namespace pinfold
