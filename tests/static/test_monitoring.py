@@ -60,8 +60,8 @@ def expressions():
 
 
 def metrics():
-    """Returns the names of the series in the files that pinfoldd and pinfold write."""
-    source = "".join((TOP / file).read_text() for file in ("src/model/metrics.cpp", "src/cli/textfile.cpp"))
+    """Returns the names of the series in the files that pinfoldd, pinfold and pinfold-ship write."""
+    source = "".join((TOP / file).read_text() for file in ("src/model/metrics.cpp", "src/cli/textfile.cpp", "src/ship/progress.cpp"))
     names = set(re.findall(r'"((?:pinfold|cgroup)_\w+)"', source))
     histograms = set(re.findall(r'"(pinfold_\w+)", "histogram"', source))
     assert len(names) > 20 and histograms
