@@ -63,12 +63,13 @@ std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const Table
                              [](const HostOfJob* host) { return std::pair(host->role != HostRole::First, host->ended); });
     std::vector<std::vector<std::string>> rows;
     for (const auto* host : hosts)
-        rows.push_back({host->name.empty() ? "-" : printable(host->name), std::string(toString(host->receipts.back().result)),
-                        exitText(exitOn(*host)), afterFirst(job, *host, amounts), amounts.duration(host->cpu),
-                        amounts.size(host->memoryPeak), std::to_string(host->leftovers)});
+        rows.push_back({host->name.empty() ? "-" : legible(host->name, kMostHostBytes),
+                        std::string(toString(host->receipts.back().result)), exitText(exitOn(*host)),
+                        afterFirst(job, *host, amounts), amounts.duration(host->cpu), amounts.size(host->memoryPeak),
+                        std::to_string(host->leftovers)});
     if (job.hosts.size() > 1) // a node has only receipts of its own, so the other hosts of the job are not missing
         for (const auto& name : job.missing)
-            rows.push_back({printable(name), "missing", "-", "-", "-", "-", "-"});
+            rows.push_back({legible(name, kMostHostBytes), "missing", "-", "-", "-", "-", "-"});
     return formatTable(columns, rows, style);
 }
 

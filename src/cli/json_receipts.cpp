@@ -47,12 +47,11 @@ std::string jsonReceipt(const Receipt& value) { return document({{"receipt", rec
 
 std::string jsonHosts(const HostsOfJob& job) {
     const auto& first = job.first.event;
-    const auto& explaining = first ? job.receiptOf(*first) : job.hosts.front().receipts.back();
     Json list = Json::array();
     for (const auto& host : job.hosts)
         for (const auto& value : host.receipts)
             list.push_back(receipt(value));
-    Json body{{"receipt", receipt(explaining)},
+    Json body{{"receipt", receipt(job.explaining())},
               {"first_end", first ? firstEnd(job, *first) : Json(nullptr)},
               {"missing_hosts", job.missing},
               {"missing_total", job.missing.size() + job.missingUnnamed}};

@@ -46,7 +46,7 @@ std::string receiptTable(const std::vector<Receipt>& receipts, const Amounts& am
                         amounts.duration(cpu), amounts.size(usage.memoryNeed ? usage.memoryNeed : usage.memoryPeak),
                         std::to_string(receipt.leftovers.count)});
         if (withHost)
-            rows.back().insert(rows.back().begin() + kHostColumn, printable(receipt.origin.host.value_or("-")));
+            rows.back().insert(rows.back().begin() + kHostColumn, legible(receipt.origin.host.value_or("-"), kMostHostBytes));
     }
     return formatTable(columns, rows, style);
 }

@@ -102,6 +102,13 @@ RealTime limitReached(const Receipt& receipt) {
     return receipt.ended - std::min(ran - *limit, receipt.ended.time_since_epoch());
 }
 
+/// Returns when memory ran out. A receipt describes the first kill in the life of the job, which the job may have survived.
+RealTime killed(const Receipt& receipt) {
+    if (receipt.result == JobResult::OutOfMemory && isLater(receipt.ended, receipt.oom->at, kConsequence))
+        return begun(receipt);
+    return std::clamp(receipt.oom->at, std::min(receipt.started, receipt.ended), receipt.ended);
+}
+
 /// Returns the number of the task in which a process was killed for memory, if only one task can be meant.
 std::optional<std::uint32_t> killedTask(const Receipt& receipt) {
     std::vector<const TaskReceipt*> tasks;
@@ -125,14 +132,15 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
 /// A host that went down ended at an unknown time after its last sign of life. If the job ended elsewhere after the sign of life,
 /// the host was lost at that moment.
 void placeLostNodes(std::vector<Candidate>& candidates) {
-    for (auto& lost : candidates) {
-        if (lost.event.kind != EndKind::NodeLost)
-            continue;
-        std::optional<RealTime> next;
-        for (const auto& [event, at] : candidates)
-            if (event.kind != EndKind::NodeLost && at >= lost.event.at)
-                next = std::min(next.value_or(at), at);
-        lost.at = next.value_or(lost.event.at);
+    std::vector<RealTime> others;
+    for (const auto& candidate : candidates)
+        if (candidate.event.kind != EndKind::NodeLost)
+            others.push_back(candidate.at);
+    std::ranges::sort(others);
+    for (auto& candidate : candidates) {
+        const auto next = std::ranges::lower_bound(others, candidate.at);
+        if (candidate.event.kind == EndKind::NodeLost && next != others.end())
+            candidate.at = *next;
     }
 }
 
@@ -200,7 +208,7 @@ void EndSearch::add(const Receipt& receipt, std::size_t host, std::size_t index)
     }
     if (receipt.oom)
         note({.kind = EndKind::OutOfMemory,
-              .at = std::clamp(receipt.oom->at, std::min(receipt.started, receipt.ended), receipt.ended),
+              .at = killed(receipt),
               .task = killedTask(receipt),
               .decides = receipt.result == JobResult::OutOfMemory});
     switch (receipt.result) {

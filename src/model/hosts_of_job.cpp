@@ -60,7 +60,8 @@ std::vector<HostOfJob> groupByHost(std::vector<Receipt> receipts) {
     std::map<std::string, std::map<std::string, Receipt>> byHost;
     for (auto& receipt : receipts) {
         auto& known = byHost[hostOf(receipt)];
-        const auto [place, isNew] = known.try_emplace(receipt.id, receipt);
+        const auto [place, isNew] =
+            known.try_emplace(std::string(receipt.id), std::move(receipt)); // does not move a second receipt
         if (!isNew && isBetter(receipt, place->second))
             place->second = std::move(receipt);
     }

@@ -15,6 +15,8 @@
 
 namespace pinfold {
 
+constexpr std::size_t kMostHostBytes = 255; ///< of the name of a host, as in DNS
+
 /// Says how the end of the job on a host is related to the end of the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job was on this host
@@ -79,6 +81,8 @@ struct HostsOfJob {
     RealTime ended{};   ///< when the job ended on the last host
 
     const Receipt& receiptOf(const EndEvent& event) const { return hosts[event.host].receipts[event.receipt]; }
+    /// Returns the receipt that explains the end of the job. If no receipt does, the result is any of the receipts.
+    const Receipt& explaining() const { return first.event ? receiptOf(*first.event) : hosts.front().receipts.back(); }
     bool operator==(const HostsOfJob&) const = default;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/hosts_lines.hpp"
@@ -21,7 +22,7 @@ std::string taskInWords(const EndEvent& event, const Receipt& receipt) {
         return "its batch script";
     if (!task)
         return "";
-    return "task " + std::to_string(task->number) + (task->command.empty() ? "" : " (" + printable(task->command, 64) + ")");
+    return "task " + std::to_string(task->number) + (task->command.empty() ? "" : " (" + legible(task->command, 64) + ")");
 }
 
 /// Returns the words for an out-of-memory kill that follow the name of the host.
@@ -78,7 +79,9 @@ std::string othersInWords(const HostsOfJob& job) {
 
 /// Says what is known if no receipt explains the end. Slurm reports the exit state of the whole job to each host.
 std::string unknownCause(const HostsOfJob& job) {
-    std::string text = "The receipts of its " + counted(job.hosts.size(), "host", "hosts") + " do not say what ended it.";
+    std::string text = "The receipts of " + counted(job.hosts.size(), "host", "hosts") + " do not say what ended it.";
+    if (!job.missing.empty() || job.missingUnnamed > 0)
+        text += " A missing receipt may say it.";
     for (const auto& host : job.hosts)
         for (const auto& receipt : host.receipts)
             if (receipt.exit.known())
@@ -105,7 +108,7 @@ std::string delaysInWords(const Delays& delays) {
 }
 
 std::string nameInWords(const HostOfJob& host) {
-    return host.name.empty() ? "a host whose name is not known" : "host " + printable(host.name, kMostHostBytes);
+    return host.name.empty() ? "a host whose name is not known" : "host " + legible(host.name, kMostHostBytes);
 }
 
 std::string endInWords(const HostsOfJob& job, const EndEvent& event, NameOfUser nameOf) {

@@ -2,16 +2,12 @@
 // Makes the parts of the sentences about a job of several hosts.
 #pragma once
 
-#include "base/escape.hpp"
 #include "model/hosts_of_job.hpp"
 #include "wording/receipt_text.hpp"
 
-#include <cstddef>
 #include <string>
 
 namespace pinfold {
-
-constexpr std::size_t kMostHostBytes = 255; ///< of the name of a host, as in DNS
 
 /// Returns a text such as "host node7".
 std::string nameInWords(const HostOfJob& host);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/hosts_lines.hpp"
@@ -24,7 +25,7 @@ std::string line(const std::string& name, const std::string& value) {
 
 std::string further(const std::string& value) { return line("", value); }
 
-std::string shortName(const HostOfJob& host) { return host.name.empty() ? "(not known)" : printable(host.name, kMostHostBytes); }
+std::string shortName(const HostOfJob& host) { return host.name.empty() ? "(not known)" : legible(host.name, kMostHostBytes); }
 
 /// Returns a text such as "node1, node2 and 7 more".
 std::string listed(const std::vector<std::string>& names, std::uint64_t count) {
@@ -79,7 +80,7 @@ std::string hostsLines(const HostsOfJob& job) {
         return text;
     std::vector<std::string> names;
     for (const auto& name : job.missing)
-        names.push_back(printable(name, kMostHostBytes));
+        names.push_back(legible(name, kMostHostBytes));
     return text +
            line("missing", "there is no receipt of " + counted(missing, "host", "hosts") +
                                (names.empty() ? "" : ": " + listed(names, missing))) +

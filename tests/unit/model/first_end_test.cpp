@@ -39,6 +39,15 @@ TEST(FirstEnd, isTheOutOfMemoryKillOnASister) {
               "b out-of-memory 3");
 }
 
+TEST(FirstEnd, isNotAnEarlierKillThatTheJobSurvived) {
+    auto killed = outOfMemory(withTask(toldHost("b", 5h), 3, 5h, {.signal = SIGKILL}), 1h);
+    const auto job = hostsOfJob({killed, toldHost("c", 5h)});
+    ASSERT_TRUE(job.first.event);
+    EXPECT_EQ(job.first.event->at, at(5h));
+    killed.result = JobResult::Exited;
+    EXPECT_EQ(firstOf({killed, batchHost("a", 5h, {.status = 0})}), "a batch-ended 0");
+}
+
 TEST(FirstEnd, isTheKindAndNotTheClockWithinTheTolerance) {
     const auto killed = outOfMemory(withTask(toldHost("b", 1h + 20ms), 3, 1h + 10ms, {.signal = SIGKILL}), 1h);
     EXPECT_EQ(firstOf({killed, withTask(toldHost("c", 1h), 2, 1h - 300ms, {.status = 1})}), "b out-of-memory 3");
