@@ -49,13 +49,6 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
     return history->list(filter);
 }
 
-Result<Receipt> newestReceipt(const std::string& key) {
-    auto receipts = receiptsOfNewestRun(key);
-    if (!receipts)
-        return receipts.error();
-    return std::move(receipts->back());
-}
-
 Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key) {
     const auto archive = asksArchive();
     if (!archive)

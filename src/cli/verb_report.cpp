@@ -8,6 +8,7 @@
 #include "cli/site_tables.hpp"
 #include "cli/verbs.hpp"
 #include "os/replace_file.hpp"
+#include "wording/hosts_text.hpp"
 #include "wording/report_html.hpp"
 #include "wording/site_report_html.hpp"
 
@@ -21,6 +22,7 @@ namespace {
 
 constexpr std::uint32_t kMostReceipts = 10'000;
 constexpr auto kSiteDays = 7 * 24h;
+constexpr std::size_t kWidth = 80;
 
 struct Options {
     std::vector<std::string> jobs; ///< if `jobs` is empty, the report is a list
@@ -67,11 +69,14 @@ Result<std::string> reportOnJobs(const std::vector<std::string>& names) {
     std::vector<ReportedJob> jobs;
     for (const auto& name : names) {
         const auto key = keyOf(name);
-        auto receipt = key ? newestReceipt(*key) : Result<Receipt>(key.error());
-        if (!receipt)
-            return receipt.error();
+        auto receipts = key ? receiptsOfNewestRun(*key) : Result<std::vector<Receipt>>(key.error());
+        if (!receipts)
+            return receipts.error();
+        const auto hosts = hostsOfJob(*std::move(receipts));
         auto profile = profileOfReceipt(*key);
-        jobs.push_back({.receipt = std::move(*receipt), .profile = profile ? std::move(*profile) : Profile()});
+        jobs.push_back({.receipt = hosts.explaining(),
+                        .profile = profile ? std::move(*profile) : Profile(),
+                        .hosts = hosts.hosts.size() > 1 ? hostsPage(hosts, userName, {.local = true}, kWidth) : ""});
     }
     return htmlReport(jobs, userName);
 }

@@ -120,9 +120,17 @@ std::string tasks(const Receipt& receipt) {
     return text + (table.exact ? "" : "<p>" + html(kInexact) + "</p>\n");
 }
 
+/// Says what ended a job of several hosts. The rest of the section is about the host that ended the job.
+std::string hosts(const ReportedJob& job) {
+    if (job.hosts.empty())
+        return "";
+    return "<h2>All hosts</h2>\n<pre>" + htmlLines(job.hosts) + "</pre>\n<h2>Host " +
+           html(job.receipt.origin.host.value_or("(not known)")) + "</h2>\n";
+}
+
 std::string section(const ReportedJob& job, NameOfUser nameOf) {
     const auto& receipt = job.receipt;
-    return "<h1>Job " + html(receipt.key) + "</h1>\n<p>of user " + html(nameOf(receipt.uid)) + ". " +
+    return "<h1>Job " + html(receipt.key) + "</h1>\n" + hosts(job) + "<p>of user " + html(nameOf(receipt.uid)) + ". " +
            html(causeInWords(receipt, nameOf)) + "</p>\n" + cards(receipt) + list("Advice", adviceOn(receipt), "span") +
            curves(job) + tasks(receipt) + list("Processes that the job left behind", receipt.leftovers.commands, "code") +
            "<h2>Receipt</h2>\n<pre>" + htmlLines(receiptPage(receipt, nameOf, amounts, 80)) + "</pre>\n";

@@ -13,8 +13,9 @@
 namespace pinfold {
 
 struct ReportedJob {
-    Receipt receipt;
-    Profile profile; ///< may be empty
+    Receipt receipt;        ///< of the host that ended the job, if the job had several hosts
+    Profile profile;        ///< may be empty
+    std::string hosts = {}; ///< the text of hostsPage() for a job of several hosts, and otherwise empty
 };
 
 /// Returns a page with all that is known about each of the jobs.

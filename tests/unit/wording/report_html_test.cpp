@@ -60,6 +60,16 @@ TEST(HtmlReport, hasTheCauseTheCurvesTheLimitsAndTheAdvice) {
         EXPECT_NE(page.find(text), std::string::npos) << text;
 }
 
+TEST(HtmlReport, ofAJobOfSeveralHostsIsAboutTheHostThatEndedIt) {
+    auto job = ReportedJob{.receipt = receipt("slurm.1", 1h), .profile = {}, .hosts = "node9 <ended> first\n"};
+    job.receipt.origin.host = kEvil;
+    const auto page = htmlReport({job}, evilName);
+    expectHarmless(page);
+    EXPECT_NE(page.find("<h2>All hosts</h2>\n<pre>node9 &lt;ended&gt; first\n</pre>\n<h2>Host "), std::string::npos);
+    job.hosts.clear();
+    EXPECT_EQ(htmlReport({job}, evilName).find("<h2>All hosts</h2>"), std::string::npos);
+}
+
 TEST(HtmlReport, aJobWithoutAProfileHasNoCurves) {
     const auto page = htmlReport({{receipt("sge.1", 1h), Profile()}, {receipt("sge.2", 1h), Profile()}}, evilName);
     EXPECT_EQ(page.find("<svg"), std::string::npos);
