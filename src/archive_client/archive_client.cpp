@@ -2,6 +2,7 @@
 #include "archive_client/archive_client.hpp"
 
 #include "base/deadline.hpp"
+#include "base/parse.hpp"
 #include "base/unique_fd.hpp"
 #include "model/receipt_json.hpp"
 
@@ -13,6 +14,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <thread>
 #include <utility>
 
@@ -21,6 +23,7 @@ namespace {
 
 // The service answers within some 15 s, unless other requests of the same user come first.
 constexpr Microseconds kSilence = 30s;
+constexpr Microseconds kSilenceOfReport = 150s; // the server may work on one table for two minutes
 constexpr Microseconds kPatienceWithBusy = 10s;
 constexpr Microseconds kPauseAfterBusy = 100ms;
 constexpr std::size_t kMostLine = 16 * 1024 * 1024;
@@ -47,7 +50,7 @@ Result<UniqueFd> connectTo(const std::string& path) {
 /// Splits the answer into lines.
 class Reader {
 public:
-    explicit Reader(int socket) : socket_(socket) {}
+    Reader(int socket, Microseconds silence) : socket_(socket), silence_(silence) {}
 
     /// Waits for the next line. The line is valid until the next call.
     Result<std::string_view> line() {
@@ -69,12 +72,11 @@ public:
 private:
     Result<void> receive() {
         pollfd answer{socket_, POLLIN, 0};
-        const Deadline deadline(kSilence);
+        const Deadline deadline(silence_);
         while (::poll(&answer, 1, deadline.remainingMs()) <= 0)
             if (deadline.passed())
-                return Error{
-                    ErrorCode::TimedOut,
-                    "the archive's service did not answer within 30 seconds; look at `systemctl status pinfold-archive`"};
+                return Error{ErrorCode::TimedOut, "the archive's service did not answer within " + formatDuration(silence_) +
+                                                      "; look at `systemctl status pinfold-archive`"};
         std::array<char, kReadAtOnce> part;
         const auto length = ::recv(socket_, part.data(), part.size(), 0);
         if (length <= 0)
@@ -84,45 +86,75 @@ private:
     }
 
     int socket_;
+    Microseconds silence_;
     std::string text_;
     std::size_t taken_ = 0;
 };
 
-Result<ArchiveAnswer> askOnce(const std::string& request, const std::string& socketPath) {
+/// Takes one line of an answer that is not the last line. After an error, the rest of the answer is not read.
+using TakeLine = std::function<Result<void>(std::string_view line)>;
+
+Result<void> askOnce(const std::string& request, const std::string& socketPath, Microseconds silence, const TakeLine& take) {
     const auto socket = connectTo(socketPath);
     if (!socket)
         return socket.error();
     // A service that refuses the connection may close it before it has read the request, so only its answer counts.
     (void)!::send(socket->get(), request.data(), request.size(), MSG_NOSIGNAL);
-    ArchiveAnswer answer;
-    Reader reader(socket->get());
+    Reader reader(socket->get(), silence);
     for (;;) {
         const auto line = reader.line();
         if (!line)
             return line.error();
         if (const auto end = decodeEnd(*line))
-            return *end ? Result(std::move(answer)) : end->error();
-        auto receipt = decodeReceipt(*line);
-        if (receipt)
-            answer.receipts.push_back(std::move(*receipt));
-        else
-            answer.unreadable.push_back(receipt.error().message);
+            return *end;
+        if (auto taken = take(*line); !taken)
+            return taken;
+    }
+}
+
+/// Asks again while the service is busy. A busy service sends nothing but the error.
+Result<void> ask(const ArchiveQuery& query, const std::string& socketPath, Microseconds silence, const TakeLine& take) {
+    const auto request = encode(query);
+    if (request.size() > kMostArchiveRequest)
+        return Error{ErrorCode::InvalidArgument, "the question to the archive is too long: use shorter values"};
+    const Deadline deadline(kPatienceWithBusy);
+    for (;;) {
+        auto answer = askOnce(request, socketPath, silence, take);
+        if (answer || answer.error().code != ErrorCode::Busy || deadline.passed())
+            return answer;
+        std::this_thread::sleep_for(std::chrono::microseconds(toUsec(kPauseAfterBusy)));
     }
 }
 
 } // namespace
 
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath) {
-    const auto request = encode(query);
-    if (request.size() > kMostArchiveRequest)
-        return Error{ErrorCode::InvalidArgument, "the question to the archive is too long: use shorter values"};
-    const Deadline deadline(kPatienceWithBusy);
-    for (;;) {
-        auto answer = askOnce(request, socketPath);
-        if (answer || answer.error().code != ErrorCode::Busy || deadline.passed())
-            return answer;
-        std::this_thread::sleep_for(std::chrono::microseconds(toUsec(kPauseAfterBusy)));
-    }
+    ArchiveAnswer answer;
+    const auto asked = ask(query, socketPath, kSilence, [&answer](std::string_view line) -> Result<void> {
+        auto receipt = decodeReceipt(line);
+        if (receipt)
+            answer.receipts.push_back(std::move(*receipt));
+        else
+            answer.unreadable.push_back(receipt.error().message);
+        return {};
+    });
+    if (!asked)
+        return asked.error();
+    return answer;
+}
+
+Result<std::vector<ReportTable>> askForReport(const ReportPeriod& period, const std::string& socketPath) {
+    std::vector<ReportTable> tables;
+    const auto asked = ask({.report = period}, socketPath, kSilenceOfReport, [&tables](std::string_view line) -> Result<void> {
+        auto table = decodeReportTable(line);
+        if (!table)
+            return Error{ErrorCode::Internal, table.error().message};
+        tables.push_back(std::move(*table));
+        return {};
+    });
+    if (!asked)
+        return asked.error();
+    return tables;
 }
 
 } // namespace pinfold

@@ -21,4 +21,8 @@ struct ArchiveAnswer {
 /// an error is complete.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
 
+/// Asks the service pinfold-archive on this host for the tables of the site report. The errors are those of askArchive(), and
+/// Denied if the caller may not see the receipts of all users.
+Result<std::vector<ReportTable>> askForReport(const ReportPeriod& period, const std::string& socketPath = kArchiveSocket);
+
 } // namespace pinfold

@@ -95,10 +95,23 @@ std::map<std::string, Reader> readersOf(ArchiveQuery& query) {
     };
 }
 
+ReportPeriod periodFromJson(const Json& json) {
+    if (json.size() != 2 || !json.contains("since") || !json.contains("until"))
+        refuse("a report needs the entries `since` and `until`, and no other entry");
+    return {.since = fromUsec<RealTime>(number("since", json["since"], 0, INT64_MAX)),
+            .until = fromUsec<RealTime>(number("until", json["until"], 0, INT64_MAX))};
+}
+
 ArchiveQuery queryFromJson(const Json& document) {
-    if (!document.is_object() || document.size() != 1 || !document.contains("filter") || !document["filter"].is_object())
-        refuse("it must be an object with one member `filter`, which is an object");
+    const bool isReport = document.is_object() && document.contains("report");
+    const char* member = isReport ? "report" : "filter";
+    if (!document.is_object() || document.size() != 1 || !document.contains(member) || !document[member].is_object())
+        refuse("it must be an object with one member `filter` or `report`, which is an object");
     ArchiveQuery query;
+    if (isReport) {
+        query.report = periodFromJson(document["report"]);
+        return query;
+    }
     const auto readers = readersOf(query);
     for (const auto& [name, value] : document["filter"].items()) {
         const auto reader = readers.find(name);
@@ -144,12 +157,39 @@ ErrorCode codeFromName(const std::string& name) {
 } // namespace
 
 std::string encode(const ArchiveQuery& query) {
+    if (query.report)
+        return dump(Json{{"report", {{"since", query.report->since}, {"until", query.report->until}}}}) + "\n";
     const auto filter = query.allHostsOf ? Json{{"all_hosts_of", *query.allHostsOf}} : filterToJson(query.filter);
     return dump(Json{{"filter", filter}}) + "\n";
 }
 
 Result<ArchiveQuery> decodeArchiveQuery(std::string_view line) {
     return decode<ArchiveQuery>(line, "the request to the archive", queryFromJson);
+}
+
+std::string encode(const ReportTable& table) {
+    auto rows = Json::array();
+    for (const auto& row : table.rows) {
+        auto values = Json::array();
+        for (const auto& value : row)
+            values.push_back(optionalToJson(value));
+        rows.push_back(std::move(values));
+    }
+    return dump(Json{{"table", table.name}, {"columns", table.columns}, {"rows", std::move(rows)}}) + "\n";
+}
+
+Result<ReportTable> decodeReportTable(std::string_view line) {
+    return decode<ReportTable>(line, "a table of the archive", [](const Json& document) {
+        ReportTable table{.name = document.at("table").get<std::string>(),
+                          .columns = document.at("columns").get<std::vector<std::string>>(),
+                          .rows = {}};
+        for (const auto& row : document.at("rows")) {
+            auto& values = table.rows.emplace_back();
+            for (const auto& value : row)
+                values.push_back(value.is_null() ? std::nullopt : std::optional(value.get<std::string>()));
+        }
+        return table;
+    });
 }
 
 std::string encodeEnd(const Result<void>& outcome) {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reads and writes the texts at the socket of the site's archive. A client sends one request, which is one line of JSON:
-// {"filter": {"key": "slurm.4711", "limit": 10}}. The answer has one line of JSON for each receipt, and ends with the line
-// {"end":true} or {"error":{"code":"...","message":"..."}}. Then the service closes the connection.
+// {"filter": {"key": "slurm.4711", "limit": 10}} or {"report": {"since": 1790000000000000, "until": 1790600000000000}}. The
+// answer has one line of JSON for each receipt, or for each table of the site report, and ends with the line {"end":true} or
+// {"error":{"code":"...","message":"..."}}. Then the service closes the connection.
 #pragma once
 
+#include "base/clock.hpp"
 #include "base/result.hpp"
+#include "model/report_table.hpp"
 #include "store/history.hpp"
 
 #include <cstddef>
@@ -18,6 +21,14 @@ constexpr const char* kArchiveSocket = "/run/pinfold/archive.sock";
 constexpr std::size_t kMostArchiveRequest = 16'384;    ///< the maximum length of a request, in bytes with the line break
 constexpr std::uint32_t kMostArchiveReceipts = 10'000; ///< the maximum number of receipts in an answer
 
+/// Names the jobs of a site report: those that ended from `since` on and before `until`.
+struct ReportPeriod {
+    RealTime since{};
+    RealTime until{};
+
+    bool operator==(const ReportPeriod&) const = default;
+};
+
 /// Says which receipts of the archive a client wants.
 struct ArchiveQuery {
     /// The members `before`, `after` and `epoch` must be unset: they belong to the history of one node.
@@ -25,6 +36,9 @@ struct ArchiveQuery {
     /// Contains a key. If `allHostsOf` is set, the answer has all receipts of the newest run of the job with this key, from all
     /// hosts of the job. All members of `filter` must have their defaults then.
     std::optional<std::string> allHostsOf = {};
+    /// If `report` is set, the answer has the tables of the site report, and no receipts. The other members must have their
+    /// defaults then.
+    std::optional<ReportPeriod> report = {};
 
     bool operator==(const ArchiveQuery&) const = default;
 };
@@ -33,6 +47,11 @@ struct ArchiveQuery {
 std::string encode(const ArchiveQuery& query);
 /// Reads a request without the line break. The error InvalidArgument names the wrong entry.
 Result<ArchiveQuery> decodeArchiveQuery(std::string_view line);
+
+/// Returns a table of the site report as one line, with the line break.
+std::string encode(const ReportTable& table);
+/// Reads a line of encode(const ReportTable&) without the line break. Error: InvalidArgument.
+Result<ReportTable> decodeReportTable(std::string_view line);
 
 /// Returns the last line of an answer, with the line break. An answer without an error is complete.
 std::string encodeEnd(const Result<void>& outcome);

@@ -172,10 +172,16 @@ void ArchiveServer::begin(std::uint64_t id, Connection& connection, const std::s
     const auto seesAll = auditors_.seesAll(connection.uid);
     if (!seesAll)
         return connection.answer(encodeEnd(seesAll.error()), true);
+    if (query->report && !*seesAll)
+        return connection.answer(
+            encodeEnd(Error{ErrorCode::Denied, "the site report has figures of all users, so only root and the "
+                                               "members of pinfold-admin and pinfold-audit may see it"}),
+            true);
     connection.request =
         std::make_shared<ReceiptRequest>(ReceiptRequest{.selection = {.filter = query->filter},
                                                         .allHostsOf = query->allHostsOf,
-                                                        .left = query->allHostsOf ? kMostArchiveReceipts : query->filter.limit});
+                                                        .left = query->allHostsOf ? kMostArchiveReceipts : query->filter.limit,
+                                                        .report = query->report});
     if (!*seesAll)
         connection.request->selection.visibleTo = connection.uid;
     connection.state = Connection::State::Reading;

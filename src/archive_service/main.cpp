@@ -12,6 +12,7 @@
 
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <set>
 #include <string>
 
@@ -70,7 +71,8 @@ int run(int argc, char** argv) {
     const auto server = configuredServer(options->root);
     if (!server)
         std::fprintf(stderr, "<3>%s\n", server.error().message.c_str());
-    Workers workers(server ? *server : PostgresServer{});
+    Workers workers(server ? *server : PostgresServer{},
+                    options->root / std::filesystem::path(PINFOLD_ARCHIVE_SQL).relative_path() / "report");
     const Auditors names(auditors, kPatienceWithNames);
     ArchiveServer(std::move(listener), workers, names, server ? std::nullopt : std::optional(server.error()))
         .serve(server ? options->idle : kIdleAfterRefusal);

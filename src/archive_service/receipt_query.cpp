@@ -13,15 +13,6 @@ namespace {
 /// PostgreSQL takes times until the year 294276, and gmtime_r(3) takes more. No job ends after the year 9999.
 constexpr auto kLastTime = fromUsec<RealTime>(253'402'300'799'999'999);
 
-std::string timestamp(RealTime time) {
-    const auto usec = toUsec(std::min(time, kLastTime));
-    const auto seconds = static_cast<std::time_t>(usec / 1'000'000);
-    std::tm utc{};
-    ::gmtime_r(&seconds, &utc);
-    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:06}+00", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
-                       utc.tm_hour, utc.tm_min, utc.tm_sec, usec % 1'000'000);
-}
-
 const char* wordOf(JobOutcome outcome) {
     switch (outcome) {
     case JobOutcome::Failed:
@@ -107,6 +98,15 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
 }
 
 } // namespace
+
+std::string timestamp(RealTime time) {
+    const auto usec = toUsec(std::min(time, kLastTime));
+    const auto seconds = static_cast<std::time_t>(usec / 1'000'000);
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02}.{:06}+00", utc.tm_year + 1900, utc.tm_mon + 1, utc.tm_mday,
+                       utc.tm_hour, utc.tm_min, utc.tm_sec, usec % 1'000'000);
+}
 
 SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<ReceiptPlace>& after, PageSize size) {
     Builder builder;

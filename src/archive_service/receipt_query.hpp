@@ -56,6 +56,9 @@ struct PageSize {
 /// `node` and `id`, which are the place, and `body`.
 SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<ReceiptPlace>& after, PageSize size);
 
+/// Returns a time as PostgreSQL reads it. A time after the year 9999 becomes the end of that year.
+std::string timestamp(RealTime time);
+
 /// Selects the newest run of a job that the user `visibleTo` may see; everybody may see it if `visibleTo` is unset. The result
 /// has no row or one row with the columns `cluster`, `run`, `uid` and `since`.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo);

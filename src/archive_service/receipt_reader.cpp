@@ -14,6 +14,10 @@ constexpr Microseconds kCheckTime = 400ms;
 constexpr Microseconds kConnectTime = 2s;
 // The server itself ends a statement after ten seconds. The client waits a little longer, so that the connection survives.
 constexpr Microseconds kStatementTime = 12s;
+constexpr Microseconds kTableTime = 122s;
+// A report sorts the receipts of its time. In memory it takes half as long as on the disk.
+constexpr const char* kSettingsOfReport = "SET statement_timeout = '120s'; SET work_mem = '256MB'";
+constexpr const char* kSettingsAfterReport = "SET statement_timeout = '10s'; RESET work_mem";
 // Queries of the archive need no JIT compiler: it takes longer to compile a query for all partitions than to run it.
 constexpr const char* kSettings = "SET statement_timeout = '10s'; SET jit = off;"
                                   " SET TimeZone = 'UTC'; SET DateStyle = 'ISO'";
@@ -23,9 +27,8 @@ constexpr PageSize kPage{.rows = 200, .bytes = 256 * 1024};
 std::string textOf(const std::optional<std::string>& value) { return value.value_or(""); }
 
 Error tooSlow() {
-    return {ErrorCode::TimedOut,
-            "the archive did not find the receipts within ten seconds: ask for a shorter time with --since and "
-            "--until, or for one job or one user"};
+    return {ErrorCode::TimedOut, "the archive did not find the receipts in time: ask for a shorter time with --since and "
+                                 "--until, or for one job or one user"};
 }
 
 } // namespace
@@ -49,9 +52,27 @@ Result<ReceiptPage> ReceiptReader::nextPage(ReceiptRequest& request) {
     if (!request.begun)
         if (auto begun = begin(request); !begun)
             return begun.error();
+    return request.report ? nextTable(request) : nextReceipts(request);
+}
+
+Result<ReceiptPage> ReceiptReader::nextTable(ReceiptRequest& request) {
+    const auto query = std::move(request.queries.back());
+    request.queries.pop_back();
+    if (auto set = connection_->runScript(kSettingsOfReport, kCheckTime); !set)
+        return set.error();
+    auto rows = run({query.sql, {timestamp(request.report->since), timestamp(request.report->until)}}, kTableTime);
+    (void)connection_->runScript(kSettingsAfterReport, kCheckTime); // if it fails, the connection is lost and never used again
+    if (!rows)
+        return rows.error();
+    return ReceiptPage{.lines = encode(ReportTable{query.name, std::move(rows->columns), std::move(rows->rows)}),
+                       .last = request.queries.empty()};
+}
+
+Result<ReceiptPage> ReceiptReader::nextReceipts(ReceiptRequest& request) {
     if (request.left == 0)
         return ReceiptPage{.last = true};
-    const auto rows = run(pageQuery(request.selection, request.after, {std::min(kPage.rows, request.left), kPage.bytes}));
+    const auto rows =
+        run(pageQuery(request.selection, request.after, {std::min(kPage.rows, request.left), kPage.bytes}), kStatementTime);
     if (!rows)
         return rows.error();
     ReceiptPage page{.last = rows->rows.empty()};
@@ -68,6 +89,14 @@ Result<ReceiptPage> ReceiptReader::nextPage(ReceiptRequest& request) {
 
 Result<void> ReceiptReader::begin(ReceiptRequest& request) {
     request.begun = true;
+    if (request.report) {
+        auto queries = readReportQueries(reports_);
+        if (!queries)
+            return queries.error();
+        std::ranges::reverse(*queries);
+        request.queries = std::move(*queries);
+        return {};
+    }
     if (!request.allHostsOf)
         return {};
     if (isKeyOfOneNode(*request.allHostsOf)) {
@@ -75,7 +104,7 @@ Result<void> ReceiptReader::begin(ReceiptRequest& request) {
         request.left = 1;
         return {};
     }
-    const auto rows = run(newestRunQuery(*request.allHostsOf, request.selection.visibleTo));
+    const auto rows = run(newestRunQuery(*request.allHostsOf, request.selection.visibleTo), kStatementTime);
     if (!rows)
         return rows.error();
     if (rows->rows.empty()) {
@@ -111,8 +140,8 @@ Result<void> ReceiptReader::connect() {
     return {};
 }
 
-Result<PostgresRows> ReceiptReader::run(const SqlQuery& query) {
-    auto rows = connection_->run(query.sql, query.parameters, kStatementTime);
+Result<PostgresRows> ReceiptReader::run(const SqlQuery& query, Microseconds timeout) {
+    auto rows = connection_->run(query.sql, query.parameters, timeout);
     if (rows)
         return rows;
     if (rows.error().code == ErrorCode::TimedOut)

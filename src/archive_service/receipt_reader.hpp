@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "archive_client/archive_protocol.hpp"
 #include "archive_service/receipt_query.hpp"
+#include "archive_service/report_queries.hpp"
 #include "base/clock.hpp"
 #include "postgres/postgres_connection.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pinfold {
 
-/// Holds a request for receipts, and how far the answer has come.
+/// Holds a request for receipts or for the site report, and how far the answer has come.
 struct ReceiptRequest {
     ReceiptSelection selection;
     std::optional<std::string> allHostsOf = {}; ///< see ArchiveQuery
     std::uint32_t left = 0;                     ///< how many receipts the answer may still have
     bool begun = false;                         ///< the answer has its first page
     std::optional<ReceiptPlace> after = {};     ///< the last receipt in the answer
+    std::optional<ReportPeriod> report = {};    ///< see ArchiveQuery
+    std::vector<ReportQuery> queries = {};      ///< the queries of the report that are not in the answer yet, the next one last
 };
 
 struct ReceiptPage {
-    std::string lines = {}; ///< one line of JSON for each receipt
+    std::string lines = {}; ///< one line of JSON for each receipt, or for one table
     bool last = false;      ///< no further page follows
 };
 
@@ -45,19 +51,25 @@ private:
 /// Reads receipts from the archive, over a connection of its own. Only one thread may use a ReceiptReader.
 class ReceiptReader {
 public:
-    ReceiptReader(const PostgresServer& server, Outage& outage) : server_(server), outage_(outage) {}
+    /// `reports` is the directory with the queries of the site report.
+    ReceiptReader(const PostgresServer& server, Outage& outage, const std::filesystem::path& reports)
+        : server_(server), outage_(outage), reports_(reports) {}
 
-    /// Reads the next page of the answer. Errors: Unreachable (within three seconds, if the database is down), TimedOut (the
-    /// server has worked on one page for ten seconds), Internal.
+    /// Reads the next page of the answer. A page of the site report has one table. Errors: Unreachable (within three seconds, if
+    /// the database is down), TimedOut (the server has worked on one page for ten seconds, or on a table for two minutes),
+    /// Internal.
     Result<ReceiptPage> nextPage(ReceiptRequest& request);
 
 private:
+    Result<ReceiptPage> nextReceipts(ReceiptRequest& request);
+    Result<ReceiptPage> nextTable(ReceiptRequest& request);
     Result<void> begin(ReceiptRequest& request);
     Result<void> connect();
-    Result<PostgresRows> run(const SqlQuery& query);
+    Result<PostgresRows> run(const SqlQuery& query, Microseconds timeout);
 
     const PostgresServer& server_;
     Outage& outage_;
+    const std::filesystem::path& reports_;
     std::optional<PostgresConnection> connection_;
 };
 

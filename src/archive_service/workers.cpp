@@ -11,7 +11,8 @@
 
 namespace pinfold {
 
-Workers::Workers(PostgresServer server) : server_(std::move(server)), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Workers::Workers(PostgresServer server, std::filesystem::path reports)
+    : server_(std::move(server)), reports_(std::move(reports)), event_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     if (!event_)
         throw std::system_error(errno, std::generic_category(), "eventfd");
     for (std::size_t i = 0; i < kThreads; ++i)
@@ -25,7 +26,7 @@ Workers::~Workers() {
 }
 
 void Workers::work() {
-    ReceiptReader reader(server_, outage_);
+    ReceiptReader reader(server_, outage_, reports_);
     while (auto item = turns_.take()) {
         try {
             finish({item->id, reader.nextPage(*item->request)});

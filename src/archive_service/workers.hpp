@@ -7,6 +7,7 @@
 #include "base/unique_fd.hpp"
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -25,7 +26,8 @@ public:
     };
 
     /// Throws std::system_error if the kernel gives no descriptor or no thread.
-    explicit Workers(PostgresServer server);
+    /// `reports` is the directory with the queries of the site report.
+    Workers(PostgresServer server, std::filesystem::path reports);
     /// Waits until no thread works any more.
     ~Workers();
     Workers(const Workers&) = delete;
@@ -44,6 +46,7 @@ private:
     void finish(Done done);
 
     const PostgresServer server_;
+    const std::filesystem::path reports_;
     Outage outage_;
     RequestTurns turns_;
     std::mutex mutex_;

@@ -10,7 +10,8 @@
 namespace pinfold {
 
 /// Gets the figures of the site report about the jobs that ended from `since` to `until`. Only the archive has the receipts of
-/// all nodes. Error: Unreachable, if this host cannot ask an archive.
+/// all nodes. Errors: Unreachable, if this host does not ask an archive or the archive is down; Denied, if the caller may not see
+/// the receipts of all users.
 Result<std::vector<ReportTable>> siteTables(RealTime since, RealTime until);
 
 } // namespace pinfold

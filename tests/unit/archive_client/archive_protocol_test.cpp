@@ -49,6 +49,32 @@ TEST(ArchiveProtocol, asksForAllHostsWithoutAFilter) {
     EXPECT_NE(errorOf(R"({"filter":{"all_hosts_of":"slurm.1","limit":2}})").find("all_hosts_of excludes"), std::string::npos);
 }
 
+TEST(ArchiveProtocol, asksForAReportWithoutAFilter) {
+    const ArchiveQuery query{
+        .report = ReportPeriod{fromUsec<RealTime>(1'700'000'000'000'001), fromUsec<RealTime>(1'800'000'000'000'002)}};
+    EXPECT_EQ(*decodeArchiveQuery(lineOf(query)), query);
+    for (const std::string line : {R"({"report":{"since":1}})", R"({"report":{"since":1,"until":2,"uid":0}})",
+                                   R"({"report":[1,2]})", R"({"report":{"since":1,"until":"2"}})",
+                                   R"({"report":{"since":-1,"until":2}})", R"({"report":{"since":1,"until":2},"filter":{}})"})
+        EXPECT_NE(errorOf(line), "") << line;
+}
+
+TEST(ArchiveProtocol, keepsATableOfTheReport) {
+    const ReportTable table{"cpu_by_user", {"user", "jobs"}, {{"<b>\n\"", "1"}, {std::nullopt, "2"}, {}}};
+    auto line = encode(table);
+    EXPECT_EQ(line.find('\n'), line.size() - 1);
+    line.pop_back();
+    EXPECT_FALSE(decodeEnd(line)) << "it is not the last line of an answer";
+    const auto decoded = decodeReportTable(line);
+    ASSERT_TRUE(decoded) << decoded.error().message;
+    EXPECT_EQ(decoded->name, table.name);
+    EXPECT_EQ(decoded->columns, table.columns);
+    EXPECT_EQ(decoded->rows, table.rows);
+    for (const std::string other :
+         {"", "{}", R"({"table":"a","columns":["b"],"rows":[[1]]})", R"({"table":"a","columns":"b","rows":[]})"})
+        EXPECT_FALSE(decodeReportTable(other)) << other;
+}
+
 TEST(ArchiveProtocol, refusesWhatBelongsToTheHistoryOfOneNode) {
     for (const std::string entry : {R"("before":"x")", R"("after":7)", R"("epoch":"x")"})
         EXPECT_NE(errorOf(R"({"filter":{)" + entry + "}}").find("ask pinfoldd on the node itself"), std::string::npos) << entry;
