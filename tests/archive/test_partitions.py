@@ -84,6 +84,22 @@ def test_prune(archive):
     archive.make()
 
 
+def test_prune_while_nodes_send_receipts(archive):
+    old = NOW - timedelta(days=100)
+    for round_ in range(3):
+        drop_this_week(archive)
+        archive.sql(f"SELECT pinfold.make_partition('{old.isoformat()}')")
+        senders = [archive.start_put([receipt(1 + 100 * round_ + number, node) for number in range(100)], node=node)
+                   for node in ("node1", "node2", "node3", "node4")]
+        archive.sql("SELECT pinfold.prune('90 days')")
+        for sender in senders:
+            _, errors = sender.communicate()
+            assert sender.returncode == 0, errors
+        assert archive.count() == 400
+    assert archive.count("rejected") == 0
+    archive.make()
+
+
 def test_prune_removes_no_week_that_is_partly_younger(archive):
     monday = datetime.fromisocalendar(*(NOW - timedelta(days=70)).isocalendar()[:2], 1).replace(tzinfo=timezone.utc)
     archive.put([receipt(1, ended=usec(monday))])

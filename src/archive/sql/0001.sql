@@ -142,6 +142,8 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
+    -- All sessions lock receipt before its partitions, so that no two of them wait for each other.
+    LOCK TABLE ONLY receipt IN SHARE UPDATE EXCLUSIVE MODE;
     LOCK TABLE receipt_default IN ACCESS EXCLUSIVE MODE;
     IF to_regclass('pinfold.' || name) IS NOT NULL THEN
         RETURN;
@@ -412,6 +414,7 @@ CREATE FUNCTION pinfold.prune(older_than interval) RETURNS bigint LANGUAGE plpgs
     SET search_path = pinfold, pg_temp SET lock_timeout = '30s' AS $$
 DECLARE
     cutoff timestamptz := now() - older_than;
+    parts name[];
     part name;
     removed bigint := 0;
     rows bigint;
@@ -419,23 +422,27 @@ BEGIN
     IF cutoff >= now() THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('%s does not lie in the past', older_than);
     END IF;
-    FOR part IN
+    LOCK TABLE ONLY receipt IN SHARE UPDATE EXCLUSIVE MODE; -- as make_partition() does
+    parts := ARRAY(
         SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'receipt'::regclass AND c.relname ~ '^receipt_[0-9]{4}w[0-9]{2}$'
-            AND (to_date(right(c.relname, 7), 'IYYY"w"IW') + 7)::timestamp AT TIME ZONE 'UTC' <= cutoff
-        ORDER BY c.relname
-    LOOP
-        EXECUTE format('ALTER TABLE receipt DETACH PARTITION %I', part);
+            AND (to_date(right(c.relname, 7), 'IYYY"w"IW') + 7)::timestamp AT TIME ZONE 'UTC' <= cutoff);
+    FOREACH part IN ARRAY parts LOOP
         EXECUTE format('SELECT count(*) FROM %I', part) INTO rows;
-        EXECUTE format('DROP TABLE %I', part);
         removed := removed + rows;
     END LOOP;
+    -- DETACH keeps all nodes and readers waiting until the end of the transaction, so everything that takes long comes before it.
     DELETE FROM receipt_default WHERE received < cutoff;
     GET DIAGNOSTICS rows = ROW_COUNT;
+    removed := removed + rows;
     DELETE FROM rejected WHERE noted < cutoff;
     DELETE FROM gap WHERE noted < cutoff;
     DELETE FROM node WHERE seen < cutoff;
-    RETURN removed + rows;
+    FOREACH part IN ARRAY parts LOOP
+        EXECUTE format('ALTER TABLE receipt DETACH PARTITION %I', part);
+        EXECUTE format('DROP TABLE %I', part);
+    END LOOP;
+    RETURN removed;
 END
 $$;
 
