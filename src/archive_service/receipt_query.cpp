@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "archive_service/receipt_query.hpp"
 
+#include "base/parse.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <ctime>
+#include <string_view>
 #include <utility>
 
 namespace pinfold {
@@ -129,15 +132,17 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
                                       builder.conditions(), rows, bytes));
 }
 
-// Batch systems use the numbers of jobs again, for example Grid Engine after 9,999,999 jobs. So a receipt that ended more than a
-// day before all newer receipts began belongs to an earlier job. The day is for hosts whose clocks differ.
+// The newest run is the run that started last: a node that was lost in an earlier run may write its receipt days later, with an
+// end after all other ends. Batch systems use the numbers of jobs again, for example Grid Engine after 9,999,999 jobs. So a
+// receipt that ended more than a day before all newer receipts began belongs to an earlier job. The day is for hosts whose clocks
+// differ.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));
     if (visibleTo)
         builder.where("uid = " + builder.parameter(std::to_string(*visibleTo)));
     return builder.finish(fmt::format(
-        "WITH newest AS (SELECT cluster, key, run, uid FROM pinfold.receipt{} ORDER BY ended DESC, node DESC, id DESC LIMIT 1),"
+        "WITH newest AS (SELECT cluster, key, run, uid FROM pinfold.receipt{} ORDER BY started DESC, node DESC, id DESC LIMIT 1),"
         " ends AS (SELECT receipt.cluster, receipt.run, receipt.uid, receipt.ended,"
         " receipt.ended < min(receipt.started) OVER newer - interval '1 day' AS earlier"
         " FROM pinfold.receipt JOIN newest USING (cluster, key, run, uid)"
@@ -147,6 +152,9 @@ SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) 
         builder.conditions()));
 }
 
-bool isKeyOfOneNode(const std::string& key) { return key.starts_with("manual.") || key.starts_with("user."); }
+bool isKeyOfOneNode(const std::string& key) {
+    constexpr std::string_view kManual = "manual.";
+    return key.starts_with(kManual) && parseUnsigned(std::string_view(key).substr(kManual.size()));
+}
 
 } // namespace pinfold

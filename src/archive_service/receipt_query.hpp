@@ -63,8 +63,8 @@ std::string timestamp(RealTime time);
 /// has no row or one row with the columns `cluster`, `run`, `uid` and `since`.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo);
 
-/// Returns true if pinfoldd or a user gave the job its key, and not a batch system. Another node may use the same key for another
-/// job, so the receipts of several nodes with this key do not belong together.
+/// Returns true if pinfoldd itself gave the job its key. The pinfoldd of another node gives the same key to another job, so the
+/// receipts of several nodes with this key do not belong together.
 bool isKeyOfOneNode(const std::string& key);
 
 } // namespace pinfold

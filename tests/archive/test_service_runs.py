@@ -19,6 +19,8 @@ def test_the_newest_run_of_a_job_on_all_hosts(start, archive):
     # The clocks of hosts differ, and a host may begin late or end early.
     archive.put([job(1, "node2", ALICE, 0, **old), job(2, "node2", ALICE, 30, key="sge.9", run=1), job(3, "node2", ALICE, 8, key="manual.1"),
               job(4, "node2", BOB, 8, key="sge.9", run=1)], node="node2")
+    # A node that was lost in the first run came back long after the second run.
+    archive.put([job(1, "node3", ALICE, 1, key="sge.9", run=0, result="node-lost", started=NOW - 60 * MINUTE)], node="node3")
     service = start(configuration(archive.server))
 
     def hosts(wanted, uid):
@@ -29,7 +31,7 @@ def test_the_newest_run_of_a_job_on_all_hosts(start, archive):
     assert hosts("sge.10", ALICE) == []
     # Grid Engine uses the numbers of jobs again. The receipts of the run of 40 days ago do not belong to a run of today.
     archive.sql("DELETE FROM pinfold.receipt WHERE run = 1")
-    assert hosts("sge.9", ALICE) == [("node1", 0)]
+    assert hosts("sge.9", ALICE) == [("node3", 0), ("node1", 0)]
     archive.sql("DELETE FROM pinfold.receipt WHERE ended > now() - interval '10 days'")
     assert hosts("sge.9", ALICE) == [("node2", 0), ("node1", 0)]
 
