@@ -60,6 +60,13 @@ TEST(FirstEnd, isTheTaskThatFailedAndNotTheTasksThatWereKilled) {
     EXPECT_EQ(firstOf(receipts), "b task-failed 7");
 }
 
+TEST(FirstEnd, isATaskThatWasKilledIfNothingElseExplainsTheEnd) {
+    const auto killed = withTask(toldHost("b", 1h + 9s), 7, 1h, {.signal = SIGKILL});
+    EXPECT_EQ(firstOf({killed, toldHost("c", 1h + 9s)}), "b task-killed 7");
+    EXPECT_EQ(firstOf({killed, withTask(toldHost("c", 1h + 9s), 8, 1h + 400ms, {.status = 1})}), "c task-failed 8");
+    EXPECT_EQ(firstOf({killed, withTask(toldHost("c", 1h + 9s), 8, 1h + 5s, {.status = 1})}), "b task-killed 7");
+}
+
 TEST(FirstEnd, isTheSignalToTheBatchScriptIfTheBatchSystemStopsTheJob) {
     EXPECT_EQ(firstOf({batchHost("a", 1h, {.signal = SIGTERM}), withTask(toldHost("b", 1h + 1s), 7, 1h, {.signal = SIGTERM}),
                        withTask(toldHost("c", 1h + 1s), 8, 1h - 200ms, {.status = 1})}),
