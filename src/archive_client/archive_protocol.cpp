@@ -119,6 +119,7 @@ ArchiveQuery queryFromJson(const Json& document) {
             refuse("unknown entry '" + printable(name, 100) + "'");
         reader->second(name, value);
     }
+    std::ranges::sort(query.filter.outcomes);
     if (query.allHostsOf && document["filter"].size() > 1)
         refuse("all_hosts_of excludes all other entries");
     return query;
