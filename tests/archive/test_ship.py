@@ -5,6 +5,7 @@ receipts of the node."""
 import importlib.util
 import json
 import random
+import shutil
 import signal
 import sqlite3
 import stat
@@ -264,6 +265,24 @@ def test_pinfoldd_is_killed(node):
     node.run_jobs(2)
     node.arrives()
     assert node.process.poll() is None
+
+
+def test_the_bus_is_killed(node):
+    node.start()
+    node.run_jobs(2)
+    node.arrives()
+    bus = node.world.processes[0]
+    bus.kill()
+    bus.wait()
+    node.world.daemon.wait(30)
+    wait_until(lambda: node.has_said(TROUBLE), "the trouble")
+    for made_by_systemd in ("proc", "sys"):
+        shutil.rmtree(node.world.root / made_by_systemd)
+    node.world.boot()
+    node.run_jobs(2)
+    node.arrives()
+    assert node.process.poll() is None and node.has_said(TROUBLE) == 1, node.lines()
+    assert node.stop() < 2
 
 
 def test_pinfoldd_that_is_stopped_stays_stopped(node):
