@@ -166,7 +166,7 @@ void choose(const std::vector<Candidate>& candidates, FirstEnd& found) {
         if (event.host != best->event.host && strength(event) == strength(best->event))
             found.alike.push_back(event.host);
     std::ranges::sort(found.alike);
-    found.alike.erase(std::ranges::unique(found.alike).begin(), found.alike.end());
+    found.alike.erase(std::unique(found.alike.begin(), found.alike.end()), found.alike.end());
 }
 
 } // namespace
