@@ -288,6 +288,16 @@ def test_lost_jobs_by_node(filled):
 
 
 @pytest.mark.parametrize("name", QUERIES)
+def test_a_panel_of_grafana_has_the_same_figures(filled, name):
+    """Grafana replaces its macros by texts in quotation marks."""
+    dashboard = json.loads((TOP / "docs/monitoring/site-dashboard.json").read_text())
+    [sql] = [target["rawSql"] for panel in dashboard["panels"] for target in panel.get("targets", []) if target["refId"] == name]
+    sql = sql.replace("$__timeFrom()", "'2026-11-20T00:00:00Z'").replace("$__timeTo()", "'2026-11-27T00:00:00Z'")
+    answer = filled.psql(f"SET TimeZone = 'UTC'; SELECT to_json(t) FROM ({sql}) AS t", login=LOGIN_HOST)
+    assert [json.loads(line) for line in answer.splitlines()] == ask(filled, name)
+
+
+@pytest.mark.parametrize("name", QUERIES)
 def test_a_time_without_jobs_has_no_figures(server, name):
     rows = ask(server, name, datetime(2001, 1, 1, tzinfo=timezone.utc), datetime(2001, 1, 2, tzinfo=timezone.utc))
     assert all(value in (None, 0) for row in rows for column, value in row.items() if column != "nodes" and column != "complete_nodes")

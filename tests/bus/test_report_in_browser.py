@@ -101,6 +101,16 @@ def test_a_list_of_jobs_is_only_text_and_fits_into_the_window(world, evil_job, b
     assert page.width <= width and page.outside == []
 
 
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_site_report_is_only_text_and_fits_into_the_window(browser, pictures, width):
+    file = Path(__file__).resolve().parents[1] / "unit/wording/golden/site-report.html"
+    page = browser.open(file.as_uri(), width)
+    (pictures / f"site-report-{width}.png").write_bytes(page.picture)
+    expect_harmless(page, file)
+    assert page.title == "Site report" and "CPU time by user" in page.text and chromium.lines_of(page.picture) > 100
+    assert page.width <= width and page.outside == []
+
+
 def test_the_browser_would_notice_a_text_that_becomes_markup(browser, tmp_path):
     file = tmp_path / "bad.html"
     file.write_text(f"<title>good</title><body>{EVIL}<p style='width: 2000px'>wide</p>")
