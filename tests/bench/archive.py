@@ -29,7 +29,9 @@ EXAMPLE = json.loads((TOP / "tests/archive/receipt.json").read_text())
 LOT = 500
 AT_ONCE = 1_000_000  # rows of one INSERT
 # A site would not switch fsync off, and these are the settings that docs/examples/archive has for a server with 8 GiB of memory.
-SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'\njit = off"
+SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'"
+# The settings of the service pinfold-archive, and those that it has for a report.
+OF_SERVICE, OF_REPORT = "SET jit = off", "; SET work_mem = '256MB'"
 
 # Of ten jobs, nine have one host, and one has four. Some users have many more jobs than others.
 FILL = """
@@ -94,26 +96,33 @@ def indexes_in(plan):
     return found.union(*(indexes_in(child) for child in plan.get("Plans", [])))
 
 
-def plans(server, sql, times):
-    """Runs a statement several times over one connection, as the service does, and returns the plans with their times."""
-    answer = server.psql("SET default_transaction_read_only = on;" + f"EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) {sql};" * times)
+def plans(server, sql, settings, times):
+    """Runs a statement several times over one connection. Returns the plans with their times, and the CPU time of the server for each run
+    in milliseconds."""
+    processes_time = "SELECT trim(pg_read_file('/proc/self/stat'), E'\\n')"
+    answer = server.psql(f"SET default_transaction_read_only = on; {settings}; {processes_time};"
+                         + f"EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) {sql};" * times + processes_time)
+    before, text, after = answer.partition("\n")[0], answer.partition("\n")[2].rpartition("]")[0] + "]", answer.rpartition("]")[2]
+    ticks = [sum(map(int, stat.rpartition(")")[2].split()[11:13])) for stat in (before, after)]
     found = []
-    while answer:
-        [plan], end = json.JSONDecoder().raw_decode(answer)
+    while text:
+        [plan], end = json.JSONDecoder().raw_decode(text)
         found.append(plan)
-        answer = answer[end:].lstrip()
-    return found
+        text = text[end:].lstrip()
+    return found, (ticks[1] - ticks[0]) * 1000 / os.sysconf("SC_CLK_TCK") / times
 
 
-def measure(server, sql):
-    """Returns the median time in milliseconds of five runs after a first one, and the indexes that the server used."""
-    found = plans(server, sql, 6)
-    return statistics.median(plan["Planning Time"] + plan["Execution Time"] for plan in found[1:]), sorted(indexes_in(found[-1]["Plan"]))
+def measure(server, name, sql):
+    """Returns the median time of five runs after a first one and the CPU time of a run in milliseconds, and the indexes that were used."""
+    found, spent = plans(server, sql, OF_SERVICE + (OF_REPORT if name.startswith("report") else ""), 6)
+    middle = statistics.median(plan["Planning Time"] + plan["Execution Time"] for plan in found[1:])
+    return middle, spent, sorted(indexes_in(found[-1]["Plan"]))
 
 
 def make(server):
     server.psql("CREATE DATABASE pinfold TEMPLATE template0 ENCODING 'UTF8'", database="postgres")
     server.psql((TOP / "src/archive/sql/0001.sql").read_text(), "--single-transaction")
+    server.psql(f"SELECT pinfold.make_partition(now() - days * interval '1 day') FROM generate_series(0, {DAYS}) AS days")
 
 
 def fill(server, rows):
@@ -193,8 +202,8 @@ def main():
         print_sizes(server, chosen.rows)
         key, uid = server.psql("SELECT key, uid FROM pinfold.receipt WHERE sequence = " + str(chosen.rows // 2 // 13 * 13 + 9)).split("|")
         for name, sql in queries(key, uid).items():
-            milliseconds, indexes = measure(server, sql)
-            print(f"{milliseconds:9.1f} ms  {name:32} {', '.join(indexes)}", flush=True)
+            milliseconds, spent, indexes = measure(server, name, sql)
+            print(f"{milliseconds:9.1f} ms, {spent:7.1f} ms of CPU time  {name:32} {', '.join(indexes)}", flush=True)
         put(server, chosen.nodes, chosen.receipts, chosen.connections)
 
 
