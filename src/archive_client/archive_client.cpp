@@ -4,6 +4,7 @@
 #include "base/deadline.hpp"
 #include "base/parse.hpp"
 #include "base/unique_fd.hpp"
+#include "model/json.hpp"
 #include "model/receipt_json.hpp"
 
 #include <fcntl.h>
@@ -11,6 +12,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -126,12 +128,38 @@ Result<void> ask(const ArchiveQuery& query, const std::string& socketPath, Micro
     }
 }
 
+/// Returns the JSON with all control characters in its texts escaped.
+Json legibleJson(const Json& value) {
+    const auto legibleText = [](const std::string& text) { return legible(text, 4 * text.size() + 4); };
+    if (value.is_string())
+        return legibleText(value.get_ref<const std::string&>());
+    if (!value.is_structured())
+        return value;
+    Json out = value.is_array() ? Json::array() : Json::object();
+    for (const auto& [name, member] : value.items())
+        if (value.is_array())
+            out.push_back(legibleJson(member));
+        else
+            out[legibleText(name)] = legibleJson(member);
+    return out;
+}
+
+/// Reads a receipt. Its texts go to terminals, and a node that was taken over can put any text into its receipts.
+Result<Receipt> readReceipt(std::string_view line) {
+    auto receipt = decodeReceipt(line);
+    // In JSON, control characters have a backslash. Some control characters of Unicode need none.
+    const auto isPlain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x80; };
+    if (!receipt || std::ranges::all_of(line, isPlain))
+        return receipt;
+    return decodeReceipt(legibleJson(Json::parse(encode(*receipt))).dump());
+}
+
 } // namespace
 
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath) {
     ArchiveAnswer answer;
     const auto asked = ask(query, socketPath, kSilence, [&answer](std::string_view line) -> Result<void> {
-        auto receipt = decodeReceipt(line);
+        auto receipt = readReceipt(line);
         if (receipt)
             answer.receipts.push_back(std::move(*receipt));
         else

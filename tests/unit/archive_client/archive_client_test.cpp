@@ -97,6 +97,18 @@ TEST_F(ArchiveClient, oneUnreadableReceiptHidesNoOther) {
     EXPECT_NE(answer->unreadable[0].find("key"), std::string::npos) << answer->unreadable[0];
 }
 
+TEST_F(ArchiveClient, textsOfAReceiptCannotControlATerminal) {
+    Receipt receipt;
+    receipt.id = "4";
+    receipt.key = "slurm.1\x1b[2J";
+    receipt.identity.labels = {{"phase\r", "\u202e"}};
+    const auto answer = ask({encode(receipt) + "\n" + kEnd});
+    ASSERT_TRUE(answer) << answer.error().message;
+    ASSERT_EQ(answer->receipts.size(), 1U);
+    EXPECT_EQ(answer->receipts[0].key, "slurm.1\\x1b[2J");
+    EXPECT_EQ(answer->receipts[0].identity.labels, (Labels{{"phase\\x0d", "\\xe2\\x80\\xae"}}));
+}
+
 TEST_F(ArchiveClient, asksAgainWhileTheServiceIsBusy) {
     const auto busy = encodeEnd(Error{ErrorCode::Busy, "try again"});
     const auto answer = ask({busy, busy, lineOf("2") + kEnd});
