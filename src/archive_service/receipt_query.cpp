@@ -100,6 +100,11 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
     builder.where(fmt::format("(ended, node, id) < ({}, {}, {})", ended, node, id));
 }
 
+// A node that was taken over can write the name of another host into its receipts. The name in its certificate is certain, and
+// the host's own name may be longer or shorter.
+constexpr const char* kBody = "(CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
+                              " ELSE body || jsonb_build_object('host', node) END)::text";
+
 } // namespace
 
 std::string timestamp(RealTime time) {
@@ -125,11 +130,11 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
     return builder.finish(fmt::format("SELECT ended, node, id, body FROM ("
                                       "SELECT ended, node, id, body, sum(octet_length(body)) OVER newest_first"
                                       " - octet_length(body) AS bytes_before FROM ("
-                                      "SELECT ended, node, id, body::text AS body FROM pinfold.receipt{}"
+                                      "SELECT ended, node, id, {} AS body FROM pinfold.receipt{}"
                                       " ORDER BY ended DESC, node DESC, id DESC LIMIT {}) AS page"
                                       " WINDOW newest_first AS (ORDER BY ended DESC, node DESC, id DESC)) AS sized"
                                       " WHERE bytes_before < {} ORDER BY ended DESC, node DESC, id DESC",
-                                      builder.conditions(), rows, bytes));
+                                      kBody, builder.conditions(), rows, bytes));
 }
 
 // The newest run is the run that started last: a node that was lost in an earlier run may write its receipt days later, with an

@@ -20,8 +20,8 @@ NODE1 = [
 ]
 NODE2 = [
     job(1, "node2", ALICE, 5, key="slurm.5", exit_status=None),
-    job(2, "node2", BOB, 4, key="slurmx.6", labels={"kind": "other"}),
-    job(3, "node2", ALICE, 3, key="slurm.7", exit_status=1),
+    job(2, "node2", BOB, 4, key="slurmx.6", labels={"kind": "other"}, host="node1"),
+    job(3, "node2", ALICE, 3, key="slurm.7", exit_status=1, host="node2.example.org"),
 ]
 
 
@@ -53,6 +53,12 @@ def test_users_see_their_own_receipts_and_auditors_all(service):
     assert service.keys({}, ALICE) == OF_ALICE
     assert service.keys({}, BOB) == ["slurmx.6", "slurm.2"]
     assert service.keys({}, AUDITOR) == service.keys({}) == ALL
+
+
+def test_a_node_cannot_write_the_name_of_another_host_into_a_receipt(service):
+    hosts = {receipt["key"]: receipt["host"] for receipt in service.receipts({})}
+    assert hosts["slurmx.6"] == "node2", "the name in the certificate of the node"
+    assert hosts["slurm.7"] == "node2.example.org" and hosts["slurm.1"] == "node1"
 
 
 def test_no_filter_shows_a_receipt_of_another_user(service):
