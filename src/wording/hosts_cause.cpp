@@ -65,6 +65,15 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
+/// Says whether the batch script on one of the hosts that ended after the first end exited by itself.
+bool exitedThemselves(const HostsOfJob& job) {
+    return std::ranges::any_of(job.hosts, [](const HostOfJob& host) {
+        return host.role == HostRole::After && std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {
+                   return task.kind == TaskKind::Batch && task.exit.status;
+               });
+    });
+}
+
 std::string othersInWords(const HostsOfJob& job) {
     const auto& after = job.after;
     if (!job.first.event || after.hosts == 0)
@@ -73,7 +82,9 @@ std::string othersInWords(const HostsOfJob& job) {
     const auto who = after.hosts == 1
                          ? (all ? "the other host" : "1 other host")
                          : (all ? "the other " : "") + std::to_string(after.hosts) + (all ? " hosts" : " other hosts");
-    const std::string verb = isSuccess(*job.first.event) ? " ended " : after.hosts == 1 ? " was stopped " : " were stopped ";
+    const std::string verb = isSuccess(*job.first.event) || exitedThemselves(job) ? " ended "
+                             : after.hosts == 1                                   ? " was stopped "
+                                                                                  : " were stopped ";
     return "; " + who + verb + whenInWords(job);
 }
 

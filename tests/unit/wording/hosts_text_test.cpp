@@ -60,6 +60,11 @@ TEST(CauseOnHosts, isTheEndOfATask) {
               "stopped at the same time.");
 }
 
+TEST(CauseOnHosts, saysThatABatchScriptWhichExitedEnded) {
+    EXPECT_EQ(cause({crashed("b", {.signal = SIGSEGV}), batchHost("a", 1h + 2s, {.status = 3})}),
+              "It ended because its task 1 on host b was ended by SIGSEGV (Segmentation fault); the other host ended 2s later.");
+}
+
 TEST(CauseOnHosts, isTheBatchScript) {
     EXPECT_EQ(cause(withOthers(batchHost("a", 1h, {.status = 0}), 7, 1s)),
               "It ended when its batch script on host a exited with status 0; the other 7 hosts ended 1s later.");
