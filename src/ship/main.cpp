@@ -17,6 +17,7 @@
 #include <syslog.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -111,6 +112,7 @@ public:
             for (const auto& event : *events)
                 shipper_.heard(event);
             shipper_.turn();
+            archive_.rest();
         }
     }
 
@@ -122,7 +124,8 @@ private:
 
     Microseconds untilNext() const {
         const auto now = BootClock::now();
-        return shipper_.next() > now ? shipper_.next() - now : Microseconds{};
+        const auto next = std::min(shipper_.next(), archive_.restsAt().value_or(BootTime::max()));
+        return next > now ? next - now : Microseconds{};
     }
 
     void report() {

@@ -61,11 +61,17 @@ Result<void> PostgresArchive::connect() {
     return {};
 }
 
+void PostgresArchive::rest() {
+    if (connection_ && BootClock::now() >= used_ + kIdle)
+        connection_.reset();
+}
+
 Result<std::uint64_t> PostgresArchive::ask(const std::string& sql, Parameters parameters, Microseconds timeout) {
     if (auto connected = connect(); !connected)
         return connected.error();
     parameters.insert(parameters.begin(), certificate_->name);
     const auto answer = connection_->run(sql, parameters, timeout);
+    used_ = BootClock::now();
     if (!answer) {
         const bool behind = connection_->lastSqlState() == kInvalidParameter;
         if (!behind)

@@ -180,6 +180,18 @@ def test_an_answer_to_the_commit_that_is_lost(node):
         wait_until(lambda: node.sent()["sequence"] == before + 3, "the file of pinfold-ship")
 
 
+def test_an_idle_node_keeps_no_connection(node):
+    """Each connection is a process of the server, and a site has thousands of nodes."""
+    connections = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'"
+    node.start()
+    node.run_job()
+    node.arrives()
+    wait_until(lambda: node.archive.sql(connections) == "0", "the end of the connection")
+    node.run_job()
+    node.arrives()
+    assert not node.has_said(TROUBLE)
+
+
 def test_postgres_is_killed_while_receipts_come(node):
     node.start()
     node.run_jobs(2)
