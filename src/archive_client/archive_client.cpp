@@ -28,8 +28,8 @@ constexpr Microseconds kSilence = 30s;
 constexpr Microseconds kSilenceOfReport = 150s; // the server may work on one table for two minutes
 constexpr Microseconds kPatienceWithBusy = 10s;
 constexpr Microseconds kPauseAfterBusy = 100ms;
-constexpr std::size_t kMostLine = 16 * 1024 * 1024;
-constexpr std::size_t kReadAtOnce = 64 * 1024;
+constexpr std::size_t kMostLine = 16'777'216;
+constexpr std::size_t kReadAtOnce = 65'536;
 
 Error unreachable(const std::string& why) {
     return {ErrorCode::Unreachable, "the archive of receipts is not reachable: " + why +

@@ -22,7 +22,7 @@ constexpr const char* kSettingsAfterReport = "SET statement_timeout = '10s'; RES
 constexpr const char* kSettings = "SET statement_timeout = '10s'; SET jit = off;"
                                   " SET TimeZone = 'UTC'; SET DateStyle = 'ISO'";
 constexpr Microseconds kToldAgain = 60s;
-constexpr PageSize kPage{.rows = 200, .bytes = 256 * 1024};
+constexpr PageSize kPage{.rows = 200, .bytes = 262'144};
 
 std::string textOf(const std::optional<std::string>& value) { return value.value_or(""); }
 
