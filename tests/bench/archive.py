@@ -65,7 +65,7 @@ PAGE = ("SELECT ended, node, id, body FROM (SELECT ended, node, id, body, sum(oc
         "LIMIT 100) AS page WINDOW newest_first AS (ORDER BY ended DESC, node DESC, id DESC)) AS sized WHERE bytes_before < 1048576 "
         "ORDER BY ended DESC, node DESC, id DESC")
 NEWEST_RUN = (
-    "WITH newest AS (SELECT cluster, key, run, uid FROM pinfold.receipt WHERE key = '{key}' ORDER BY ended DESC, node DESC, id DESC LIMIT 1), "
+    "WITH newest AS (SELECT cluster, key, run, uid FROM pinfold.receipt WHERE key = '{key}' ORDER BY started DESC, node DESC, id DESC LIMIT 1), "
     "ends AS (SELECT receipt.cluster, receipt.run, receipt.uid, receipt.ended, receipt.ended < min(receipt.started) OVER newer - interval '1 day' "
     "AS earlier FROM pinfold.receipt JOIN newest USING (cluster, key, run, uid) WINDOW newer AS (ORDER BY receipt.ended DESC ROWS BETWEEN "
     "UNBOUNDED PRECEDING AND 1 PRECEDING)) SELECT cluster, run, uid, min(ended) AS since FROM ends WHERE ended > coalesce((SELECT max(ended) "
