@@ -128,8 +128,9 @@ def server():
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def made_once(server):
+    """Makes the database anew, because the tests of another module may have left another one, or none."""
     made = Archive(server)
     made.make()
     return made

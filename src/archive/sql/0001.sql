@@ -300,6 +300,7 @@ BEGIN
     IF put.last < put.first THEN
         PERFORM end_stuck_sessions('5 minutes');
     END IF;
+    LOCK TABLE ONLY receipt IN ROW EXCLUSIVE MODE; -- before make_partitions() looks at receipt_default
     PERFORM make_partitions();
     INSERT INTO node (node, epoch) VALUES (put.node, put.epoch) ON CONFLICT DO NOTHING;
     SELECT n.position INTO before FROM node n WHERE n.node = put.node AND n.epoch = put.epoch FOR UPDATE;
@@ -422,7 +423,6 @@ BEGIN
     IF cutoff >= now() THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('%s does not lie in the past', older_than);
     END IF;
-    LOCK TABLE ONLY receipt IN SHARE UPDATE EXCLUSIVE MODE; -- as make_partition() does
     parts := ARRAY(
         SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'receipt'::regclass AND c.relname ~ '^receipt_[0-9]{4}w[0-9]{2}$'
@@ -431,7 +431,10 @@ BEGIN
         EXECUTE format('SELECT count(*) FROM %I', part) INTO rows;
         removed := removed + rows;
     END LOOP;
-    -- DETACH keeps all nodes and readers waiting until the end of the transaction, so everything that takes long comes before it.
+    -- All nodes and readers wait from here to the end of the transaction, so what takes long comes before. The lock comes first and is
+    -- the strongest that DETACH needs: a session that makes a weaker lock stronger, or locks partitions first, can wait for another one
+    -- that waits for it.
+    LOCK TABLE ONLY receipt IN ACCESS EXCLUSIVE MODE;
     DELETE FROM receipt_default WHERE received < cutoff;
     GET DIAGNOSTICS rows = ROW_COUNT;
     removed := removed + rows;
