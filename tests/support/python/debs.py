@@ -60,5 +60,6 @@ def purge():
 
 
 def contents(name):
-    """Returns all files of an installed package, without directories."""
-    return {path for path in run("dpkg", "--listfiles", name).stdout.splitlines() if path != "/." and (os.path.islink(path) or not os.path.isdir(path))}
+    """Returns all files of an installed package, without directories. /lib is a directory of packages, and a link on hosts with a merged /usr."""
+    paths = set(run("dpkg", "--listfiles", name).stdout.splitlines()) - {"/.", "/lib"}
+    return {path for path in paths if os.path.islink(path) or not os.path.isdir(path)}
