@@ -175,10 +175,10 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
 
 // To count the rows, sqlite would read the whole index, and the caller wants the number every few minutes.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile) {
-    const auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
+    auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
     if (!first)
         return first;
-    const auto last = sqlite::queryNumber(db, "SELECT coalesce(max(number), 0) FROM receipts");
+    auto last = sqlite::queryNumber(db, "SELECT coalesce(max(number), 0) FROM receipts");
     if (!last)
         return last;
     const auto done = std::max(sentOf(sentFile, epoch), *first - 1);
