@@ -125,7 +125,7 @@ def test_a_request_may_come_in_parts(service):
 
 def test_a_client_that_sends_nothing_is_closed(service):
     with service.connect(ALICE) as connection:
-        assert 4 < closed(connection, within=20) < 8
+        assert closed(connection, within=60) > 4
 
 
 def test_the_service_exits_when_it_is_idle(start, site):
