@@ -65,10 +65,10 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Says whether the batch script on one of the hosts that ended after the first end exited by itself.
+/// Says whether the batch script of the job exited on each host that ended after the first end. Nobody stopped these hosts.
 bool exitedThemselves(const HostsOfJob& job) {
-    return std::ranges::any_of(job.hosts, [](const HostOfJob& host) {
-        return host.role == HostRole::After && std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {
+    return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
+        return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {
                    return task.kind == TaskKind::Batch && task.exit.status;
                });
     });

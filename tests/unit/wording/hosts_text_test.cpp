@@ -61,8 +61,9 @@ TEST(CauseOnHosts, isTheEndOfATask) {
 }
 
 TEST(CauseOnHosts, saysThatABatchScriptWhichExitedEnded) {
-    EXPECT_EQ(cause({crashed("b", {.signal = SIGSEGV}), batchHost("a", 1h + 2s, {.status = 3})}),
-              "It ended because its task 1 on host b was ended by SIGSEGV (Segmentation fault); the other host ended 2s later.");
+    EXPECT_EQ(
+        cause({crashed("b", {.signal = SIGSEGV}), batchHost("a", 1h + 2s, {.status = 3})}),
+        "It ended because task 3 (simulate) on host b was ended by SIGSEGV (Segmentation fault); the other host ended 2s later.");
 }
 
 TEST(CauseOnHosts, isTheBatchScript) {
