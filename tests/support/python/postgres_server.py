@@ -13,8 +13,7 @@ import time
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
-# A box has no documentation but that of the installed packages.
-SITE = next(path for path in (TOP / "docs/examples/archive", Path("/usr/share/doc/pinfold/examples/archive")) if path.exists())
+SITE = TOP / "docs/examples/archive"
 LOGIN_HOST = "login1.example.org"
 # The settings of a site need the memory of a site, and a test needs no protection against a power cut.
 OF_TESTS = """
