@@ -18,7 +18,8 @@ UNITS = {"multi-user.target.wants/pinfoldd.service", "sockets.target.wants/pinfo
 
 
 def stop():
-    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    """If systemd is just starting pinfoldd again after a failure, this start needs the socket and cancels its stop. So stop() tries again."""
+    wait_until(lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd", check=False).returncode == 0, "pinfoldd stopped")
 
 
 def start():
