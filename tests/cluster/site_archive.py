@@ -50,9 +50,8 @@ class SiteServer(PostgresServer):
         self.stop(signal.SIGQUIT)
         self.start()
 
-    def pids(self):
-        children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
-        return [self.process.pid, *map(int, children)]
+    def children(self):
+        return [int(pid) for pid in Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]
 
 
 class Site:

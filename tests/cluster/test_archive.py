@@ -71,11 +71,13 @@ def kill_the_server(site):
 
 def freeze_the_server(site):
     """No connection breaks, and no answer comes."""
-    pids = site.server.pids()
-    for pid in pids:
+    # While the first process is frozen, no number of its children becomes free.
+    os.kill(site.server.process.pid, signal.SIGSTOP)
+    children = site.server.children()
+    for pid in children:
         os.kill(pid, signal.SIGSTOP)
     wait_for_trouble()
-    for pid in pids:
+    for pid in (*children, site.server.process.pid):
         os.kill(pid, signal.SIGCONT)
 
 
@@ -133,6 +135,7 @@ def test_each_receipt_is_there_once_whatever_fails(site):
 
 def test_a_node_that_goes_silent_and_comes_back(site):
     """node2 is switched off in the middle of its work, and its receipts arrive when it is back."""
+    site.wait_sent()
     before = len(site.archived())
     on("node2", "systemctl", "stop", "pinfold-ship")
     on("node2", "pinfold-run", "--job", "site.silent", "--", "true")
