@@ -53,14 +53,26 @@ class Stream:
         self.errors = [err for _, err in done]
 
 
+def wait_for_lots(site, deadline=240):
+    """Waits until the archive has committed a lot of each node."""
+    for node, before in {node: site.position(node) for node in NODES}.items():
+        wait_until(lambda node=node, before=before: site.position(node) > before, f"a lot of {node} committed", deadline)
+
+
 def swallow_an_answer(site):
     """The server commits a lot of each node, and the node never hears of it."""
-    before = {node: site.position(node) for node in NODES}
-    site.relay.answers.clear()
-    for node in NODES:
-        wait_until(lambda node=node: site.position(node) > before[node], f"a lot of {node} committed")
-    site.relay.cut()
-    site.relay.answers.set()
+    def swallowed():
+        wait_for_lots(site)  # a node that has just sent a lot has a connection
+        site.relay.answers.clear()
+        try:
+            wait_for_lots(site, 20)
+        except AssertionError:  # an answer was lost just before the relay began to look
+            return False
+        finally:
+            site.relay.cut()
+            site.relay.answers.set()
+        return True
+    wait_until(swallowed, "answers lost", 480)
 
 
 def kill_the_server(site):
