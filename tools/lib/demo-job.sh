@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # A batch script: compiles a program with several processes, and leaves a set-sid daemon behind.
 set -eu
-cd "$(mktemp -d)"
-trap 'rm -rf "$PWD"' EXIT
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+cd -- "$work"
 
 echo "job: starting a daemon, as some license and MPI helpers do"
 setsid bash -c 'exec -a license-helper sleep 86400' </dev/null >/dev/null 2>&1 &
