@@ -258,8 +258,9 @@ def test_pinfold_ship_is_killed_in_every_state(node):
     node.start()
     for _ in range(12):
         node.run_jobs(2)
-        wait_until(lambda: node.process.poll() is None, "running")
-        time.sleep(moment.random() / 2)  # the test is about any moment, so there is no event to wait for
+        # A connection with its lot has more bytes than this, so the kill comes at any point of the conversation.
+        point = node.relay.passed + moment.randrange(6000)
+        wait_until(lambda point=point: node.relay.passed >= point, "the point of the conversation")
         node.stop(signal.SIGKILL)
         node.start()
     node.arrives()

@@ -16,6 +16,7 @@ class Relay:
         self.listener = None
         self.port = None
         self.accepted = 0
+        self.passed = 0  # the number of bytes that the relay has received, in both directions
         self.open()
 
     def open(self):
@@ -53,10 +54,10 @@ class Relay:
             threading.Thread(target=self._pump, args=(client, server, None), daemon=True).start()
             threading.Thread(target=self._pump, args=(server, client, self.answers), daemon=True).start()
 
-    @staticmethod
-    def _pump(source, sink, gate):
+    def _pump(self, source, sink, gate):
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                self.passed += len(data)
                 if gate:
                     gate.wait()
                 sink.sendall(data)
