@@ -25,7 +25,7 @@ public:
 
     struct Item {
         std::uint64_t id; ///< the number of the connection
-        uid_t uid;        ///< the user who asks
+        uid_t uid;        ///< the user who sent the request
         std::shared_ptr<ReceiptRequest> request;
     };
 

@@ -17,7 +17,7 @@ namespace pinfold {
 /// restored from a backup, need no special case.
 class Shipment {
 public:
-    /// After a start, Shipment sends so many receipts once more, because a report may have amended them in the meantime.
+    /// The number of receipts that Shipment sends again after a start, because a report may have changed them in the meantime.
     static constexpr std::uint64_t kResent = 500;
     /// If more jobs than this are amended before the next step, Shipment sends the last kResent receipts instead.
     static constexpr std::size_t kMostAmended = 1000;
