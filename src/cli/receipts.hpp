@@ -16,9 +16,9 @@ namespace pinfold {
 /// read it. In the result, the newest receipts come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
-/// Gets the receipts of the newest run of a job with this key, with at least one receipt. The archive has a receipt from each host
-/// of the job. A node has only receipts of its own, so on a node the result is the newest receipt. The error NoSuchReceipt has a
-/// message for the user.
+/// Gets the receipts of the newest run of a job with this key, with at least one receipt. The archive has a receipt from each
+/// host of the job. A node has only receipts of its own, so on a node the result is the newest receipt. The error NoSuchReceipt
+/// has a message for the user.
 Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key);
 
 /// Gets what the job of the newest receipt with this key used over time. While a live job has the same key, for example because
