@@ -12,7 +12,7 @@
 
 namespace pinfold {
 
-/// Returns the version of the archive's tables, or nullopt if the database has none. The errors are those of
+/// Returns the version of the archive's tables, or nullopt if the database has no tables. The errors are those of
 /// PostgresConnection::run().
 Result<std::optional<std::uint64_t>> schemaVersion(PostgresConnection& connection);
 
@@ -24,8 +24,8 @@ struct Upgraded {
     std::uint64_t to = 0;
 };
 
-/// Runs the files of the versions that the database does not have yet, each in a transaction of its own. The errors are those of
-/// PostgresConnection, and ConfigInvalid if the database has a later version than the last file.
+/// Runs the file of each version that the database does not have yet. Each file runs in a transaction of its own. The errors are
+/// those of PostgresConnection, and ConfigInvalid if the version of the database is later than the version of the last file.
 Result<Upgraded> upgradeSchema(PostgresConnection& connection, const std::vector<std::string>& files);
 
 } // namespace pinfold

@@ -12,13 +12,14 @@ namespace pinfold {
 
 struct ArchiveAnswer {
     std::vector<Receipt> receipts; ///< the newest first
-    /// Says for each receipt that this version of pinfold cannot read what is wrong with it. `receipts` lacks these receipts.
+    /// Holds one text for each receipt that this version of pinfold cannot read. The text says what is wrong with the receipt.
+    /// `receipts` does not contain these receipts.
     std::vector<std::string> unreadable;
 };
 
-/// Asks the service pinfold-archive on this host. Errors: Unreachable (nobody listens at the socket, or the database is down),
-/// TimedOut, Busy (the service still had too many connections after some seconds), InvalidArgument, Internal. An answer without
-/// an error is complete.
+/// Asks the service pinfold-archive on this host for receipts. Errors: Unreachable (nobody listens at the socket, or the database
+/// is down), TimedOut, Busy (the service still had too many connections after some seconds), InvalidArgument, Internal. An answer
+/// without an error is complete.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
 
 /// Asks the service pinfold-archive on this host for the tables of the site report. The errors are those of askArchive(), and

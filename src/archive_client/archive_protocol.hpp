@@ -34,16 +34,16 @@ struct ArchiveQuery {
     /// The members `before`, `after` and `epoch` must be unset: they belong to the history of one node.
     ReceiptFilter filter = {};
     /// Contains a key. If `allHostsOf` is set, the answer has all receipts of the newest run of the job with this key, from all
-    /// hosts of the job. All members of `filter` must have their defaults then.
+    /// hosts of the job. In this case, all members of `filter` must have their default values.
     std::optional<std::string> allHostsOf = {};
-    /// If `report` is set, the answer has the tables of the site report, and no receipts. The other members must have their
-    /// defaults then.
+    /// If `report` is set, the answer has the tables of the site report, and no receipts. In this case, the other members must
+    /// have their default values.
     std::optional<ReportPeriod> report = {};
 
     bool operator==(const ArchiveQuery&) const = default;
 };
 
-/// Returns the request, with the line break.
+/// Returns the request as a line of JSON, with the line break.
 std::string encode(const ArchiveQuery& query);
 /// Reads a request without the line break. The error InvalidArgument names the wrong entry.
 Result<ArchiveQuery> decodeArchiveQuery(std::string_view line);
@@ -55,8 +55,8 @@ Result<ReportTable> decodeReportTable(std::string_view line);
 
 /// Returns the last line of an answer, with the line break. An answer without an error is complete.
 std::string encodeEnd(const Result<void>& outcome);
-/// Returns the outcome if the line, which has no line break, is the last line of an answer. Returns nullopt if the line is a
-/// receipt. The error Internal says that the last line cannot be read.
+/// Reads a line of an answer, without its line break. Returns the outcome if the line is the last line of the answer. Returns
+/// nullopt if the line is a receipt. The error Internal says that the last line cannot be read.
 std::optional<Result<void>> decodeEnd(std::string_view line);
 
 } // namespace pinfold

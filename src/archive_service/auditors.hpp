@@ -16,18 +16,18 @@ namespace pinfold {
 /// asks the user database again and again, because the database may be a directory service that takes long to answer.
 class Auditors {
 public:
-    /// Returns the members of both groups. The thread calls the function.
+    /// Returns the members of both groups. The thread of Auditors calls this function.
     using Look = std::function<std::set<uid_t>()>;
 
     /// Waits at most `patience` for the first answer.
     Auditors(Look look, Microseconds patience);
-    /// Does not wait for the thread.
+    /// The destructor does not wait for the thread.
     ~Auditors();
     Auditors(const Auditors&) = delete;
     Auditors& operator=(const Auditors&) = delete;
 
     /// Returns whether the user may see all receipts. While the user database has not answered yet, the error is Unreachable for
-    /// all users but root: an auditor must not take their own receipts for all receipts.
+    /// all users except root: an auditor must not take their own receipts for all receipts.
     Result<bool> seesAll(uid_t uid) const;
 
 private:

@@ -9,8 +9,9 @@
 namespace pinfold {
 
 struct ArchiveServiceOptions {
-    std::filesystem::path root = "/"; ///< the directory before every path of the configuration's files; only tests change it
-    Microseconds idle = 5min;         ///< the service exits after this time without a connection
+    /// The directory that is put before all paths of the configuration's files; only tests change it.
+    std::filesystem::path root = "/";
+    Microseconds idle = 5min; ///< the service exits after this time without a connection
     bool help = false;
     bool version = false;
 };

@@ -21,7 +21,7 @@ struct SqlQuery {
     bool operator==(const SqlQuery&) const = default;
 };
 
-/// Names one run of a job. All members are texts of the server.
+/// Names one run of a job. All members are texts that the server has returned.
 struct RunOfJob {
     std::string cluster;
     std::string key;
@@ -30,7 +30,8 @@ struct RunOfJob {
     std::string since; ///< the earliest end of the run on any host
 };
 
-/// Names a receipt in the list that begins with the newest receipt. All members are texts of the server.
+/// Says where a receipt is in the list of receipts, which begins with the newest receipt. All members are texts that the server
+/// has returned.
 struct ReceiptPlace {
     std::string ended;
     std::string node;
@@ -45,22 +46,22 @@ struct ReceiptSelection {
     std::optional<RunOfJob> run = {}; ///< only receipts of this run
 };
 
-/// A page has at most `rows` receipts, and at most `bytes` bytes apart from its last receipt. It has at least one receipt if
-/// there is one.
+/// A page has at most `rows` receipts. Without its last receipt, a page has at most `bytes` bytes. A page has at least one
+/// receipt, if there is any receipt.
 struct PageSize {
     std::uint32_t rows;
     std::size_t bytes;
 };
 
-/// Selects the next receipts after the place `after`, or the first receipts, in the order newest first. The columns are `ended`,
-/// `node` and `id`, which are the place, and `body`.
+/// Selects the receipts that follow the place `after`, or the first receipts if `after` is unset. The newest receipt comes first.
+/// The columns are `ended`, `node` and `id`, which make the place of the receipt, and `body`, which is the receipt as JSON.
 SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<ReceiptPlace>& after, PageSize size);
 
 /// Returns a time as PostgreSQL reads it. A time after the year 9999 becomes the end of that year.
 std::string timestamp(RealTime time);
 
-/// Selects the newest run of a job that the user `visibleTo` may see; everybody may see it if `visibleTo` is unset. The result
-/// has no row or one row with the columns `cluster`, `run`, `uid` and `since`.
+/// Selects the newest run of a job. If `visibleTo` is set, only runs of this user count. The result has no row or one row, with
+/// the columns `cluster`, `run`, `uid` and `since`.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo);
 
 /// Returns true if pinfoldd itself gave the job its key. The pinfoldd of another node gives the same key to another job, so the

@@ -24,7 +24,7 @@ struct ReceiptRequest {
     bool begun = false;                         ///< the answer has its first page
     std::optional<ReceiptPlace> after = {};     ///< the last receipt in the answer
     std::optional<ReportPeriod> report = {};    ///< see ArchiveQuery
-    std::vector<ReportQuery> queries = {};      ///< the queries of the report that are not in the answer yet, the next one last
+    std::vector<ReportQuery> queries = {};      ///< the queries of the report that are still to run, the next query last
 };
 
 struct ReceiptPage {
@@ -32,13 +32,14 @@ struct ReceiptPage {
     bool last = false;      ///< no further page follows
 };
 
-/// Remembers for a moment why the database cannot be reached. While the database is down, all requests then get their answer as
-/// soon as one thread has found out. Several threads may use an Outage.
+/// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, all
+/// requests get this answer at once. Several threads may use an Outage.
 class Outage {
 public:
     static constexpr Microseconds kRemembered = 1s;
 
-    /// Also writes the error to standard error, unless it has done so a moment ago.
+    /// Remembers the error, and writes it to standard error. An error with the same message as the error before it is written at
+    /// most once a minute.
     void noticed(const Error& error);
     std::optional<Error> present() const;
 

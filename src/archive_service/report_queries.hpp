@@ -9,13 +9,15 @@
 
 namespace pinfold {
 
-/// Holds the query for one table of the site report. Its parameters $1 and $2 are the beginning and the end of the time.
+/// Holds the query for one table of the site report. The parameters $1 and $2 of the query are the beginning and the end of the
+/// period.
 struct ReportQuery {
     std::string name; ///< the name of the file without ".sql"
     std::string sql;
 };
 
-/// Reads all files NAME.sql in the directory, by name. Error: Internal, if there is none, or a file cannot be read.
+/// Reads all files NAME.sql in the directory, in the order of their names. The error is Internal if no such file exists, or if a
+/// file cannot be read.
 Result<std::vector<ReportQuery>> readReportQueries(const std::filesystem::path& directory);
 
 } // namespace pinfold

@@ -16,9 +16,9 @@ namespace pinfold {
 
 struct ReceiptRequest;
 
-/// Gives requests to threads that work on them. Users take turns, so a user with many requests waits for their own requests, and
-/// not everybody else. At most kMostAtOnce requests of one user are worked on at the same time, so that slow requests of one user
-/// leave threads for others. Several threads may use a RequestTurns.
+/// Gives requests to threads that work on them. Users take turns. So many requests of one user delay that user, but not the other
+/// users. The threads work on at most kMostAtOnce requests of one user at the same time. So slow requests of one user leave
+/// threads for other users. Several threads may use a RequestTurns.
 class RequestTurns {
 public:
     static constexpr std::size_t kMostAtOnce = 2;
@@ -30,7 +30,7 @@ public:
     };
 
     void add(Item item);
-    /// Removes a request that nobody works on yet. Does nothing if the request does not wait.
+    /// Removes a request that waits for a thread. Does nothing if a thread already works on the request.
     void remove(uid_t uid, std::uint64_t id);
     /// Waits for the next request. After the work, the thread must call finished(). Returns nullopt after close().
     std::optional<Item> take();

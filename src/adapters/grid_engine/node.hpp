@@ -18,8 +18,8 @@ namespace pinfold {
 /// The error is Internal, with a list of the searched directories.
 Result<std::string> findRealShepherd();
 
-/// Finds the user. The error is InvalidArgument if the name service does not know the user. (If the name service does not know a
-/// job's user, sge_execd holds the job, too.)
+/// Finds the user with the given name. The error is InvalidArgument if the name service does not know the user. (sge_execd also
+/// holds a job whose user the name service does not know.)
 Result<JobOwner> findOwner(const std::string& name);
 
 /// Returns all hyper-threads of the given cores, or an empty list if the node does not have the cores.

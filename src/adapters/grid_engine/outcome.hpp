@@ -37,9 +37,9 @@ GridEngineVerdict verdictOn(ErrorCode failure);
 std::optional<ExitState> exitFromUsage(std::string_view usage);
 
 /// Returns new contents for Grid Engine's file "usage". If the receipt has larger times or a larger memory peak than the file
-/// "usage", the receipt's values replace the values in the file. The shepherd's figures lack processes for which no parent called
-/// wait(2), and processes that left their parents. If the job has had several tasks on this host, the file "usage" stays as it
-/// is. Each task has its own shepherd, and each shepherd would count the whole job.
+/// "usage", the receipt's values replace the values in the file. The shepherd's figures do not contain processes for which no
+/// parent called wait(2), and processes that left their parents. If the job has had several tasks on this host, the file "usage"
+/// stays as it is. Each task has its own shepherd, and each shepherd would count the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
 /// Returns contents for Grid Engine's file "usage", for a shepherd that was killed before it wrote this file. The times in the

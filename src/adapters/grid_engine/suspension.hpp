@@ -7,7 +7,7 @@
 namespace pinfold {
 
 /// Freezes the job when sge_shepherd would send SIGSTOP to the job's process group. (SIGSTOP does not reach processes that have
-/// left the process group.) sge_execd replaces the signals that it sends to a shepherd (execd_signal_queue.c). SIGTTIN stands
+/// left the process group.) sge_execd sends some signals to a shepherd as other signals (execd_signal_queue.c): SIGTTIN stands
 /// for the signal in the file "signal", SIGTSTP for SIGKILL, and SIGUSR2 for SIGXCPU.
 class Suspension {
 public:

@@ -42,14 +42,15 @@ struct GridEngineJob {
     std::uint64_t slots = 1;           ///< the number of the job's slots on this host
     std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; the list may be empty
     GridEngineOutput output;           ///< the file for the standard error of a batch job
-    /// If shepherdSuspendsAlone is true, the shepherd suspends the job with a single signal. The site has no suspend method of
-    /// its own, and Grid Engine sends no warning signal before the suspension.
+    /// If shepherdSuspendsAlone is true, the shepherd suspends the job with a single signal. In this case, the site has no
+    /// suspend method of its own, and Grid Engine sends no warning signal before the suspension.
     bool shepherdSuspendsAlone = false;
 };
 
-/// Reads a job. `directory` is the shepherd's spool directory: <execd's>/active_jobs/<job>.<task>, with a further /<id> for a
-/// slave task. If the user may have added lines to the configuration, the lowest value of each limit counts. The error is
-/// InvalidArgument if the configuration lacks the job's id or the job's owner, or has two different values for one of them.
+/// Reads a job. `directory` is the shepherd's spool directory: <spool directory of sge_execd>/active_jobs/<job>.<task>, with a
+/// further /<id> for a slave task. If the user may have added lines to the configuration, the lowest value of each limit counts.
+/// The error is InvalidArgument if the configuration lacks the job's id or the job's owner, or has two different values for one
+/// of them.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
 /// Adds facts to the identity of a job. `environment` has the variables of the spool file `environment`. The user's own qsub has
@@ -57,8 +58,8 @@ Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEn
 /// written.
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile);
 
-/// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". At its end, "binding" has the topology of the
-/// node, in which lower case letters stand for the job's cores.
+/// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value ends with the topology of the node,
+/// in which lower case letters stand for the job's cores.
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding);
 
 } // namespace pinfold

@@ -34,9 +34,9 @@ struct SlurmFacts {
     std::uint32_t restarts = 0;  ///< S_SLURM_RESTART_COUNT
 };
 /// Makes the identity of a job, except the names of its nodes. `variable` returns a variable of the batch script's environment,
-/// or an empty text. slurmd overwrites SLURM_JOB_PARTITION, SLURM_JOB_NUM_NODES and SLURM_JOB_NODELIST, and SLURM_JOB_ACCOUNT if
-/// slurmctld knows an account. The user's sbatch has written all variables that slurmd does not overwrite. The environment of a
-/// step without the batch script comes from the user's srun alone, so `variable` must return nothing in that step.
+/// or an empty text. slurmd overwrites SLURM_JOB_PARTITION, SLURM_JOB_NUM_NODES and SLURM_JOB_NODELIST. If slurmctld knows an
+/// account, slurmd also overwrites SLURM_JOB_ACCOUNT. The user's sbatch has written all other variables. In a step without the
+/// batch script, the whole environment comes from the user's srun, so `variable` must return an empty text.
 JobIdentity slurmIdentity(const SlurmFacts& facts, const std::function<std::string(const char* name)>& variable);
 
 /// The batch script is the step with the number kSlurmBatchStep (SLURM_BATCH_SCRIPT of slurm/slurm.h).
@@ -54,8 +54,8 @@ WrapperCreate slurmRequest(const SlurmTask& task);
 /// the process.
 bool slurmContains(std::string_view cgroups);
 
-/// Reads an exit status in the form of wait(2). If the number is not in the form of wait(2), the result is an unknown
-/// ExitState. (If Slurm does not know how a job ended, Slurm writes a number that is not in the form of wait(2).)
+/// Reads an exit status in the form of wait(2). For any other number, the result is an unknown ExitState. (Slurm writes another
+/// number if it does not know how a job ended.)
 ExitState exitFromWaitStatus(std::uint32_t status);
 
 /// Reads SLURM_JOB_EXIT_CODE of an epilogue: an exit status in the form of wait(2), as a decimal number. If SLURM_JOB_EXIT_CODE

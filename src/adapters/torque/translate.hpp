@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Translates the arguments and the environment that pbs_mom gives its scripts and its job starter into requests for pinfoldd.
-// The code does no I/O. The code can trust job ids, user names and texts that only pbs_mom writes. The code must not trust
-// resource lists and a task's environment, because users can influence them.
+// Makes requests for pinfoldd from the arguments and the environment that pbs_mom gives its scripts and its job starter. The code
+// does no I/O. The code can trust job ids, user names and texts that only pbs_mom writes. The code must not trust resource lists
+// and a task's environment, because users can influence them.
 #pragma once
 
 #include "base/result.hpp"
@@ -35,7 +35,7 @@ Result<std::string> jobKey(std::string_view jobId);
 struct Processors {
     std::uint64_t here = 1;  ///< the number of the job's processors on this host
     std::uint64_t whole = 1; ///< the number of the job's processors on all hosts
-    bool sure = false;       ///< `here` is exact, and not just an estimate for the job's weight
+    bool sure = false;       ///< true if `here` is exact, false if `here` is an estimate for the job's weight
 };
 
 /// Counts the processors of a job. `nodeFile` is the text of the file $PBS_NODEFILE. On sister hosts, which do not have the
@@ -52,8 +52,8 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
 /// Returns the arguments with which epilogue and epilogue.parallel call pinfold to end the job. Error: InvalidArgument.
 Result<Words> endArguments(const Words& argv, const Environment& environment);
 
-/// Describes the task that the process of the job starter becomes. The role Batch means "the batch script, unless the job
-/// already has a batch script".
+/// Describes the task that the process of the job starter becomes. With the role Batch, the process becomes the batch script, or
+/// a further task if the job already has a batch script.
 struct Task {
     std::string key;
     WrapperRole role = WrapperRole::Task;
