@@ -7,7 +7,7 @@
 namespace pinfold {
 
 /// Acts like std::optional, but an unset value takes only the room of a pointer. Boxed is for large members that are unset in
-/// most objects, such as the figures that only jobs at their end have.
+/// most objects, such as figures that a job has only at its end.
 template <class T> class Boxed {
 public:
     Boxed() = default;

@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 /// in systemd. UINT64_MAX means "infinity", and is greater than all other values.
 using Microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 
-/// kForever is the duration "infinity", and means for ever, or that there is no limit.
+/// kForever is the duration "infinity". It means "for ever" or "no limit".
 constexpr Microseconds kForever = Microseconds::max();
 
 /// Reads a clock of the kernel (clock_gettime(2)). Each clock has its own type for points in time.

@@ -26,8 +26,8 @@ std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
 
 /// Returns true if printable() would change nothing in the text except backslashes.
 bool isPrintable(std::string_view bytes);
-/// Does the same as printable(), except that a text in which only backslashes would be escaped stays as it is. Two programs can
-/// therefore call legible() for the same text, one after the other.
+/// Does the same as printable(), but does not change a text in which printable() would escape only backslashes. So a second call
+/// of legible(), for example in another program, does not change the text again.
 std::string legible(std::string_view bytes, std::size_t maxBytes);
 
 } // namespace pinfold

@@ -10,10 +10,10 @@ constexpr const char* kConfigDirectory = "/etc/pinfold";
 
 constexpr const char* kRuntimeDirectory = "/run/pinfold";
 constexpr const char* kRecordsDirectory = "/run/pinfold/jobs"; ///< the directory with the records of live jobs
-/// The directory contains receipts that wait for the history.
+/// The directory with the receipts that pinfoldd could not write to the history yet.
 constexpr const char* kKeptReceiptsDirectory = "/run/pinfold/receipts";
 constexpr const char* kProfilesDirectory = "/run/pinfold/profiles"; ///< the unfinished profiles of live jobs
-/// The file contains the setting jobs.on_failure, for programs that get no answer from pinfoldd.
+/// The file with the setting jobs.on_failure, which programs read if they get no answer from pinfoldd.
 constexpr const char* kFailurePolicyFile = "/run/pinfold/on-failure";
 constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 
@@ -23,7 +23,8 @@ constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 /// The file in which pinfold-ship says which receipts are in the site's archive (see SentPosition).
 constexpr const char* kSentFile = "/var/lib/pinfold-ship/sent";
 
-/// The metrics of pinfold-ship. Its user may not write to the directory of node_exporter.
+/// The file with the metrics of pinfold-ship. The file is not in the directory of node_exporter, because the user of pinfold-ship
+/// may not write there.
 constexpr const char* kShipMetricsFile = "/var/lib/pinfold-ship/pinfold-ship.prom";
 
 /// Returns the path below `root` that corresponds to a path below /.

@@ -23,8 +23,8 @@ public:
 
     CallerResolver(sdbus::IConnection& connection, const CallerLimits& clients);
 
-    /// Calls `done` with the caller, sometimes before resolve() returns. Fails with Denied if the bus does not know the user, for
-    /// instance because the caller has disconnected, and with Busy if too many calls of the sender already wait.
+    /// Calls `done` with the caller, sometimes before resolve() returns. Fails with Busy if too many calls of the sender already
+    /// wait. Fails with Denied if the bus does not know the user, for instance because the caller has disconnected.
     void resolve(const std::string& sender, Done done);
 
     /// Returns the caller that an earlier resolve() has found, or nullopt if resolve() has not found the caller yet.

@@ -118,8 +118,8 @@ private:
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // An exception because the bus has gone away is not a bug: the event loop also notices the loss of the bus, and
-            // pinfoldd starts again.
+            // If the bus has gone away, an exception is not a bug. The event loop also notices the loss of the bus, and pinfoldd
+            // starts again.
             if (const auto name = dbus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);

@@ -79,8 +79,9 @@ public:
     /// Returns the names of the job's limits that the kernel does not enforce.
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
-    /// Asks with one call, which matters if there are many jobs. A job that ended since listJobs() is the error NoSuchJob, and
-    /// a job that was only being created then may be the error Busy.
+    /// Says what a live job holds on the node. The function makes only one call on the bus, because there may be many jobs. The
+    /// error is NoSuchJob if the job has ended since listJobs(). The error may be Busy if pinfoldd was still creating the job at
+    /// the time of listJobs().
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;

@@ -22,7 +22,7 @@ Reconciliation reconciliationFrom(const Dict& dict);
 
 /// Makes the property Resources.
 Dict toDict(const NodeResources& resources);
-/// Reads the property Resources from the properties of the manager object. An older pinfoldd does not have the property, and all
+/// Reads the property Resources from the properties of the manager object. If an older pinfoldd does not have the property, all
 /// members of the result are unset.
 NodeResources resourcesFrom(const Dict& properties);
 
