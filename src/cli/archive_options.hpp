@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes the options of `pinfold archive`. pinfold has them for the help and the completions, and archive-admin, which does
-// the work, reads them.
+// Describes the options of `pinfold archive`. pinfold uses the options for the help and the completions. The program
+// archive-admin reads the options and does the work.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,16 +15,16 @@ namespace pinfold {
 
 struct ArchiveOptions {
     std::string action; ///< init, upgrade, status or prune
-    std::string host;   ///< the name of the server, or the directory of its socket; empty is the socket of this host
+    std::string host;   ///< the name of the server, or the directory of its socket; if empty, the socket on this host
     std::uint16_t port = 5432;
     std::string database = "pinfold";
     std::string user = "postgres";
-    // The files are for a connection to the name of a server.
+    // The files `certificate`, `key` and `ca` are for a connection to a server by its name.
     std::string certificate = "/etc/pinfold/archive/node.crt";
     std::string key = "/etc/pinfold/archive/node.key";
     std::string ca = "/etc/pinfold/archive/ca.crt";
     std::optional<Microseconds> olderThan;
-    std::string sql = PINFOLD_ARCHIVE_SQL; ///< the directory of the files of all versions of the tables
+    std::string sql = PINFOLD_ARCHIVE_SQL; ///< the directory with the SQL files for all versions of the tables
 };
 
 constexpr const char* kArchiveSummary = "make, upgrade, check and prune the archive of a site";

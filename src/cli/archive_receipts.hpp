@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Asks the site's archive of receipts, on hosts whose configuration says so.
+// Gets receipts from the site's archive, if the configuration of this host says so.
 #pragma once
 
 #include "archive_client/archive_protocol.hpp"
@@ -10,9 +10,9 @@
 
 namespace pinfold {
 
-/// Returns whether the configuration has archive.ask = true. If the caller cannot read the configuration, the answer is no,
-/// unless this host has the socket of the archive. The error then is ConfigInvalid, because the receipts of this host alone could
-/// be taken for all receipts.
+/// Returns true if the configuration has archive.ask = true. If the configuration cannot be read, and this host has the socket of
+/// the archive, the error is ConfigInvalid: otherwise, a user could take the receipts of this host alone for all receipts. If the
+/// configuration cannot be read, and this host does not have the socket, the result is false.
 Result<bool> asksArchive();
 
 /// Gets receipts from the archive. Prints a message to standard error if the answer has receipts that this version of pinfold

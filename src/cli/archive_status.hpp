@@ -13,20 +13,20 @@
 
 namespace pinfold {
 
-/// A node sends a sign of life each 5 minutes. A node is silent if three of them are missing.
+/// A node sends a sign of life each 5 minutes. A node is silent if three signs of life are missing.
 constexpr Microseconds kArchiveSilence = 15min;
 
-/// One row of the view pinfold.status. All times are of the server's clock.
+/// Holds one row of the view pinfold.status. All times are from the server's clock.
 struct ArchiveNode {
     std::string node;
     std::string epoch;
-    std::uint64_t position = 0; ///< the archive has the receipts up to this sequence, apart from those that are missing
+    std::uint64_t position = 0; ///< the archive has the receipts up to this sequence, except the missing receipts
     std::uint64_t newest = 0;   ///< the highest sequence that the node had when it last sent receipts
     std::uint64_t unsent = 0;
     RealTime seen{};                  ///< the last sign of life
-    std::optional<RealTime> complete; ///< the last time at which the archive had all receipts of the node; unset if it never had
-    std::uint64_t missing = 0;        ///< receipts that the node no longer had when it should send them
-    std::uint64_t rejected = 0;       ///< receipts that the archive keeps as a text only
+    std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset if it never had all
+    std::uint64_t missing = 0;        ///< the number of receipts that the node no longer had when it wanted to send them
+    std::uint64_t rejected = 0;       ///< the number of receipts that the archive stores only as a text
     std::uint64_t replacedHistories = 0;
     std::int64_t clockOff = 0; ///< the node's clock minus the server's clock, in microseconds
 };
@@ -39,7 +39,8 @@ struct ArchiveStatus {
     bool complete() const;
 };
 
-/// Says why the archive may not have all receipts of the node, such as "3 receipts missing". The text is empty if it has.
+/// Says why the archive may not have all receipts of the node, such as "3 receipts missing". The text is empty if the archive has
+/// all receipts of the node.
 std::string archiveTrouble(const ArchiveNode& node, RealTime now, const TableStyle& style);
 
 /// Returns a sentence about the whole site, and a table of the nodes with trouble.

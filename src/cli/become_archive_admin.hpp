@@ -3,8 +3,9 @@
 
 namespace pinfold {
 
-/// Executes archive-admin with the same words, if they are `pinfold archive ...` and archive-admin is installed. pinfold itself
-/// does not use libpq, because most hosts have no archive. Otherwise, becomeArchiveAdmin() does nothing.
+/// Executes archive-admin with the same words, if the command line is `pinfold archive ...` and archive-admin is installed.
+/// Otherwise, becomeArchiveAdmin() does nothing. archive-admin is a separate program, because it needs libpq, and most hosts have
+/// no archive.
 void becomeArchiveAdmin(int argc, char** argv);
 
 } // namespace pinfold

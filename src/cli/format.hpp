@@ -25,8 +25,9 @@ std::string exitText(const ExitState& exit);
 /// such as "2025-11-20".
 std::string formatShort(RealTime time, RealTime now);
 
-/// Reads a local time such as "2026-11-20", "2026-11-20 12:00[:30]" or "today", a time with its zone such as
-/// "2026-11-20T12:00:00Z" or "2026-11-20T13:00:00+01:00", "-1h" or "now". Error: InvalidArgument.
+/// Reads a time. A local time has a form such as "2026-11-20", "2026-11-20 12:00[:30]" or "today". A time with its zone has a
+/// form such as "2026-11-20T12:00:00Z" or "2026-11-20T13:00:00+01:00". A time relative to `now` is "now" or has a form such as
+/// "-1h". Error: InvalidArgument.
 Result<RealTime> parseWhen(const std::string& text, RealTime now);
 
 } // namespace pinfold

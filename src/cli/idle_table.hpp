@@ -18,7 +18,8 @@ struct IdleRow {
     Idleness idleness;
 };
 
-/// Holds the idle jobs, and the keys of the jobs of which it is not known whether they are idle.
+/// Holds the idle jobs. If pinfold does not know whether a job is idle, the key of the job is in `withoutCpus` or
+/// `withoutProfile`.
 struct IdleListing {
     Microseconds since{};
     std::uint32_t share = 0; ///< in percent

@@ -11,9 +11,9 @@ namespace pinfold {
 /// Asks pinfoldd for all data of a live job that the caller may see. The errors are those of ManagerClient.
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
-/// Asks for the data of the jobs, except for their lists of processes. A job that is only being created, and a job about which
-/// the caller may not ask, are in the result with JobDetail::job alone. A job that has ended since listJobs() is not in the
-/// result. Errors: Unreachable, TimedOut and Busy.
+/// Asks for the data of the jobs, except for their lists of processes. If pinfoldd is still creating a job, or if the caller may
+/// not ask about a job, the result has only the member JobDetail::job of that job. A job that has ended since listJobs() is not
+/// in the result. Errors: Unreachable, TimedOut and Busy.
 Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs);
 
 } // namespace pinfold

@@ -17,16 +17,16 @@ std::string journalLine(const JournalEntry& entry, const Terminal& terminal);
 /// Returns all fields of a journal entry as one line of JSON, like `journalctl --output=json --all`.
 std::string jsonJournalEntry(const JournalEntry& entry);
 
-/// A warning or an error of pinfoldd in the journal.
+/// Describes a warning or an error of pinfoldd in the journal.
 struct DaemonMessage {
     RealTime time{};
     bool isError = false; ///< false for a warning
     std::string message;  ///< printable
 };
 
-/// Returns the last few warnings and errors of pinfoldd, oldest first. These are the entries that the metric
-/// pinfold_errors_total counts, and the lines that pinfoldd writes to its standard error. Warnings about what jobs did are not
-/// among them, such as leftovers. The result is nullopt if the caller may not read the journal.
+/// Returns the last few warnings and errors of pinfoldd, oldest first. The metric pinfold_errors_total counts the same warnings
+/// and errors, and pinfoldd also writes them to its standard error. Warnings about what jobs did, for example about leftovers,
+/// are not in the result. The result is nullopt if the caller may not read the journal.
 std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon();
 
 /// Returns the last lines of a unit's journal that the caller may read.

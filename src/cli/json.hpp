@@ -32,7 +32,7 @@ struct JobDetail {
     std::optional<std::vector<JobProcess>> processes = {}; ///< set if the caller may see the processes
 };
 
-/// Returns the JSON document of `pinfold list`. It has only the members of JobDetail::job.
+/// Returns the JSON document of `pinfold list`. The document has only the members of JobDetail::job.
 std::string jsonJobs(const std::vector<JobDetail>& jobs);
 std::string jsonJob(const JobDetail& detail);
 std::string jsonLimits(const std::string& job, const ResourceLimits& limits, const std::vector<std::string>& notEnforced);

@@ -17,7 +17,7 @@ struct ListColumn {
     Column column;
     std::function<std::string(const JobDetail&)> text;
     std::function<bool(const JobDetail&, const JobDetail&)> before;
-    bool needsDetail = false; ///< the column shows more of a job than JobDetail::job, which pinfoldd tells only job by job
+    bool needsDetail = false; ///< the column needs more than JobDetail::job, so pinfold must ask pinfoldd about each job
 };
 
 /// Returns the columns with the given names. Without names, the result is the default columns. Error: InvalidArgument.

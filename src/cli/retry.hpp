@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Repeats calls to which pinfoldd has no answer yet.
+// Repeats calls that pinfoldd cannot answer yet.
 #pragma once
 
 #include "bus_client/manager_client.hpp"
@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Makes a call, and repeats the call for at most `patience` while it fails with the error `code`. Use it only for calls that may
-/// safely be made twice.
+/// Makes a call, and repeats the call for at most `patience` while it fails with the error `code`. Use retryWhile() only for
+/// calls that may safely be made twice.
 template <class F>
 auto retryWhile(ErrorCode code, std::chrono::milliseconds patience, std::chrono::milliseconds pause, F&& call) {
     const auto deadline = std::chrono::steady_clock::now() + patience;

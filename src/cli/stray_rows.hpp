@@ -36,7 +36,7 @@ struct StrayRun {
     std::string mode;
     bool dryRun = false;
     bool acted = false; ///< the run acted on a stray; false if no stray needed an action, or if `reasons` is not empty
-    std::vector<std::string> reasons; ///< unknown facts, because of which the run does nothing
+    std::vector<std::string> reasons; ///< the facts that pinfold does not know; if there are any, the run does nothing
     std::vector<std::string> unread;  ///< why command lines are not known, with one line for each process
     std::vector<StrayRow> rows;
 };

@@ -20,7 +20,7 @@ namespace pinfold {
 inline constexpr std::size_t kHistoryCells = 12;
 
 /// Holds what a job used over time, as lines of kHistoryCells block characters. The last block character is the time just before
-/// pinfoldd's last look at the job. In each line, a full block is the highest of the line's values.
+/// pinfoldd's last look at the job. In each line, a full block stands for the highest value of the line.
 struct TopHistory {
     std::string memory; ///< the job's anonymous and shared memory
     std::string cpu;
@@ -29,8 +29,8 @@ struct TopHistory {
 };
 
 /// Keeps the histories of jobs, and asks pinfoldd for a history only now and then. pinfoldd refuses the calls of an ordinary user
-/// who makes more than 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. The rest is for the
-/// other programs of the user.
+/// who makes more than 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. The remaining calls are
+/// for other programs of the user.
 class TopHistories {
 public:
     using Ask = std::function<Result<Profile>(const std::string& key)>;

@@ -10,9 +10,9 @@
 
 namespace pinfold {
 
-/// Shows text on the terminal's alternate screen, and reads keys one by one. TopScreen restores the terminal's former state in
-/// its destructor, while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the program. Only
-/// one TopScreen may exist at a time, because the signal handlers of TopScreen use global variables.
+/// Shows text on the terminal's alternate screen, and reads keys one by one. TopScreen restores the terminal's former state at
+/// three times: in its destructor, while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the
+/// program. Only one TopScreen may exist at a time, because the signal handlers of TopScreen use global variables.
 class TopScreen {
 public:
     /// Returns true if standard output is a terminal with an alternate screen.
