@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// [archive]: where the site's archive of receipts is. All keys have valid defaults except `server`: if it is empty, the site
-/// has no archive, and the other keys have no effect.
+/// [archive]: where the site's archive of receipts is. All keys except `server` have valid defaults. If `server` is empty, the
+/// site has no archive, and the other keys have no effect.
 struct ArchiveConfig {
     std::string
         server; ///< server = "HOST" | "/DIR": the host of the PostgreSQL server, or the directory of its socket; may be ""
@@ -16,8 +16,8 @@ struct ArchiveConfig {
     std::string certificate = "/etc/pinfold/archive/node.crt"; ///< certificate = "/path": of this host, an absolute path
     std::string key = "/etc/pinfold/archive/node.key";         ///< key = "/path": the private key of `certificate`
     std::string ca = "/etc/pinfold/archive/ca.crt";            ///< ca = "/path": certificates that sign the server's certificate
-    /// max_unsent = "4G": bytes of history.db in use, from 1 MiB. Up to this size pinfoldd keeps receipts that are not in the
-    /// archive. The value kInfinity means that pinfoldd always keeps them.
+    /// max_unsent = "4G": bytes of history.db in use, from 1 MiB. Up to this size, pinfoldd keeps receipts that are not in the
+    /// archive. The value kInfinity means that pinfoldd always keeps these receipts.
     std::uint64_t maxUnsent = 4'294'967'296;
     bool ask = false; ///< ask = true: the command line on this host asks the archive
 

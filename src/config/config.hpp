@@ -40,9 +40,9 @@ struct Config {
         OnFailure onFailure = OnFailure::Refuse; ///< on_failure = "refuse" | "run-unconfined"
         bool allowUserJobs = false;              ///< allow_user_jobs = true: ordinary users may create jobs
         UnenforcedLimits unenforcedLimits = UnenforcedLimits::Refuse; ///< unenforced_limits = "refuse" | "warn"
-        std::uint64_t maxPerUser = 10000;                             ///< max_per_user: the most live jobs of one user
-        std::uint64_t maxTasks = 1000;        ///< max_tasks: the most live tasks of one job besides its batch script
-        std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: the most live tasks of all jobs of one user
+        std::uint64_t maxPerUser = 10000;     ///< max_per_user: the maximum number of live jobs of one user
+        std::uint64_t maxTasks = 1000;        ///< max_tasks: how many live tasks one job may have besides its batch script
+        std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: how many live tasks all jobs of one user may have
         /// linger = "60s": how long a job without a batch script stays after its last task has ended; 0 or more, or kForever.
         Microseconds linger = 60s;
         /// slots = "none" | "weight" | "quota" | "cpus": how the number of a job's slots decides the job's share of the CPUs
@@ -144,9 +144,10 @@ struct LoadedConfig {
     std::vector<std::string> warnings;        ///< warnings about unknown keys, "file:line:column: …"
 };
 
-/// Says in which directories loadConfig() looks for the configuration, the lowest priority first. If several directories have a
-/// main file, loadConfig() reads only the main file of the directory with the highest priority. Drop-ins come from all three
-/// directories. A drop-in replaces a drop-in of the same name in an earlier directory. A link to /dev/null disables a drop-in.
+/// Names the directories in which loadConfig() looks for the configuration. The first directory has the lowest priority. If
+/// several directories have a main file, loadConfig() reads only the main file of the directory with the highest priority.
+/// Drop-ins come from all three directories. A drop-in replaces a drop-in of the same name in an earlier directory. A link to
+/// /dev/null disables a drop-in.
 struct ConfigPaths {
     std::filesystem::path vendor = "/usr/lib/pinfold";
     std::filesystem::path runtime = kRuntimeDirectory;

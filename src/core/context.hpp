@@ -50,7 +50,7 @@ struct CoreContext {
     /// Returns the user's own id and the user's subordinate ids. Threads other than the loop's thread may also call idsOf
     /// (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
-    /// Asks the user database, which may take long. Only the thread of Lane::Names calls nameOfUser.
+    /// Asks the user database for the name of a user, which may take long. Only the thread of Lane::Names calls nameOfUser.
     std::function<Result<std::string>(uid_t)> nameOfUser = [](uid_t) -> Result<std::string> {
         return Error{ErrorCode::InvalidArgument, "there is no user database"};
     };

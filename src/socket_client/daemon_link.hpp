@@ -19,7 +19,7 @@ namespace pinfold {
 
 /// Holds the time limits of a wait for a caller that must not hang.
 struct Patience {
-    Microseconds untilRead = kForever;     ///< limits the time in which no pinfoldd reads the request
+    Microseconds untilRead = kForever;     ///< limits the time until pinfoldd reads the request
     Microseconds untilAnswered = kForever; ///< limits the whole wait
 };
 

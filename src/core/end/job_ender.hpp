@@ -41,7 +41,8 @@ namespace pinfold {
 // unkillableTimer                      | -                                      | UnkillablePolicy: SIGKILL again, then report
 //
 // begin() stores the cause and calls stop(). stop() leads to terminate(), and terminate() leads to kill(). If there is nothing to
-// wait for, each step follows at once. clang-format on
+// wait for, each step follows at once.
+// clang-format on
 class JobEnder {
 public:
     struct Parts {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps what the receipt says about each task of a job: which program ran when, and what it used. systemd removes the cgroup of a
 // scope with all counters as soon as the scope is empty, usually within a millisecond. So pinfoldd reads the figures of a task
-// when it learns that the scope is empty, before it does anything else. In case that systemd was faster, pinfoldd also reads the
-// figures while the task runs, with each look of Sampler and when the leader has ended.
+// when it learns that the scope is empty, before it does anything else. systemd may still be faster than pinfoldd. So pinfoldd
+// also reads the figures at each look of Sampler while the task runs, and when the leader has ended.
 #pragma once
 
 #include "core/context.hpp"
@@ -26,9 +26,9 @@ void dropTask(Job& job, std::uint32_t number);
 /// script, lookAtTasks() reads only the name of the program, and only once.
 void lookAtTasks(const CoreContext& context, Job& job);
 /// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job was too
-/// short for a look and has no supervisor, lookAtEnd() also reads the name of the program that the batch script ran: such a
-/// leader executes the program after its start, and its parent may not have reaped it yet. A supervisor gives the leader the
-/// right name before the start.
+/// short for a look of Sampler, lookAtEnd() also reads the name of the program that the batch script ran. This is possible if the
+/// leader's parent has not reaped the leader yet. A job with a supervisor does not need this, because the supervisor gives the
+/// leader the right name before the start. Any other leader executes the program only after its start.
 void lookAtEnd(const CoreContext& context, Job& job, std::uint32_t number);
 /// Call endTask() when the task has no process any more. If the cgroup of the task still exists, the figures are exact.
 void endTask(const CoreContext& context, Job& job, std::uint32_t number);
@@ -39,7 +39,8 @@ void continueTasks(Job& job);
 /// Stores how the leader of a further task ended. Returns false if the exit state is known already, or if no listed task with
 /// this number has the leader.
 bool reportExit(Job& job, std::uint32_t number, pid_t leader, const ExitState& exit);
-/// Returns the list of tasks for the receipt of a job that is over. The rest of the receipt must have its values already.
+/// Returns the list of tasks for the receipt of a job that is over. All other members of the receipt must have their values
+/// already.
 std::vector<TaskReceipt> taskListOf(const Job& job, const Receipt& receipt);
 
 } // namespace pinfold

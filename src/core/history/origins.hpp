@@ -18,7 +18,7 @@ class Origins {
 public:
     explicit Origins(CoreContext& context) : context_(context) {}
 
-    /// Asks for the name of the owner of a job that runs, unless the name is known.
+    /// Asks for the name of the owner of a running job, if the name is not known yet.
     void expect(uid_t owner);
     Origin of(const JobRecord& record) const;
     /// Returns the name of the user, or nullopt if the user database has not told the name yet. If the user database had no

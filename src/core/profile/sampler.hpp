@@ -28,9 +28,9 @@ public:
     std::string finish(Job& job) const;
     /// Removes what Sampler has stored about a job that has left the registry.
     void forget(const Job& job);
-    /// Counts the live jobs that used less than idle.share of the CPUs that they hold over the time idle.since. Jobs that are
-    /// younger do not count, and neither do jobs without slots and without a limit of CPUs. Returns nullopt if Sampler does not
-    /// look at jobs.
+    /// Counts the idle jobs. A running job is idle if it used less than idle.share of its CPUs over the time idle.since. A job
+    /// that is younger than idle.since does not count. A job without slots and without a limit of CPUs does not count either.
+    /// Returns nullopt if Sampler does not look at jobs.
     std::optional<std::size_t> idleCount() const;
     /// Starts or stops the looks at the jobs after a change of profile.interval.
     void configChanged();

@@ -33,7 +33,8 @@ void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
-/// Writes that the job is near its limit `limit`. `words` say how near: "reaches its run time limit of 2h in 5min".
+/// Writes that the job is near its limit `limit`. `words` says how near the limit is, for example "reaches its run time limit of
+/// 2h in 5min".
 void logLimitNear(const CoreContext& context, const Job& job, const std::string& limit, const std::string& words);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);

@@ -35,7 +35,7 @@ private:
         BootTime began{}; ///< the time at which the user's present stretch began
         std::size_t bytes = 0;
         std::uint64_t unsaid = 0; ///< the number of processes that the journal does not name
-        EventHandle end;          ///< the timer for the end of kStretch; set only if there is something to log then
+        EventHandle end;          ///< the timer for the end of kStretch; set only if there will be something to log at that time
     };
 
     Share& shareOf(uid_t user);

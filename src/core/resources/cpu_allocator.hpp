@@ -12,13 +12,13 @@ namespace pinfold {
 
 struct CpuRequest {
     unsigned cpus = 0;      ///< the number of CPUs, at least 1; with `exclusive`, 0 means all CPUs that exist
-    bool exclusive = false; ///< the job needs all usable CPUs; allocateCpus() refuses the request unless all of them are free
+    bool exclusive = false; ///< the job needs all usable CPUs; allocateCpus() refuses the request if one of them is taken
 };
 
 struct CpuAllocation {
     CpuList cpus; ///< the job's CPUs, at least as many as the job asked for
-    /// No other job may get the CPUs in `reserved`. With `exclusive`, `reserved` contains all usable CPUs, and otherwise `cpus`.
-    /// With HyperThreads::Idle, `reserved` also contains the other hyper-threads of the cores.
+    /// No other job may get the CPUs in `reserved`. With `exclusive`, `reserved` contains all usable CPUs. Without `exclusive`,
+    /// `reserved` contains `cpus`. With HyperThreads::Idle, `reserved` also contains the other hyper-threads of the cores.
     CpuList reserved;
     CpuList memoryNodes; ///< the NUMA nodes of `cpus`
 
@@ -26,16 +26,16 @@ struct CpuAllocation {
 };
 
 /// Chooses whole cores for a job. If one hyper-thread of a core is taken, the core is not free. A core may have hyper-threads
-/// that jobs may not use. With HyperThreads::Count, a job can get the usable hyper-threads of a core that has other, unusable
-/// ones. With HyperThreads::Share and HyperThreads::Idle, no job gets a core with unusable hyper-threads. The job gets CPUs of
-/// one L3 cache if an L3 cache has enough free CPUs. If no L3 cache has enough free CPUs, the job gets CPUs of one NUMA node, or
-/// else of one package. Among several possible places, allocateCpus() prefers the fewest NUMA nodes, and after that the fewest L3
-/// caches. Among places with equal numbers of NUMA nodes and L3 caches, allocateCpus() prefers the place with the fewest free
-/// CPUs, so that large jobs find large free places. Among places that are equal by all criteria, allocateCpus() takes the place
-/// whose CPUs have the lowest numbers. The argument `usable` lists the CPUs of the node that jobs may use. The argument `taken`
-/// lists the CPUs that other jobs have reserved. The same arguments always give the same result. The error is LimitInvalid if the
-/// request asks for no CPUs, or for more CPUs than jobs may use on this node. The error is Busy if the request asks for more CPUs
-/// than are free now.
+/// that jobs may not use. With HyperThreads::Count, a job can get the usable hyper-threads of a core, even if other hyper-threads
+/// of the core are unusable. With HyperThreads::Share and HyperThreads::Idle, no job gets a core with unusable hyper-threads. The
+/// job gets CPUs of one L3 cache if an L3 cache has enough free CPUs. If no L3 cache has enough free CPUs, the job gets CPUs of
+/// one NUMA node, or else of one package. Among several possible places, allocateCpus() prefers the fewest NUMA nodes, and after
+/// that the fewest L3 caches. Among places with equal numbers of NUMA nodes and L3 caches, allocateCpus() prefers the place with
+/// the fewest free CPUs, so that large jobs find large free places. Among places that are equal by all criteria, allocateCpus()
+/// takes the place whose CPUs have the lowest numbers. The argument `usable` lists the CPUs of the node that jobs may use. The
+/// argument `taken` lists the CPUs that other jobs have reserved. The same arguments always give the same result. The error is
+/// LimitInvalid if the request asks for no CPUs, or for more CPUs than jobs may use on this node. The error is Busy if the
+/// request asks for more CPUs than are free now.
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 

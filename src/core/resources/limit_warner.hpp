@@ -9,9 +9,8 @@
 
 namespace pinfold {
 
-/// Tells a job that it is near its run time limit or its memory limit, before the limit ends the job: by a line in the job's own
-/// output, an entry in the journal and a signal on the bus. LimitWarner warns of each value of a limit once, also if pinfoldd is
-/// restarted.
+/// Warns a job before it reaches its run time limit or its memory limit. The warning is a line in the job's own output, an entry
+/// in the journal and a signal on the bus. LimitWarner warns only once of each value of a limit, even if pinfoldd is restarted.
 class LimitWarner {
 public:
     explicit LimitWarner(Core& core) : core_(core), signaller_(core) {}
