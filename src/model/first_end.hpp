@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Finds the event that ended a job of several hosts.
 //
-// The receipts of the hosts are all that is known, and four things make the search difficult:
-// - The clocks of the hosts differ. Events on different hosts within kClockTolerance count as simultaneous, and then the kind of
-//   the event decides, and not the clock.
+// The search knows only the receipts of the hosts. Four things make the search difficult:
+// - The clocks of the hosts differ. Events on different hosts within kClockTolerance count as simultaneous. Among simultaneous
+//   events, the kind of the event decides, and not the clock.
 // - The first end is often not the cause. Batch systems and MPI libraries stop the other tasks with signals, and the other tasks
-//   may also fail, because a connection is gone. Such an end is the cause only if no other event explains the end of the job.
-// - On a host without the batch script, the exit status in the receipt is not an exit status of the host: it is what the batch
-//   system reported about the whole job. So only the tasks of such a host count.
+//   may also fail, because a connection is gone. The end of one of these other tasks is the cause only if no other event explains
+//   the end of the job.
+// - On a host without the batch script, the exit status in the receipt is the exit status of the whole job, as the batch system
+//   reported it. So only the tasks of a host without the batch script count.
 // - A job may survive the end of a task. The batch script of a job may run many steps, and some of them may fail.
 #pragma once
 
@@ -32,7 +33,7 @@ enum class EndKind {
     NodeLost,       ///< the host went down; `at` is the last time at which the host is known to have run
     NodeShutdown,   ///< somebody shut the host down
     TimeLimit,      ///< the job reached its limit run_time_max
-    Stopped,        ///< somebody asked pinfoldd on the host for the job's end
+    Stopped,        ///< somebody asked pinfoldd on the host to end the job
     SupervisorLost, ///< pinfold-run was killed
     UnitsLost,      ///< the units of the job vanished
     Crash,          ///< a task ended by a signal that the kernel sends for a fault of the program, such as SIGSEGV
@@ -51,7 +52,7 @@ struct EndEvent {
     RealTime at{};                          ///< by the clock of the host
     std::size_t host = 0;                   ///< an index of HostsOfJob::hosts
     std::size_t receipt = 0;                ///< an index of HostOfJob::receipts
-    std::optional<std::uint32_t> task = {}; ///< the number of the task, if only one task can be meant
+    std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the event may be about several tasks
     ExitState exit = {};                    ///< how the task ended, for the kinds that are about a task
     bool decides = false;                   ///< the event certainly ended the job on the host
 
@@ -59,17 +60,19 @@ struct EndEvent {
 };
 
 struct FirstEnd {
-    std::optional<EndEvent> event;    ///< unset if the receipts do not say what ended the job
-    std::vector<std::size_t> alike;   ///< the other hosts on which the same may have happened first; see kClockTolerance
-    std::size_t survived = 0;         ///< the number of tasks that had failed before, without ending the job
-    std::optional<EndEvent> survivor; ///< the last one of these failures
+    std::optional<EndEvent> event; ///< unset if the receipts do not say what ended the job
+    /// The other hosts that may have had the first event. The clocks of the hosts do not tell which event was the first (see
+    /// kClockTolerance).
+    std::vector<std::size_t> alike;
+    std::size_t survived = 0;         ///< the number of tasks that had failed before the event without ending the job
+    std::optional<EndEvent> survivor; ///< the last failure of a task that did not end the job
 
     bool operator==(const FirstEnd&) const = default;
 };
 
 class EndSearch {
 public:
-    /// Adds a receipt of the job. The indexes are those of EndEvent.
+    /// Adds a receipt of the job. `host` and `index` are the values for EndEvent::host and EndEvent::receipt.
     void add(const Receipt& receipt, std::size_t host, std::size_t index);
     FirstEnd first() const;
     const std::vector<EndEvent>& events() const { return events_; }
@@ -84,8 +87,8 @@ private:
     std::optional<RealTime> batchExited_; ///< when the batch script ended by itself, with an exit status
 };
 
-/// Returns when the last process of the job on the host ended. If the job has no batch script on the host, the job stays live
-/// for a while after its last task, and so the end in the receipt is later.
+/// Returns when the last process of the job on the host ended. If the job has no batch script on the host, the job stays live for
+/// a while after its last task. In this case, the end in the receipt is later than the result.
 RealTime processesEnded(const Receipt& receipt);
 
 } // namespace pinfold

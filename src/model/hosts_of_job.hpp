@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts the receipts of one job from several hosts together. The functions are pure: the same receipts give the same answer, in
-// any order and with any repetition.
+// Puts the receipts of one job from several hosts together. The functions are pure. The order of the receipts and repeated
+// receipts do not change the answer.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,24 +15,26 @@
 
 namespace pinfold {
 
-constexpr std::size_t kMostHostBytes = 255; ///< of the name of a host, as in DNS
+constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name of a host in bytes, as in DNS
 
 /// Says how the end of the job on a host is related to the end of the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job was on this host
     OfItself, ///< the job ended later than on the first host, but for a reason of this host, such as its own memory limit
-    After,    ///< the job ended after the event, and as far as the receipts say as its consequence
+    After,    ///< the job ended after the event and, as far as the receipts say, because of the event
     Before,   ///< the last process of the job on the host had ended before the event
 };
 
 struct HostOfJob {
-    std::string name; ///< as in the receipts; the short name if some receipts have it; empty in receipts of an earlier pinfold
-    std::vector<Receipt> receipts; ///< at least one, by start; more than one if the job had no process on the host for a while
+    /// The name in the receipts. If some receipts have the short name of the host, `name` is the short name. The name is empty if
+    /// the receipts are of an earlier pinfold.
+    std::string name;
+    std::vector<Receipt> receipts; ///< at least one receipt, by start; several if the job had no process on the host for a while
     HostRole role = HostRole::After;
     RealTime ended{};                        ///< when the last process of the job ended, by the clock of the host
     std::optional<Microseconds> cpu;         ///< the CPU time, user and system; unset if a receipt does not have it
-    std::optional<std::uint64_t> memoryNeed; ///< the highest need, in bytes
-    std::optional<std::uint64_t> memoryPeak; ///< the highest peak with page cache, in bytes
+    std::optional<std::uint64_t> memoryNeed; ///< the highest memory need in the receipts, in bytes
+    std::optional<std::uint64_t> memoryPeak; ///< the highest memory peak in the receipts, with page cache, in bytes
     std::uint64_t tasks = 0;
     std::uint64_t leftovers = 0; ///< the number of processes that the job left behind
     std::uint64_t oomKills = 0;  ///< the number of processes that were killed because memory ran out
@@ -63,13 +65,13 @@ struct Delays {
 };
 
 struct HostsOfJob {
-    std::vector<HostOfJob> hosts; ///< by name; each host once
+    std::vector<HostOfJob> hosts; ///< the hosts in the order of their names; each host is in the list once
     FirstEnd first;
     Delays after;
-    /// The hosts that the batch system named, and from which there is no receipt. The list is empty if the batch system has other
-    /// names for the hosts than the hosts themselves.
+    /// The hosts that the batch system named, and from which there is no receipt. The list is empty if the batch system and the
+    /// hosts use different names.
     std::vector<std::string> missing;
-    std::uint64_t missingUnnamed = 0; ///< the number of further hosts without a receipt, of which no receipt has the name
+    std::uint64_t missingUnnamed = 0; ///< the number of further hosts without a receipt; their names are not known
     std::optional<Spread> cpu;        ///< in microseconds
     std::optional<Spread> memoryNeed; ///< in bytes
     std::optional<Spread> memoryPeak; ///< in bytes
@@ -81,7 +83,7 @@ struct HostsOfJob {
     RealTime ended{};   ///< when the job ended on the last host
 
     const Receipt& receiptOf(const EndEvent& event) const { return hosts[event.host].receipts[event.receipt]; }
-    /// Returns the receipt that explains the end of the job. If no receipt does, the result is any of the receipts.
+    /// Returns the receipt that explains the end of the job. If no receipt explains the end, the result is any of the receipts.
     const Receipt& explaining() const { return first.event ? receiptOf(*first.event) : hosts.front().receipts.back(); }
     bool operator==(const HostsOfJob&) const = default;
 };
@@ -95,8 +97,8 @@ std::string keyOfHost(std::string name);
 /// overlap.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
 
-/// Puts receipts together that newestRun() has returned. Of several receipts with the same id from a host, hostsOfJob() uses the
-/// one that says how the job ended. keyOfHost() says which names mean the same host. `receipts` must not be empty.
+/// Puts the receipts together that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses
+/// the receipt that says how the job ended. keyOfHost() says which names mean the same host. `receipts` must not be empty.
 HostsOfJob hostsOfJob(std::vector<Receipt> receipts);
 
 } // namespace pinfold

@@ -16,7 +16,7 @@ namespace pinfold {
 std::optional<double> cpusAllowed(const ResourceLimits& limits);
 
 /// Returns how many CPUs a job holds: the result of cpusAllowed(), or else the number of its slots. Returns nullopt if the job
-/// has none of these.
+/// has no quota, no CPU list and no slots.
 std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
 
 /// Holds the CPUs that a live job kept busy lately, and the CPUs that it holds.
@@ -28,9 +28,9 @@ struct Idleness {
     double percent() const { return used / held * 100; }
 };
 
-/// Returns the idleness of a job over the time `since` before the last look at the job. If neighbours in the profile are merged,
-/// the time `over` is longer than `since`. Returns nullopt if `held` is unset or 0, or if nobody has looked at the job within
-/// the time `since`. `age` is the time since the job's start.
+/// Returns the idleness of a job over the time `since` before the last look at the job. The time `over` may be longer than
+/// `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0, or if nobody has looked at the
+/// job within the time `since`. `age` is the time since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
 
 } // namespace pinfold

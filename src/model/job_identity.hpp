@@ -20,7 +20,7 @@ using Labels = std::map<std::string, std::string>;
 /// Only the batch system (an admin) may set the members other than `labels`. So no user can write a foreign account into the
 /// receipt of a job. A user may set the labels of the user's own jobs.
 struct JobIdentity {
-    static constexpr std::size_t kMostTextBytes = 256; ///< of each text
+    static constexpr std::size_t kMostTextBytes = 256; ///< the maximum length of each text, in bytes
     static constexpr std::size_t kMostNodes = 128;
     static constexpr std::size_t kMostLabels = 16;
     static constexpr std::size_t kMostLabelNameBytes = 64;
@@ -67,8 +67,8 @@ template <class T> bool isSet(const T& member) { return !member.empty(); }
 /// may have chosen the text, so it may be very long and may contain any bytes.
 std::optional<std::string> identityText(std::string_view text);
 
-/// Stores the names of the hosts of the job. `names` may have more names than a receipt has room for. `nodeCount` becomes the
-/// number of names, if it is not higher already.
+/// Stores the names of the hosts of the job. `names` may have more names than a receipt has room for. If `nodeCount` is lower
+/// than the number of names, `nodeCount` becomes the number of names.
 void setNodes(JobIdentity& identity, const std::vector<std::string>& names);
 
 /// Makes all texts printable and shortens them to kMostTextBytes, except the labels. An odd job name must not keep a job from

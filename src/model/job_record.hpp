@@ -44,8 +44,10 @@ struct TaskRecord {
 /// Describes a task for the job's receipt, while the job is live.
 struct LoggedTask {
     TaskReceipt receipt = {}; ///< while the task is live, the figures are those of the last look, and `ended` has no meaning
-    pid_t leader = 0;         ///< the process id of the leader, by which pinfoldd recognizes a report of the exit state, or 0
-    bool over = false;        ///< no process of the task is left
+    /// The leader's process id, by which pinfoldd recognizes a report of the exit state. The value is 0 if the task has no
+    /// leader.
+    pid_t leader = 0;
+    bool over = false; ///< no process of the task is left
 
     bool operator==(const LoggedTask&) const = default;
 };
@@ -96,8 +98,8 @@ struct JobRecord {
     bool ownersBatch = false;
     /// The tasks of the job, by number. Task 0 is the batch script. A job that was opened may have no task 0.
     std::map<std::uint32_t, TaskRecord> tasks;
-    /// The first TaskReceipt::kMost tasks, by number, both live tasks and tasks that have ended. A job that has had only its
-    /// batch script has no task log, because the figures of the job are the figures of its batch script.
+    /// The first TaskReceipt::kMost tasks in the order of their numbers: live tasks and tasks that have ended. A job that has had
+    /// only its batch script has no task log, because the figures of the job are the figures of its batch script.
     Boxed<std::vector<LoggedTask>> taskLog;
     /// For an opened job without a batch script, `linger` is the time from the end of the last task to the end of the job. The
     /// value kForever means that the job never ends by itself.

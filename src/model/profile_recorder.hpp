@@ -15,12 +15,12 @@ namespace pinfold {
 /// Makes the profile of a live job from looks at the counters of the job's cgroup. A ProfileRecorder takes at most 8 KiB.
 class ProfileRecorder {
 public:
-    /// Adds the time since the previous look, or since the job's start. The function look() assumes that the amounts of memory
-    /// and the number of tasks grow or shrink evenly between two looks. `age` is the time since the job's start. A look that is
-    /// not later than the previous look adds nothing.
+    /// Adds to the profile the time since the previous look. The first look adds the time since the job's start. The function
+    /// look() assumes that the amounts of memory and the number of tasks grow or shrink evenly between two looks. `age` is the
+    /// time since the job's start. A look that is not later than the previous look adds nothing.
     void look(Microseconds age, const Usage& usage);
-    /// Adds the time from the last look to the job's end. The memory of an ended job is free already, so end() uses the amounts
-    /// of memory and the number of tasks of the last look. `usage` has the job's final counters.
+    /// Adds to the profile the time from the last look to the job's end. The memory of an ended job is free already, so end()
+    /// uses the amounts of memory and the number of tasks of the last look. `usage` has the job's final counters.
     void end(Microseconds age, const Usage& usage);
 
     const Profile& profile() const { return profile_; }

@@ -113,11 +113,11 @@ struct Receipt {
     Allocation allocation; ///< the CPUs and GPUs of the job; the history does not store the reserved CPUs and the environment
     std::optional<std::uint64_t> slots; ///< the number of slots that the batch system gave the job
     JobIdentity identity;
-    /// The first TaskReceipt::kMost tasks of the job, by number. The list is empty in receipts of an earlier pinfold, and if the
-    /// node went down.
+    /// The first TaskReceipt::kMost tasks of the job, in the order of their numbers. The list is empty in receipts of an earlier
+    /// pinfold, and if the node went down.
     std::vector<TaskReceipt> taskList;
-    /// What the job used over time, in the form of encode(Profile), or empty. The history has a separate table for profiles, so
-    /// list() does not read the profile.
+    /// What the job used over time, in the form of encode(Profile). The text is empty if the job has no profile. The history has
+    /// a separate table for profiles, so list() does not read the profile.
     std::string profile;
 
     bool operator==(const Receipt&) const = default;
@@ -147,7 +147,8 @@ template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("slots", receipt.slots);
 }
 
-/// Returns the batch script of a job that had no other task. All figures of the job are figures of its batch script, too.
+/// Returns the task receipt of the batch script, for a job that had no other task. All figures of the job are figures of its
+/// batch script, too.
 TaskReceipt onlyTask(const Receipt& receipt, std::string command);
 
 /// Says whether a job succeeded.

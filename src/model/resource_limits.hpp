@@ -42,7 +42,8 @@ struct ResourceLimits {
     std::optional<std::string> deviceProfile = {};         ///< the name of a profile in the site's configuration
     /// The maximum run time in microseconds, without the time in which the job was suspended.
     std::optional<std::uint64_t> runTimeMax = {};
-    /// How long before run_time_max is over pinfoldd warns the job, in microseconds; 0 means never.
+    /// The time from the warning of the job to the end of run_time_max, in microseconds. The value 0 means that there is no
+    /// warning.
     std::optional<std::uint64_t> runTimeWarning = {};
     /// The number of the signal with which pinfoldd warns the job, 1 to 64. If unset, the warning has no signal.
     std::optional<std::uint64_t> runTimeWarningSignal = {};

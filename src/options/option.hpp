@@ -58,7 +58,7 @@ struct Option {
 
 using OptionSet = std::vector<Option>;
 
-/// Returns the option with this name ("--user") or letter ("-u"), or nullptr if there is none.
+/// Returns the option with this name ("--user") or letter ("-u"), or nullptr if no option has the name or letter.
 const Option* findOption(const OptionSet& options, std::string_view word);
 
 /// Sets an option to `text`, the value that the user typed. Fails with InvalidArgument or an error of the setter. The error

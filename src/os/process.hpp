@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the data of processes, from /proc and by pidfds. A pidfd stands for one process. A pid may come to mean another
-// process, so the code that uses a pid checks it before and after the use.
+// Reads the data of processes, from /proc and by pidfds. A pidfd stands for one process. A pid may be given to another process,
+// so code that uses a pid checks the process before and after the use.
 #pragma once
 
 #include "base/clock.hpp"
@@ -82,8 +82,8 @@ public:
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
     /// Returns the cgroup of a process that read() has returned. If the first thread of a process has ended and other threads
-    /// still run, /proc/PID/cgroup only shows where the first thread was. If the first thread has ended, cgroupOf() returns the
-    /// cgroup of a thread that still runs. Fails with the errors of cgroupOf(pid).
+    /// still run, /proc/PID/cgroup only shows where the first thread was. In this case, cgroupOf() returns the cgroup of a thread
+    /// that still runs. Fails with the errors of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
     /// Returns all processes of this pid namespace. Fails with Internal if the list is incomplete.

@@ -12,7 +12,7 @@ namespace pinfold {
 Result<void> checkFiles(const PostgresServer& server);
 
 /// Returns the error for a failed connection, with advice if the cause is known. `message` is libpq's message with the verbosity
-/// PQERRORS_VERBOSE, so that it has the SQLSTATE.
+/// PQERRORS_VERBOSE, which contains the SQLSTATE.
 Error connectError(const PostgresServer& server, std::string_view message);
 
 /// Returns "PostgreSQL on db.example.org, port 5432" or the directory of the socket.

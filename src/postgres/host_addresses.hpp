@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Returns the addresses of a host as numbers, at least one. libpq would wait for the name servers without a time limit. Errors:
-/// Unreachable if the name has no address, and TimedOut.
+/// Returns the addresses of a host in numeric form, at least one address. libpq must not look up the name, because libpq would
+/// wait for the name servers without a time limit. Errors: Unreachable if the name has no address, and TimedOut.
 Result<std::vector<std::string>> hostAddresses(const std::string& host, const Deadline& deadline);
 
 } // namespace pinfold

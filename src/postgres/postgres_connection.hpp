@@ -16,7 +16,8 @@ struct pg_result;
 
 namespace pinfold {
 
-/// Says where a PostgreSQL server is, and as whom this program connects. Members that are empty have the defaults of libpq.
+/// Says where a PostgreSQL server is, and as which user this program connects. For each empty member, the default of libpq
+/// applies.
 struct PostgresServer {
     /// The name of a host, or an absolute path of the directory of the server's socket. The connection to a host always has TLS,
     /// and the server's certificate must be for this name.
@@ -37,12 +38,12 @@ struct PostgresRows {
     std::vector<std::vector<std::optional<std::string>>> rows; ///< as texts; nullopt is NULL
 };
 
-/// A connection to PostgreSQL. No call waits longer than its time limit. Times are in UTC and in ISO format, and statements name
-/// the schema of each table.
+/// Holds a connection to PostgreSQL. No call waits longer than its time limit. Times are in UTC and in ISO format. Statements
+/// must name the schema of each table.
 class PostgresConnection {
 public:
-    /// Errors: ConfigInvalid (a certificate or a key cannot be used), Denied (the server refuses the certificate or the user),
-    /// TimedOut, and otherwise Unreachable. The message says what to do.
+    /// Connects to the server. Errors: ConfigInvalid (a certificate or a key cannot be used), Denied (the server refuses the
+    /// certificate or the user), TimedOut, and otherwise Unreachable. The message says what to do.
     static Result<PostgresConnection> connect(const PostgresServer& server, Microseconds timeout);
 
     /// Runs one statement with the parameters $1, $2 and so on; nullopt is NULL. A parameter ends at its first NUL byte.
@@ -51,12 +52,12 @@ public:
     Result<PostgresRows> run(const std::string& sql, const std::vector<std::optional<std::string>>& parameters,
                              Microseconds timeout);
 
-    /// Runs several statements without parameters, in one transaction if they do not say otherwise. The errors are those of
-    /// run().
+    /// Runs several statements without parameters. The statements run in one transaction, if they do not begin or end
+    /// transactions themselves. The errors are those of run().
     Result<void> runScript(const std::string& sql, Microseconds timeout);
 
-    /// Returns the SQLSTATE of the last statement that failed, or an empty text if the last statement did not fail or if the
-    /// server did not answer.
+    /// Returns the SQLSTATE of the last statement, if the statement failed. Returns an empty text if the last statement did not
+    /// fail, or if the server did not answer.
     const std::string& lastSqlState() const { return sqlState_; }
 
 private:
