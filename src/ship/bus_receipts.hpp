@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// The receipts of pinfoldd over D-Bus. BusReceipts connects to the bus when it is asked something, and connects again after an
-/// error of the connection. It does not start pinfoldd: a pinfoldd that an administrator has stopped stays stopped.
+/// Gets receipts from pinfoldd over D-Bus. BusReceipts connects to the bus at the first call, and again after an error of the
+/// connection. A call does not start pinfoldd, so a pinfoldd that an administrator has stopped stays stopped.
 class BusReceipts : public NodeReceipts {
 public:
     Result<std::vector<Receipt>> list(const ReceiptFilter& filter) override;

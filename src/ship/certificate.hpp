@@ -8,7 +8,8 @@
 
 namespace pinfold {
 
-/// What pinfold-ship needs to know of the node's own certificate. OpenSSL checks certificates when libpq connects.
+/// Holds what pinfold-ship needs to know about the node's own certificate. pinfold-ship does not check the certificate: OpenSSL
+/// does so when libpq connects.
 struct Certificate {
     std::string name;   ///< the common name (CN), which is the name of the node in the archive
     RealTime expires{}; ///< the certificate is not valid after this time

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The two ends between which pinfold-ship carries receipts. Tests use other implementations.
+// Declares the two ends between which pinfold-ship carries receipts: the node and the archive. Tests use other implementations of
+// the ends.
 #pragma once
 
 #include "base/result.hpp"
@@ -12,24 +13,24 @@
 
 namespace pinfold {
 
-/// The receipts that pinfoldd has.
+/// Gives access to the receipts that pinfoldd has.
 class NodeReceipts {
 public:
     virtual ~NodeReceipts() = default;
-    /// Errors: as ManagerClient::receipts().
+    /// Returns the receipts that match the filter. The errors are those of ManagerClient::receipts().
     virtual Result<std::vector<Receipt>> list(const ReceiptFilter& filter) = 0;
 };
 
-/// The site's archive.
+/// Stores receipts in the site's archive.
 class Archive {
 public:
     virtual ~Archive() = default;
-    /// Returns the sequence up to which the archive has the receipts of the epoch, or 0 if it does not know the epoch. Errors:
-    /// as PostgresConnection::connect() and PostgresConnection::run().
+    /// Returns the sequence up to which the archive has the receipts of the epoch, or 0 if the archive does not know the epoch.
+    /// The errors are those of PostgresConnection::connect() and PostgresConnection::run().
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
-    /// Stores a lot, and returns the position after it. The error InvalidArgument says that the lot begins after the archive's
-    /// position, so that receipts would be missing. Other errors: as position(). After an error, the archive may have stored
-    /// the lot all the same.
+    /// Stores a lot, and returns the archive's position after the lot. The error is InvalidArgument if receipts between the
+    /// archive's position and the lot would be missing. The other errors are those of position(). Even after an error, the
+    /// archive may have stored the lot.
     virtual Result<std::uint64_t> put(const Lot& lot) = 0;
 };
 

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Receipts of a node that go to the archive in one transaction.
+/// Holds receipts of a node that go to the archive in one transaction.
 struct Lot {
     /// The limits of a lot. A lot with a single receipt may have more bytes.
     static constexpr std::uint32_t kMostReceipts = 500;
@@ -25,8 +25,9 @@ struct Lot {
     std::vector<std::string> receipts = {}; ///< the receipts as JSON, in the order of their sequences
 };
 
-/// Makes a lot of the first receipts in the list that are of the epoch and have sequences from `first` on in ascending order.
-/// The lot ends before the first receipt that does not, and when it has Lot::kMostBytes.
+/// Makes a lot of the first receipts in the list. `first` is the lowest sequence that the lot may have. The lot ends before the
+/// first receipt that has another epoch, no sequence, or a sequence that is not higher than the sequence before it. The lot also
+/// ends before it would be larger than Lot::kMostBytes.
 Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first);
 
 } // namespace pinfold

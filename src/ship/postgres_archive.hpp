@@ -12,11 +12,12 @@
 
 namespace pinfold {
 
-/// The archive in a PostgreSQL database. PostgresArchive connects when it is asked something, and connects again after an error.
+/// Stores receipts in the archive's PostgreSQL database. PostgresArchive connects when a call needs a connection, and connects
+/// again after an error.
 class PostgresArchive : public Archive {
 public:
-    /// How long a connection that nobody uses stays. Each connection is a process of the server, and a site has thousands of
-    /// nodes.
+    /// The time after which an unused connection is closed. Unused connections must not stay open, because each connection is a
+    /// process of the server, and a site has thousands of nodes.
     static constexpr Microseconds kIdle = 10s;
 
     PostgresArchive(ArchiveConfig config, std::string bootId) : config_(std::move(config)), bootId_(std::move(bootId)) {}
@@ -26,7 +27,7 @@ public:
 
     /// Closes the connection if it has been idle for kIdle.
     void rest();
-    /// Returns when rest() has something to do; unset without a connection.
+    /// Returns the time at which rest() has something to do, or nullopt if there is no connection.
     std::optional<BootTime> restsAt() const { return connection_ ? std::optional(used_ + kIdle) : std::nullopt; }
 
     /// Returns the node's own certificate as it was at the last connection.
@@ -36,7 +37,8 @@ private:
     using Parameters = std::vector<std::optional<std::string>>;
 
     Result<void> connect();
-    /// Runs a function that returns a position. The first parameter is the name of the node.
+    /// Runs an SQL function that returns a position. The first parameter of the SQL function is the name of the node, which ask()
+    /// adds to `parameters`.
     Result<std::uint64_t> ask(const std::string& sql, Parameters parameters, Microseconds timeout);
 
     ArchiveConfig config_;
@@ -46,7 +48,7 @@ private:
     BootTime used_{}; ///< when the connection was last used
 };
 
-/// Returns the texts as the text of an array of PostgreSQL.
+/// Returns the texts as a PostgreSQL array in its text form.
 std::string arrayText(const std::vector<std::string>& texts);
 
 } // namespace pinfold

@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Knows whether receipts reach the archive, and makes the texts about it. Each kind of trouble is one line in the journal when
-/// it begins, and one line when it is over, no matter how often pinfold-ship tries.
+/// Remembers whether receipts reach the archive, and makes the texts about it. The journal gets one line when a kind of trouble
+/// begins, and one line when the trouble is over, no matter how often pinfold-ship tries.
 class Progress {
 public:
     struct Line {
@@ -22,10 +22,11 @@ public:
     /// Notes the result of a step. Returns a line for the journal, or nullopt if nothing has changed.
     std::optional<Line> note(const Shipment::Step& step, std::uint64_t unsent, RealTime now);
 
-    /// Says for `systemctl status` what waits, and why.
+    /// Returns the line of `systemctl status` that says how many receipts wait, and why.
     std::string status(std::uint64_t unsent) const;
 
-    /// Returns the metrics in Prometheus' text format. `expires` is when the node's certificate expires; unset if not known.
+    /// Returns the metrics in Prometheus' text format. `expires` is the time at which the node's certificate expires, and is
+    /// unset if this time is not known.
     std::string metrics(std::uint64_t unsent, std::optional<RealTime> expires) const;
 
 private:

@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// Decides when pinfold-ship sends the next lot. Thousands of nodes send to one archive, and many of them start or lose the
-/// archive in the same second, so all times are spread at random.
+/// Decides when pinfold-ship sends the next lot. Thousands of nodes send to one archive. Many nodes may start, or lose the
+/// archive, in the same second. So Schedule spreads all times at random.
 class Schedule {
 public:
     static constexpr Microseconds kFirst = 2s;       ///< the longest time from the start to the first lot
@@ -16,23 +16,23 @@ public:
     static constexpr Microseconds kHeartbeat = 5min; ///< the longest time from one lot to the next, with or without receipts
     static constexpr Microseconds kLeastRetry = 1s;
     static constexpr Microseconds kMostRetry = 10min;
-    static constexpr Microseconds kMostLocalRetry = 30s; ///< for pinfoldd, which serves only this node
+    static constexpr Microseconds kMostLocalRetry = 30s; ///< for failures of pinfoldd, which serves only this node
 
     /// `random` returns numbers from 0 to 1.
     Schedule(BootTime now, std::function<double()> random);
 
-    /// Receipts wait. They are sent after at most kLongest.
+    /// Call waiting() when receipts wait. The next lot is then due after at most kLongest.
     void waiting(BootTime now);
-    /// Receipts wait and should be sent at once.
+    /// Call urgent() when receipts wait that should be sent at once.
     void urgent(BootTime now);
-    /// The archive has taken a lot. If `more` is set, the next lot follows at once.
+    /// Call succeeded() when the archive has taken a lot. If `more` is true, the next lot is due at once.
     void succeeded(BootTime now, bool more);
-    /// A lot could not be sent. The next try follows after a time that doubles with each failure, up to `most`.
+    /// Call failed() when a lot could not be sent. The time until the next try doubles with each failure, up to `most`.
     void failed(BootTime now, Microseconds most = kMostRetry);
-    /// What has failed may work again, so the next try follows at once.
+    /// Call retry() when something that failed may work again. The next try is then due at once.
     void retry(BootTime now);
 
-    /// The time at which the next lot is due.
+    /// Returns the time at which the next lot is due.
     BootTime next() const { return due_; }
     bool due(BootTime now) const { return now >= due_; }
 

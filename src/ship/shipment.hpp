@@ -12,16 +12,17 @@
 
 namespace pinfold {
 
-/// Carries receipts from the node to the archive, one lot at a time. The position of the archive decides which lot is the next.
-/// Shipment asks for the position at the beginning and after each error, so an answer that is lost, and an archive that was
-/// restored from a backup, need no special case.
+/// Carries receipts from the node to the archive, one lot at a time. The next lot begins after the position of the archive.
+/// Shipment asks for the position at the beginning and after each error. So Shipment needs no special code for a lost answer, or
+/// for an archive that was restored from a backup.
 class Shipment {
 public:
     /// The number of receipts that Shipment sends again after a start, because a report may have changed them in the meantime.
     static constexpr std::uint64_t kResent = 500;
-    /// If more jobs than this are amended before the next step, Shipment sends the last kResent receipts instead.
+    /// If receipts of more than kMostAmended keys are amended before the next step, Shipment sends the last kResent receipts
+    /// instead.
     static constexpr std::size_t kMostAmended = 1000;
-    /// How many receipts of one key Shipment sends again when a receipt of the key was amended.
+    /// The maximum number of receipts of one key that Shipment sends again when a receipt of the key was amended.
     static constexpr std::uint32_t kReceiptsOfKey = 10;
 
     enum class Side { Node, Archive };
@@ -35,7 +36,7 @@ public:
         bool more = false;          ///< further receipts wait
     };
 
-    /// `epoch` is the epoch of the last run, or empty. A node without receipts does not tell its epoch. Shipment calls
+    /// `epoch` is the epoch of the last run, or empty. A node without receipts does not report its epoch. Shipment calls
     /// `onPosition` when all receipts of an epoch up to a sequence are in the archive.
     Shipment(NodeReceipts& node, Archive& archive, std::string epoch,
              std::function<void(const std::string& epoch, std::uint64_t sequence)> onPosition)
@@ -53,7 +54,7 @@ public:
 
     /// Asks the node whether a job that failed is among the receipts that are not in the archive. Returns false after an error.
     bool hasFailedJob();
-    /// How many receipts are not in the archive, as far as Shipment knows.
+    /// Returns the number of receipts that are not in the archive, as far as Shipment knows.
     std::uint64_t unsent() const { return newest_ > cursor_ ? newest_ - cursor_ : 0; }
 
 private:

@@ -23,20 +23,20 @@ public:
         Schedule& schedule;
         Progress& progress;
         std::function<void(const Progress::Line&)> log;
-        std::function<void()> changed; ///< the status and the metrics may have changed
+        std::function<void()> changed; ///< Shipper calls `changed` when the status and the metrics may have changed
         std::function<BootTime()> bootTime;
         std::function<RealTime()> realTime;
     };
     explicit Shipper(Parts parts) : parts_(std::move(parts)) {}
 
     void heard(const Event& event);
-    /// The connection to the bus was lost, or cannot be made. Events may be missing from now on.
+    /// Call busLost() when the connection to the bus was lost, or cannot be made. From then on, Shipper may miss events.
     void busLost(const Error& error);
-    /// The connection to the bus works.
+    /// Call busFound() when the connection to the bus works.
     void busFound();
-    /// Does what is due.
+    /// Does the work that is due.
     void turn();
-    /// The time at which turn() has something to do.
+    /// Returns the time at which turn() has something to do.
     BootTime next() const;
 
 private:
