@@ -10,11 +10,12 @@
 
 namespace pinfold {
 
-/// See History::vacuum(). Call the function in a transaction. The epoch is the epoch of the history. Error: Internal.
+/// Does the work of History::vacuum(). Call removeReceipts() in a transaction. `epoch` is the epoch of the history. Error:
+/// Internal.
 Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Retention& retention, RealTime now,
                                 std::size_t maxRows);
 
-/// See History::unsent(). Error: Internal.
+/// Does the work of History::unsent(). Error: Internal.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile);
 
 /// Returns the size of the file's pages in use, in bytes. Error: Internal.

@@ -21,7 +21,7 @@ struct Stray {
     std::string unit; ///< the innermost unit of the stray, or its cgroup if there is no unit
     Microseconds age{};
     std::optional<bool> hasJob; ///< the stray's user has a live job; unset if that is not known
-    /// The reason why `pinfold strays` leaves the stray alone. If `spared` is unset, `pinfold strays` ends the stray.
+    /// The reason why `pinfold strays` leaves the stray alone. If `spared` is unset, `pinfold strays` acts on the stray.
     std::optional<std::string> spared;
 
     bool actedOn() const { return !spared; }

@@ -38,8 +38,9 @@ struct JobKnowledge {
     bool isOurs(const ProcessIdentity& process) const;
 };
 
-/// Reads pinfoldd's list, the records and the cgroups below batch.slice. pinfoldd's list, the records and the cgroups must
-/// agree. If the sources disagree, learnJobs() reads them again for half a second, because jobs may begin and end meanwhile.
+/// Reads pinfoldd's list, the records and the cgroups below batch.slice. pinfoldd's list, the records and the cgroups must agree.
+/// If the sources disagree, learnJobs() reads them again up to five times within half a second, because jobs may begin and end
+/// meanwhile.
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups);
 
 } // namespace pinfold

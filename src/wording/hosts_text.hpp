@@ -11,14 +11,15 @@
 
 namespace pinfold {
 
-/// Says why the whole job ended, and how long after that the other hosts ended.
+/// Says why the whole job ended, and how much later the job ended on the other hosts.
 std::string causeInWords(const HostsOfJob& job, NameOfUser nameOf);
 
 /// Returns the page of `pinfold why` for a job of several hosts, which has at most about 40 lines for any number of hosts. Each
 /// line names at most five hosts. receiptPage() explains `width`.
 std::string hostsPage(const HostsOfJob& job, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
-/// Returns a time after the first end without digits that the clocks of the hosts cannot give.
+/// Rounds the time from the first end to a later end: to tenths of a second below 10 s, and otherwise to seconds. The clocks of
+/// the hosts are not more exact.
 Microseconds roundedDelay(Microseconds delay);
 
 } // namespace pinfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The parts that all HTML files of `pinfold report` have in common. A page needs no other file and has no script, so a browser
-// that shows the page sends no request.
+// Makes the parts that all HTML files of `pinfold report` have in common. A page needs no other file and has no script, so a
+// browser that shows the page sends no request.
 #pragma once
 
 #include <optional>

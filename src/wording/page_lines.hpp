@@ -21,7 +21,7 @@ std::string further(const std::string& value);
 
 /// Returns a text such as "25.00%". The program seff prints efficiencies in this form.
 std::string exactPercent(double share);
-/// Returns the line below the CPU time.
+/// Returns the line with the CPU efficiency, which comes below the CPU time.
 std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, double cpusHeld, const Amounts& amounts);
 
 /// Describes what the batch system and the owner say about the job. `hosts` is the line about the hosts of the job, or empty.

@@ -27,8 +27,8 @@ double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
 
-/// Returns true if the pages show the curve. They do not show a curve whose highest value is written as zero, because a chart is
-/// as high as its highest value.
+/// Returns true if the pages show the curve. The pages do not show a curve whose highest value is written as zero, because a
+/// chart is as high as its highest value.
 bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 
 /// Returns one line of block characters, one for each value. A full block stands for `highest`.
@@ -49,7 +49,7 @@ ChartLimits chartLimits(const ResourceLimits& limits);
 /// Returns the limit in the unit of the curve's values.
 std::optional<double> limitOf(Curve curve, const ChartLimits& limits);
 
-/// Returns a chart for each curve that is not always 0. The lines have at most `width` columns, but at least 40.
+/// Returns a chart for each curve that isShown(). A chart is `width` columns wide, but at least 40 columns.
 std::string profileCharts(const Profile& profile, const ChartLimits& limits, const Amounts& amounts, std::size_t width);
 
 } // namespace pinfold

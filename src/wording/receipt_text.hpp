@@ -26,19 +26,19 @@ std::string exitInWords(const ExitState& exit);
 /// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
-/// Returns a line about the end of the job for the job's own output, without a newline, if something other than the job itself
-/// ended the job. The line says on which host and why the job ended, when, and what it had used. The line is empty if the job
-/// ended by itself. The line is also empty after an out-of-memory kill, because oomNotice() is the line about such a kill. If the
-/// node went down, nobody can write the line, and the line is empty, too.
+/// Returns a line for the job's own output, without a newline, if something other than the job itself ended the job. The line
+/// says on which host, why and when the job ended, and what it had used. The line is empty if the job ended by itself. The line
+/// is also empty after an out-of-memory kill, because oomNotice() makes the line about this kill. If the node went down, nobody
+/// can write the line, and the line is empty, too.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if the job had no CPUs, no GPUs and
 /// no node for itself alone.
 std::string allocationInWords(const Allocation& allocation);
 
-/// Returns the page of `pinfold why`, which has at most about 30 lines, and a table of tasks if the job had several. The page
-/// leaves out a fact that is not known, or says that it is unknown. The page wraps sentences at `width` columns. If `width` is 0,
-/// the sentence about the cause is one line, so that people can search for it, and the advice has 80 columns.
+/// Returns the page of `pinfold why`. The page has at most about 30 lines. If the job had several tasks, a table of the tasks is
+/// added. The page leaves out a fact that is not known, or says that it is unknown. The page wraps sentences at `width` columns.
+/// If `width` is 0, the sentence about the cause is one line, so that people can search for it, and the advice has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

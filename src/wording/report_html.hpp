@@ -13,7 +13,7 @@
 namespace pinfold {
 
 struct ReportedJob {
-    Receipt receipt;        ///< of the host that ended the job, if the job had several hosts
+    Receipt receipt;        ///< if the job had several hosts, the receipt of the host that ended the job
     Profile profile;        ///< may be empty
     std::string hosts = {}; ///< the text of hostsPage() for a job of several hosts, and otherwise empty
 };

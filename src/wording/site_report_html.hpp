@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the HTML file of `pinfold report --site`, as report_html.hpp describes the files.
+// Makes the HTML file of `pinfold report --site`. The comment in report_html.hpp also holds for this file.
 #pragma once
 
 #include "base/clock.hpp"

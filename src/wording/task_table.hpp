@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The table of a job's tasks, as the page of a receipt and the HTML report show it.
+// Makes the table of a job's tasks for the page of a receipt and for the HTML report.
 #pragma once
 
 #include "model/receipt.hpp"

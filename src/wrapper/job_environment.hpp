@@ -7,8 +7,8 @@
 namespace pinfold {
 
 /// Adds the variables that pinfoldd gave for a job to this process's environment. A variable about a limit (limit_variables.hpp)
-/// keeps the value that it has. But values that come from another job, for example because a job submitted this job with its
-/// whole environment, are removed first.
+/// keeps the value that it has. But addToEnvironment() first removes values that come from another job. For example, such values
+/// exist if a job submitted this job with its whole environment.
 void addToEnvironment(const std::map<std::string, std::string>& variables);
 
 } // namespace pinfold
