@@ -43,9 +43,8 @@ ExitStatus upgrade(const VerbContext& context, const ArchiveOptions& options, bo
     const auto done = upgradeSchema(*connection, *files);
     if (!done)
         return fail(done.error());
-    context.terminal.print(done->from == done->to
-                               ? fmt::format("The archive has the version {} of its tables already.\n", done->to)
-                               : fmt::format("The archive has the version {} of its tables now.\n", done->to));
+    context.terminal.print(done->from == done->to ? fmt::format("The tables of the archive already have version {}.\n", done->to)
+                                                  : fmt::format("The tables of the archive now have version {}.\n", done->to));
     return ExitStatus::Ok;
 }
 
@@ -73,8 +72,9 @@ ExitStatus run(const VerbContext& context, const ArchiveOptions& options) {
     if (options.action == "init" || options.action == "upgrade")
         return upgrade(context, options, options.action == "init");
     if ((options.action == "prune") != options.olderThan.has_value())
-        return fail({ErrorCode::InvalidArgument,
-                     "pinfold archive prune needs --older-than TIME, such as --older-than 400d, and no other action has it"});
+        return fail(
+            {ErrorCode::InvalidArgument,
+             "pinfold archive prune needs --older-than TIME, such as --older-than 400d, and no other action takes this option"});
     auto connection = PostgresConnection::connect(serverOf(options), kConnectPatience);
     if (!connection)
         return fail(connection.error());

@@ -57,7 +57,7 @@ Result<Upgraded> upgradeSchema(PostgresConnection& connection, const std::vector
     if (outcome.from > outcome.to)
         return Error{
             ErrorCode::ConfigInvalid,
-            fmt::format("the archive has the version {} of its tables, and this pinfold-archive knows the versions up to {}: "
+            fmt::format("the tables of the archive have version {}, but this pinfold-archive knows only versions up to {}: "
                         "install a newer pinfold-archive",
                         outcome.from, outcome.to)};
     for (auto next = outcome.from; next < outcome.to; ++next)

@@ -157,7 +157,7 @@ OptionSet jobOptions(JobOptions& options) {
          .help = "the job's key <scheduler>.<id> (default: manual.<n>)",
          .set = into(options.key),
          .offer = Offer::LiveJobs},
-        {.name = "--exec", .help = "become the job itself, in place of staying as its supervisor", .set = into(options.inPlace)},
+        {.name = "--exec", .help = "become the job itself, and do not stay as its supervisor", .set = into(options.inPlace)},
         {.name = "--batch",
          .help = "run the batch script of job KEY, which was opened before",
          .set = intoRole(options.role, WrapperRole::Batch)},

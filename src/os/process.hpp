@@ -126,7 +126,7 @@ bool isInFuse(std::string_view waitPoint);
 /// kAbortFuse tells an administrator how to end a process's wait in FUSE.
 constexpr std::string_view kAbortFuse =
     "it seems to wait for a FUSE file server that a user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
-    "ends the wait, for the N that belongs to a user and whose N/waiting is not 0";
+    "ends the wait, where N is the connection of a user whose file N/waiting does not contain 0";
 
 /// Opens a pidfd of the process (pidfd_open(2)). Fails with PidGone if the process has ended, even if a thread has the number
 /// now, or with Internal.

@@ -109,13 +109,13 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
     const auto root = ownerOf(subordinates_, 0);
     std::string why;
     if (count([pid](const LeftBehind& one) { return one.pid == pid; }) > 0)
-        why = "the previous look into this process still hangs";
+        why = "the previous examination of this process still hangs";
     else if (count([&who](const LeftBehind& one) { return one.who == who; }) >= most(kMostOfOne))
-        why = std::to_string(kMostOfOne) + " looks into processes of this user hang already";
+        why = std::to_string(kMostOfOne) + " examinations of processes of this user hang already";
     else if (who != root && count([&root](const LeftBehind& one) { return one.who != root; }) >= most(kMostOfUsers))
-        why = std::to_string(kMostOfUsers) + " looks into processes of users hang already";
+        why = std::to_string(kMostOfUsers) + " examinations of processes of users hang already";
     else if (const auto spent = spent_.find(who); who != root && spent != spent_.end() && spent->second >= timeOfOne_)
-        why = "looks into processes of this user have taken " + inSeconds(timeOfOne_) + " already";
+        why = "examinations of processes of this user have taken " + inSeconds(timeOfOne_) + " already";
     if (why.empty())
         return {};
     return Error{ErrorCode::Busy,

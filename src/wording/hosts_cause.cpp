@@ -39,7 +39,7 @@ std::string memoryInWords(const Receipt& receipt) {
     case OomCause::Oomd:
         return " by systemd-oomd";
     case OomCause::Administrator:
-        return " after an administrator had lowered the memory limit or triggered a kill for memory";
+        return " after an administrator had lowered the memory limit or told the kernel to kill a process";
     }
     return "";
 }

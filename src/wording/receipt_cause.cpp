@@ -86,7 +86,7 @@ std::string oomInWords(const OomVerdict& oom) {
         text = "It was killed by systemd-oomd";
         break;
     case OomCause::Administrator:
-        text = "It was killed because an administrator lowered its memory limit or triggered a kill for memory";
+        text = "It was killed because an administrator lowered its memory limit or told the kernel to kill a process";
         break;
     }
     if (!oom.victimName)

@@ -189,7 +189,7 @@ void Supervisor::endJob() {
         outcome = link_.advance();
     }
     if (!outcome)
-        say("job " + key_ + " is left to pinfoldd, because pinfoldd did not answer and pinfold-run was told to end by " +
+        say("job " + key_ + " is left to pinfoldd, because pinfoldd did not answer and pinfold-run received " +
             signalName(endRequest_));
     else if (!*outcome)
         say("job " + key_ + ": " + outcome->error().message);

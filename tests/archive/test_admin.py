@@ -43,10 +43,10 @@ def over_tls(archive, admin):
 
 def test_init_makes_what_nodes_and_login_hosts_need(archive, admin):
     archive.sql("DROP DATABASE pinfold WITH (FORCE)", database="postgres")
-    assert admin("init") == "The archive has the version 1 of its tables now.\n"
+    assert admin("init") == "The tables of the archive now have version 1.\n"
     assert archive.put([receipt(1)]) == 1
     assert archive.sql("SELECT key FROM pinfold.receipt", login=LOGIN_HOST) == "sge.1"
-    assert admin("init") == admin("upgrade") == "The archive has the version 1 of its tables already.\n"
+    assert admin("init") == admin("upgrade") == "The tables of the archive already have version 1.\n"
     assert archive.count() == 1
 
 
@@ -66,7 +66,7 @@ def test_upgrades(archive, admin, tmp_path):
     assert columns == "more", "an upgrade that fails changes nothing"
     assert archive.put([receipt(2)]) == 2
     (tmp_path / "0003.sql").unlink()
-    assert "version 2 of its tables already" in admin("upgrade", sql=tmp_path)
+    assert "already have version 2" in admin("upgrade", sql=tmp_path)
     assert "install a newer pinfold-archive" in admin("upgrade", status=CONFIG)
     assert archive.count() == 2
     archive.make()

@@ -297,8 +297,8 @@ void logClockDoubted(const CoreContext& context) {
     JournalEvent event;
     event.priority = LOG_WARNING;
     event.message =
-        "history: the clock is far ahead of its last known time, so pinfoldd removes no receipt because of its age until the "
-        "clock has been right for a day: set the clock if it is wrong";
+        "history: the clock is far ahead of its last known time. Until the clock has been right for a day, pinfoldd removes no "
+        "receipt because of its age. Set the clock if it is wrong";
     event.fields = {{"PINFOLD_EVENT", "clock-doubted"}};
     logTrouble(context, std::move(event), Trouble::Other);
 }

@@ -74,7 +74,7 @@ TEST_F(ProcessLooksTest, oneUserHasAFewThreadsHangAndTheOthersGoOn) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Busy);
     EXPECT_EQ(refused.error().message,
-              "process 20 of user 165535 was not examined: 4 looks into processes of this user hang already");
+              "process 20 of user 165535 was not examined: 4 examinations of processes of this user hang already");
     EXPECT_TRUE(seesInTime(looks, 21, 165536)) << "that id is not alice's";
 }
 
@@ -108,7 +108,7 @@ TEST_F(ProcessLooksTest, oneUsersProcessesTakeSoMuchTimeTogether) {
     EXPECT_LE(made, 3);
     EXPECT_EQ(slow(7, 1000).error().code, ErrorCode::Busy);
     EXPECT_EQ(slow(7, 1000).error().message,
-              "process 7 of user 1000 was not examined: looks into processes of this user have taken 0.050 s already");
+              "process 7 of user 1000 was not examined: examinations of processes of this user have taken 0.050 s already");
     EXPECT_TRUE(slow(8, 1001)) << "another user";
     for (pid_t pid = 10; pid < 20; ++pid)
         EXPECT_TRUE(slow(pid, 0)) << "who cannot look into root's processes cannot remove anything";
