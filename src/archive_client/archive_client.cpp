@@ -100,7 +100,8 @@ Result<void> askOnce(const std::string& request, const std::string& socketPath, 
     const auto socket = connectTo(socketPath);
     if (!socket)
         return socket.error();
-    // A service that refuses the connection may close it before it has read the request, so only its answer counts.
+    // If the service refuses the connection, it may close the connection before it has read the request. So an error of send(2)
+    // is ignored, and only the service's answer counts.
     (void)!::send(socket->get(), request.data(), request.size(), MSG_NOSIGNAL);
     Reader reader(socket->get(), silence);
     for (;;) {
@@ -147,7 +148,8 @@ Json legibleJson(const Json& value) {
 /// Reads a receipt. Its texts go to terminals, and a node that was taken over can put any text into its receipts.
 Result<Receipt> readReceipt(std::string_view line) {
     auto receipt = decodeReceipt(line);
-    // In JSON, control characters have a backslash. Some control characters of Unicode need none.
+    // JSON writes the control characters below U+0020 with a backslash. Other control characters of Unicode may stand in the text
+    // as they are.
     const auto isPlain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x80; };
     if (!receipt || std::ranges::all_of(line, isPlain))
         return receipt;

@@ -11,7 +11,8 @@
 namespace pinfold {
 namespace {
 
-// PostgreSQL's JSON has the shortest name first, and each receipt has a member `id`. So no receipt begins like a last line.
+// PostgreSQL writes the member with the shortest name first, and each receipt has a member `id`. So no receipt begins like the
+// last line of an answer.
 constexpr std::string_view kEnd = "{\"end\"";
 constexpr std::string_view kError = "{\"error\"";
 

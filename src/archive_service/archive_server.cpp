@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kAcceptedAtOnce = 64; // then the connections that are open already have their turn
+constexpr int kAcceptedAtOnce = 64; // after so many, the connections that are already open get their turn
 constexpr Microseconds kTimeForRequest = 5s;
 constexpr Microseconds kTimeWithoutReading = 10s;
 constexpr Microseconds kTimeForAnswer = 5min;
@@ -34,7 +34,7 @@ bool triesAgain() { return errno == EAGAIN || errno == EINTR; }
 struct ArchiveServer::Connection {
     enum class State {
         Receiving, ///< the request is not complete
-        Reading,   ///< a thread reads the next page, or will do so
+        Reading,   ///< a thread reads the next page, or will read it
         Sending,   ///< the client takes the page
     };
 

@@ -21,7 +21,8 @@ namespace {
 
 constexpr int kUsage = 2;
 constexpr Microseconds kPatienceWithNames = 2s;
-// A service with an invalid configuration ends soon, so that the next question finds the corrected configuration in force.
+// A service with an invalid configuration ends soon. The next question starts a new service, which reads the corrected
+// configuration.
 constexpr Microseconds kIdleAfterRefusal = 1s;
 
 std::set<uid_t> auditors() {

@@ -91,7 +91,8 @@ void addRun(Builder& builder, const RunOfJob& run) {
     builder.where("ended >= " + builder.parameter(run.since));
 }
 
-/// The first condition lets PostgreSQL leave out partitions. It does not do so for the comparison of rows.
+/// The first condition lets PostgreSQL leave out partitions. The second condition compares rows, and PostgreSQL leaves out no
+/// partition for it.
 void addPlace(Builder& builder, const ReceiptPlace& after) {
     const auto ended = builder.parameter(after.ended);
     const auto node = builder.parameter(after.node);
@@ -100,8 +101,8 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
     builder.where(fmt::format("(ended, node, id) < ({}, {}, {})", ended, node, id));
 }
 
-// A node that was taken over can write the name of another host into its receipts. The name in its certificate is certain, and
-// the host's own name may be longer or shorter.
+// A node that was taken over can write the name of another host into its receipts. So a receipt gets the name from the node's
+// certificate, unless its own name is the same name in a longer or shorter form.
 constexpr const char* kBody = "(CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
                               " ELSE body || jsonb_build_object('host', node) END)::text";
 
@@ -137,10 +138,10 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
                                       kBody, builder.conditions(), rows, bytes));
 }
 
-// The newest run is the run that started last: a node that was lost in an earlier run may write its receipt days later, with an
-// end after all other ends. Batch systems use the numbers of jobs again, for example Grid Engine after 9,999,999 jobs. So a
-// receipt that ended more than a day before all newer receipts began belongs to an earlier job. The day is for hosts whose clocks
-// differ.
+// The newest run is the run that started last, and not the run that ended last. A node that was lost in an earlier run may write
+// its receipt days later, with an end after all other ends. Batch systems use the numbers of jobs again, for example Grid Engine
+// after 9,999,999 jobs. So a receipt that ended more than a day before all newer receipts began belongs to an earlier job. The
+// day allows for hosts whose clocks differ.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));

@@ -8,14 +8,14 @@
 namespace pinfold {
 namespace {
 
-// A caller hears within three seconds that the database is down. So the check of an old connection and a new connection together
-// take less.
+// A caller gets an answer within three seconds if the database is down. So the check of the old connection and the attempt to
+// make a new one together take less than three seconds.
 constexpr Microseconds kCheckTime = 400ms;
 constexpr Microseconds kConnectTime = 2s;
 // The server itself ends a statement after ten seconds. The client waits a little longer, so that the connection survives.
 constexpr Microseconds kStatementTime = 12s;
 constexpr Microseconds kTableTime = 122s;
-// A report sorts the receipts of its time. In memory it takes half as long as on the disk.
+// A report sorts the receipts of its period. A sort in memory takes half as long as a sort on the disk.
 constexpr const char* kSettingsOfReport = "SET statement_timeout = '120s'; SET work_mem = '256MB'";
 constexpr const char* kSettingsAfterReport = "SET statement_timeout = '10s'; RESET work_mem";
 // Queries of the archive need no JIT compiler: it takes longer to compile a query for all partitions than to run it.
@@ -61,7 +61,7 @@ Result<ReceiptPage> ReceiptReader::nextTable(ReceiptRequest& request) {
     if (auto set = connection_->runScript(kSettingsOfReport, kCheckTime); !set)
         return set.error();
     auto rows = run({query.sql, {timestamp(request.report->since), timestamp(request.report->until)}}, kTableTime);
-    (void)connection_->runScript(kSettingsAfterReport, kCheckTime); // if it fails, the connection is lost and never used again
+    (void)connection_->runScript(kSettingsAfterReport, kCheckTime); // after a failure, the connection is lost and not used again
     if (!rows)
         return rows.error();
     return ReceiptPage{.lines = encode(ReportTable{query.name, std::move(rows->columns), std::move(rows->rows)}),
@@ -120,8 +120,8 @@ Result<void> ReceiptReader::begin(ReceiptRequest& request) {
     return {};
 }
 
-/// Makes sure that there is a connection that works. A server that was restarted has closed the connection, and a server that
-/// has vanished from the network has not.
+/// Makes sure that there is a connection that works. If the server was restarted, it has closed the old connection. If the server
+/// has vanished from the network, the old connection still seems to be open.
 Result<void> ReceiptReader::connect() {
     if (connection_ && connection_->run("SELECT 1", {}, kCheckTime))
         return {};
@@ -131,7 +131,7 @@ Result<void> ReceiptReader::connect() {
     auto connection = PostgresConnection::connect(server_, kConnectTime);
     auto prepared = connection ? connection->runScript(kSettings, kCheckTime) : Result<void>(connection.error());
     if (!prepared) {
-        // For a caller it does not matter why the archive does not answer: nothing but a repair helps.
+        // It does not matter to the caller why the archive does not answer: in each case, only a repair helps.
         const Error error{ErrorCode::Unreachable, "the archive of receipts is not reachable: " + prepared.error().message};
         outage_.noticed(error);
         return error;
@@ -146,7 +146,7 @@ Result<PostgresRows> ReceiptReader::run(const SqlQuery& query, Microseconds time
         return rows;
     if (rows.error().code == ErrorCode::TimedOut)
         return tooSlow();
-    // The code Denied would tell the caller that the caller lacks a right. But it is the service that lacks a right then.
+    // The code Denied would tell the caller that the caller lacks a right. But here the service itself lacks the right.
     const auto code = rows.error().code == ErrorCode::Unreachable ? ErrorCode::Unreachable : ErrorCode::Internal;
     return Error{code, "the archive of receipts cannot be read: " + rows.error().message};
 }

@@ -30,7 +30,7 @@ void Workers::work() {
     while (auto item = turns_.take()) {
         try {
             finish({item->id, reader.nextPage(*item->request)});
-        } catch (const std::exception& error) { // only memory can be missing
+        } catch (const std::exception& error) { // an exception can only mean that memory ran out
             finish({item->id, Error{ErrorCode::Internal, std::string("the archive's service failed: ") + error.what()}});
         }
         turns_.finished(item->uid);

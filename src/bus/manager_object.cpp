@@ -15,8 +15,7 @@
 namespace pinfold {
 namespace {
 
-// If a key or a unit name is longer than kMaxName, pinfoldd refuses the name without reading it, because no valid name is so
-// long.
+// No valid key or unit name is longer than kMaxName, so pinfoldd refuses a longer name without reading it.
 constexpr std::size_t kMaxName = 1024;
 
 template <class T, class... R> Reply<T> replyWith(const Answer<R...>& answer, std::function<void(const T&)> give) {

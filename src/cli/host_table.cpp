@@ -12,8 +12,9 @@
 namespace pinfold {
 namespace {
 
-/// Returns the exit state of the batch script, or of the first task on the host that failed, or 0 if a task ended and none
-/// failed. The receipt of a host without the batch script has the exit state of the whole job, which says nothing about the host.
+/// If the batch script ran on the host, returns the exit state of the batch script. Otherwise, returns the exit state of the
+/// first task that failed, or 0 if a task ended and none failed. The receipt of a host without the batch script has the exit
+/// state of the whole job, which says nothing about the host.
 ExitState exitOn(const HostOfJob& host) {
     ExitState exit;
     RealTime at = RealTime::max();

@@ -62,14 +62,15 @@ Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key) {
 }
 
 Result<Profile> profileOfReceipt(const std::string& key) {
-    // The receipt may be from another host than a profile of the pinfoldd on this host.
+    // A host that asks the archive may show a receipt from another host, but pinfoldd on this host has only profiles of its own
+    // jobs.
     if (const auto archive = asksArchive(); archive && *archive)
         return Error{ErrorCode::NoSuchReceipt,
                      fmt::format("the archive has no profiles: run `pinfold plot {}` on the job's node", printable(key, 300))};
     const auto client = ManagerClient::connect();
     if (!client)
         return client.error();
-    // The profile comes first: a job that begins afterwards does not change it.
+    // The profile is read before the list of jobs, so a job that begins between the two calls does not change the profile.
     auto profile = client->profile(key);
     const auto jobs = client->listJobs();
     if (!jobs)

@@ -11,10 +11,11 @@ namespace pinfold {
 namespace {
 
 // pinfoldd looks at a job less and less often while the job gets older, and at last once in 30 s (the default of
-// profile.interval). TopHistories asks in the same way: again after the time that the job has lived so far.
+// profile.interval). TopHistories does the same: the time until it asks again is as long as the job has lived so far, but at
+// least kLeastWait and at most kMostWait.
 constexpr Microseconds kLeastWait = 5s;
 constexpr Microseconds kMostWait = 30s;
-constexpr Microseconds kPause = 10s; // after a call that pinfoldd did not answer
+constexpr Microseconds kPause = 10s; // the pause after a call that pinfoldd did not answer
 
 std::string draw(const Profile& profile, Curve curve) {
     const auto values = valuesOf(profile, curve, kHistoryCells);

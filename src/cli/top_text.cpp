@@ -66,7 +66,7 @@ struct HistoryColumn {
 // If there is room for only one of the columns, topText() shows the first.
 constexpr std::array kHistoryColumns{HistoryColumn{"mem history", &TopHistory::memory},
                                      HistoryColumn{"cpu history", &TopHistory::cpu}};
-constexpr std::size_t kHistoryWidth = kHistoryCells + 2; // with the gap before the column
+constexpr std::size_t kHistoryWidth = kHistoryCells + 2; // the width includes the gap before the column
 
 struct Table {
     std::vector<Column> columns;

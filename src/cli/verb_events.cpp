@@ -12,7 +12,7 @@ struct Options {
     bool json = false;
 };
 
-/// `pinfold events` always prints one document per line. It takes "lines" as well, as `pinfold history` does.
+/// `pinfold events` always prints one document per line. It also accepts --json=lines, as `pinfold history` does.
 OptionSet describe(Options& options) {
     return {{.name = "--json",
              .value = "FORM",

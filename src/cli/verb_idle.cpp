@@ -16,7 +16,7 @@ constexpr Microseconds kLeastSince = 1s;
 constexpr Microseconds kMostSince = 30 * 24h;
 
 struct Options {
-    std::optional<Microseconds> since; ///< unset: the value of idle.since
+    std::optional<Microseconds> since; ///< if unset, the value of idle.since applies
     std::optional<std::string> user;
 };
 
@@ -30,8 +30,8 @@ OptionSet describe(Options& options) {
 
 bool holdsItsShare(const JobInfo& job) { return job.state == ShownState::Running || job.state == ShownState::Suspended; }
 
-/// Adds the job to the listing, if it is idle or if nobody can tell. Errors: those of ManagerClient, apart from the errors that
-/// the job has ended and that it belongs to another user.
+/// Adds the job to the listing if the job is idle, or if pinfold cannot tell whether it is idle. Fails with the errors of
+/// ManagerClient. It is not an error if the job has ended or belongs to another user.
 Result<void> examine(const ManagerClient& client, const JobInfo& job, Microseconds age, IdleListing& listing) {
     const auto profile = retryWhileBusy([&] { return client.profile(job.key); });
     const auto holding = profile ? retryWhileBusy([&] { return client.holding(job); }) : Result<Holding>(profile.error());

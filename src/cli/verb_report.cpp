@@ -136,7 +136,8 @@ Result<std::string> report(const Options& options) {
     return options.jobs.empty() ? reportOnMatches(options) : reportOnJobs(options.jobs);
 }
 
-/// Writes the file, or replaces a file that is there. replaceFile() would replace a device, and a link, by a file.
+/// Writes a new file, or replaces a regular file. Devices and links are refused, because replaceFile() would replace them by a
+/// regular file.
 Result<void> writeReport(const std::filesystem::path& file, const std::string& text) {
     std::error_code ignored;
     const auto there = std::filesystem::symlink_status(file, ignored);

@@ -10,7 +10,7 @@ constexpr std::size_t kMostHostName = 253;       // RFC 1035
 constexpr std::size_t kMostSocketDirectory = 90; // libpq appends "/.s.PGSQL.65535", and the path of a socket has 107 bytes
 constexpr std::size_t kMostDatabaseName = 63;    // PostgreSQL cuts longer names
 
-/// libpq takes a list of hosts with commas, and an abstract socket with '@'. A name of one host has neither.
+/// For libpq, a comma separates hosts, and '@' begins the name of an abstract socket. The name of one host has neither character.
 bool isHost(const std::string& text) {
     constexpr auto kCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-:_";
     return text.size() <= kMostHostName && text.find_first_not_of(kCharacters) == std::string::npos && !text.starts_with('-');

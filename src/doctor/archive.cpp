@@ -15,7 +15,7 @@ namespace {
 using Figures = std::map<std::string, std::uint64_t, std::less<>>;
 
 constexpr Microseconds kDay = 24h;
-constexpr Microseconds kRenewal = 30 * kDay; ///< a certificate should be renewed so long before it expires
+constexpr Microseconds kRenewal = 30 * kDay; ///< a certificate should be renewed this long before it expires
 constexpr Microseconds kSilence = 30min;     ///< the longest time between two tries is 10 minutes
 constexpr const char* kUnit = "pinfold-ship.service";
 
@@ -88,7 +88,7 @@ void checkBacklog(const Host& host, const Figures& figures, Findings& findings) 
 void checkCertificate(const Host& host, const Figures& figures, Findings& findings) {
     const auto expires = timeOf(figures, "pinfold_ship_certificate_expires_seconds");
     if (!expires)
-        return; // pinfold-ship could not read the certificate, and archive.reached says so
+        return; // pinfold-ship could not read the certificate, and the check archive.reached reports it
     const auto remedy = "renew the certificate; pinfold-ship uses the new one at its next connection";
     if (*expires <= host.now)
         findings.fail("archive.certificate", "the certificate of this node has expired", remedy);

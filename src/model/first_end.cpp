@@ -42,7 +42,7 @@ bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockToler
     return timeBetween(other, time) > tolerance;
 }
 
-/// Returns how certain it is that the event ended the whole job. The strength is 0 for the most certain events.
+/// Returns how surely the event ended the whole job. The lower the number, the surer: 0 is for the surest events.
 int strength(const EndEvent& event) {
     switch (event.kind) {
     case EndKind::BatchEnded: // only the batch system, or a person, sends a signal to the batch script
@@ -84,8 +84,8 @@ EndKind kindOf(const ExitState& exit) {
     }
 }
 
-/// Returns when the end of the job on the host began. The receipt has only the time at which the last process had ended, which
-/// may be the kill grace later. pinfoldd stops all tasks at once, so the first task that did not end well tells the time.
+/// Returns when the end of the job on the host began. The receipt has only the time at which the last process had ended. This may
+/// be later by the kill grace. pinfoldd stops all tasks at once, so the first task that failed shows when the end began.
 RealTime begun(const Receipt& receipt) {
     auto at = receipt.ended;
     for (const auto& task : receipt.taskList)
@@ -129,8 +129,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
     return at;
 }
 
-/// A host that went down ended at an unknown time after its last sign of life. If the job ended elsewhere after the sign of life,
-/// the host was lost at that moment.
+/// A lost host went down at an unknown time after its last sign of life. If the job ended on another host after this sign of
+/// life, the time of that end is used for the lost host, too.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)
@@ -144,7 +144,8 @@ void placeLostNodes(std::vector<Candidate>& candidates) {
     }
 }
 
-/// Returns the events of one of two sorts (`killed`) that are not later than the earliest of them.
+/// Returns the candidates of one sort that are not later than `begin`, even if the clocks differ. `killed` selects the sort:
+/// killed tasks, or all other events. `begin` is the time of the earliest candidate of the sort.
 std::vector<Candidate> simultaneous(const std::vector<Candidate>& candidates, bool killed, RealTime begin) {
     std::vector<Candidate> found;
     for (const auto& candidate : candidates)
@@ -214,7 +215,7 @@ void EndSearch::add(const Receipt& receipt, std::size_t host, std::size_t index)
     switch (receipt.result) {
     case JobResult::Exited:
     case JobResult::Signaled:
-        if (receipt.taskList.empty() && receipt.exit.known()) // the receipt is of a pinfold that did not note tasks
+        if (receipt.taskList.empty() && receipt.exit.known()) // an earlier pinfold did not record tasks
             note({.kind = EndKind::BatchEnded, .at = receipt.ended, .exit = receipt.exit, .decides = true});
         break;
     case JobResult::Stopped:
@@ -245,8 +246,8 @@ bool EndSearch::batchSucceeded() const {
 bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
-    // A batch system may notice late that a host is lost, and then ends the job with a signal. If the batch script itself has
-    // ended later, with an exit status, the job did not need the host.
+    // A batch system may notice late that a host is lost, and then ends the job with a signal. If instead the batch script exits
+    // by itself later, the job did not need the host.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }
@@ -262,7 +263,8 @@ FirstEnd EndSearch::first() const {
                             std::tuple(event.at, event.host, event.receipt, event.task);
     };
     for (const auto& event : events_) {
-        // The batch script may ignore the failure of a task, and also a host that its tasks do not need any more.
+        // The batch script may ignore the failure of a task. It may also ignore the loss of a host that its tasks do not need any
+        // more.
         const bool excused = succeeded && event.kind == EndKind::TaskFailed;
         if (event.kind != EndKind::TaskKilled && (excused || isSurvived(event))) {
             ++found.survived;

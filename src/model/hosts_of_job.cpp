@@ -16,13 +16,14 @@ namespace {
 // A batch system that counts the runs of a job may still begin its job numbers again, for example after a new installation.
 constexpr Microseconds kNumbersReused = 7 * 24h;
 
-/// A receipt of a pinfold that did not note the host counts as a host of its own.
+/// An earlier pinfold did not record the host. Each receipt without a host counts as a separate host.
 std::string hostOf(const Receipt& receipt) {
     const auto name = receipt.origin.host.value_or("");
     return name.empty() ? "\n" + receipt.id : keyOfHost(name);
 }
 
-/// Of two receipts with the same id, the better one says how the job ended, because somebody reported it later.
+/// Of two receipts with the same id, the one with the exit state is better: the other one was written before somebody reported
+/// the exit state.
 bool isBetter(const Receipt& receipt, const Receipt& than) {
     if (receipt.exit.known() != than.exit.known())
         return receipt.exit.known();
@@ -61,7 +62,7 @@ std::vector<HostOfJob> groupByHost(std::vector<Receipt> receipts) {
     for (auto& receipt : receipts) {
         auto& known = byHost[hostOf(receipt)];
         const auto [place, isNew] =
-            known.try_emplace(std::string(receipt.id), std::move(receipt)); // does not move a second receipt
+            known.try_emplace(std::string(receipt.id), std::move(receipt)); // moves nothing if the id is there already
         if (!isNew && isBetter(receipt, place->second))
             place->second = std::move(receipt);
     }

@@ -7,7 +7,8 @@ namespace pinfold {
 namespace {
 
 /// Converts the tasks to JSON. Most jobs have only their batch script, and all figures of such a job are figures of its batch
-/// script, too. So for the history, the only task has no number, and only the members that onlyTask() cannot know.
+/// script, too. So in the text for the history, such an only task has no number. It has only the members that onlyTask() cannot
+/// take from the receipt.
 Json tasksToJson(const Receipt& receipt, Unset unset) {
     auto list = Json::array();
     for (const auto& task : receipt.taskList) {

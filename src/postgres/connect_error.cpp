@@ -16,14 +16,15 @@
 namespace pinfold {
 namespace {
 
-/// Says what to do about a message of libpq, of OpenSSL or of the server that contains `sign`.
+/// Says what to do about an error message that contains `sign`. The message comes from libpq, from OpenSSL or from the server.
 struct Advice {
     std::string_view sign;
     ErrorCode code;
     std::string_view text; ///< may name {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
 };
 
-// The first sign that is in the message decides. OpenSSL calls what the server says about this program's certificate an "alert".
+// The first sign that is in the message decides. In OpenSSL's messages, "alert" means what the server says about this program's
+// certificate.
 constexpr std::array kAdvice{
     Advice{
         "alert certificate expired", ErrorCode::Denied,

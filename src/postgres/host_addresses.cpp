@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-/// A question to the name servers, which a thread of glibc asks. The memory must exist until the thread is ready.
+/// A question to the name servers, which a thread of glibc asks. The question must stay in memory until the thread has finished.
 struct Question {
     std::string host;
     addrinfo hints{};
@@ -62,7 +62,7 @@ Result<std::vector<std::string>> hostAddresses(const std::string& host, const De
     }
     if (state == EAI_INPROGRESS) {
         if (::gai_cancel(&question->block) != EAI_CANCELED)
-            (void)question.release(); // glibc's thread still writes to it
+            (void)question.release(); // glibc's thread still writes to the question
         return Error{ErrorCode::TimedOut,
                      fmt::format("the name servers did not give the address of '{}' in time; check /etc/resolv.conf",
                                  printable(host, 300))};

@@ -20,15 +20,17 @@ struct ResultCloser {
 };
 using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
-// Each host that connects as a role may change the role's default settings, which all other hosts with the role then get. A
-// host that was taken over must not be able to stop the others, so the settings that could do this have fixed values.
+// Each host that connects as a role may change the default settings of the role, and all other hosts with this role then get the
+// changed settings. A host that was taken over must not be able to stop the other hosts in this way. So each connection sets
+// fixed values for the settings that matter.
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
                                   " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
                                   " -c search_path=pg_catalog -c DateStyle=ISO -c TimeZone=UTC -c IntervalStyle=postgres";
 
-/// Returns the parameters of the connection for PQconnectStartParams(), without those whose values are empty. With the address,
-/// libpq does not ask the name servers, and still compares the name of the host with the server's certificate.
+/// Returns the parameters of the connection for PQconnectStartParams(), without the parameters that have an empty value. Because
+/// libpq gets the address, it does not ask the name servers. It still compares the name of the host with the server's
+/// certificate.
 std::vector<std::pair<const char*, std::string>> connectParameters(const PostgresServer& server, const std::string& address) {
     std::vector<std::pair<const char*, std::string>> list{
         {"host", server.host},       {"hostaddr", address},     {"port", std::to_string(server.port)},
@@ -107,7 +109,7 @@ Result<PostgresConnection> PostgresConnection::connect(const PostgresServer& ser
     if (!addresses)
         return Error{addresses.error().code,
                      fmt::format("cannot connect to {}: {}", serverName(server), addresses.error().message)};
-    // An address that does not answer must leave time for the next one.
+    // An address that does not answer must leave enough time to try the next address.
     for (auto left = addresses->size(); left > 1; --left)
         if (auto connection = connectTo(server, (*addresses)[addresses->size() - left], Deadline(deadline.remaining() / left)))
             return connection;
@@ -119,7 +121,7 @@ Result<PostgresConnection> PostgresConnection::connectTo(const PostgresServer& s
     Handle handle(startConnect(server, address));
     if (!handle)
         return Error{ErrorCode::Internal, fmt::format("cannot connect to {}: there is not enough memory", serverName(server))};
-    // With this verbosity, the message of a failed connection has the SQLSTATE, for which libpq has no function.
+    // With this verbosity, the message of a failed connection contains the SQLSTATE. libpq has no function that returns it.
     ::PQsetErrorVerbosity(handle.get(), PQERRORS_VERBOSE);
     ::PQsetNoticeProcessor(
         handle.get(), [](void*, const char*) {}, nullptr);

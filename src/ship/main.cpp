@@ -27,7 +27,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kExitConfig = 78; // EX_CONFIG: another start does not help
+constexpr int kExitConfig = 78; // EX_CONFIG: a restart does not help
 constexpr const char* kUsage = "Usage: pinfold-ship [--root DIR]\n"
                                "\n"
                                "Sends the receipts of this node to the site's archive. systemd starts it:\n"
@@ -43,8 +43,8 @@ void logLine(int priority, const std::string& text) { (void)::dprintf(STDERR_FIL
 
 void tellStatus(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
 
-/// Makes the program exit on SIGTERM and SIGINT at once, also while it waits for the archive. It has nothing to save: what is not
-/// committed in the archive is sent again.
+/// Makes the program exit on SIGTERM and SIGINT at once, also while it waits for the archive. The program has nothing to save,
+/// because it sends each receipt again that is not committed in the archive.
 void exitOnSignals() {
     sigset_t signals;
     sigemptyset(&signals);

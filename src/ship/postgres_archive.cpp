@@ -12,7 +12,8 @@
 namespace pinfold {
 namespace {
 
-// A put of 500 receipts takes some 50 ms. The time limits are for archives that are busy, and end a call to one that hangs.
+// A put of 500 receipts takes some 50 ms. The time limits are long enough for a busy archive, and end a call to an archive that
+// hangs.
 constexpr Microseconds kConnect = 10s;
 constexpr Microseconds kPosition = 20s;
 constexpr Microseconds kPut = 60s;

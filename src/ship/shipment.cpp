@@ -71,8 +71,8 @@ Result<void> Shipment::locate() {
     return {};
 }
 
-/// Reports are rare, and most come within seconds. So a report that came while pinfold-ship did not run is about one of the last
-/// receipts.
+/// A report that changes a receipt is rare, and usually comes within seconds of the job's end. So a report that came while
+/// pinfold-ship did not run is about one of the last receipts.
 Result<void> Shipment::sendRecentAgain() {
     if (recentSent_)
         return {};
@@ -105,7 +105,7 @@ Result<void> Shipment::sendAmended() {
         if (!receipts)
             return receipts.error();
         for (const auto& receipt : *receipts) {
-            if (!receipt.sequence || *receipt.sequence > cursor_) // the receipt comes with the next lots
+            if (!receipt.sequence || *receipt.sequence > cursor_) // one of the next lots has this receipt
                 continue;
             const auto lot = makeLot({receipt}, epoch_, *receipt.sequence);
             if (lot.receipts.empty())

@@ -140,7 +140,8 @@ void DaemonLink::attempt() {
 
 void DaemonLink::receive() {
     // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would be 64 KiB of the
-    // stack, and the decoder below it would use pages that a supervisor never needs again, but keeps as long as its job runs.
+    // stack, and the decoder would use the stack below the buffer. A supervisor never needs these pages again, but would keep
+    // them as long as its job runs.
     const auto length = ::recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;

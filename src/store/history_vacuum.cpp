@@ -71,7 +71,7 @@ public:
             }
             const auto limit = maxRows - done.removed;
             auto removed = removeUpTo(sent_, *bytes, limit);
-            // Unsent receipts go only when no sent receipt is left that could go in their place.
+            // Unsent receipts are removed only when no sent receipt is left that could be removed instead.
             if (removed && *removed == 0 && mayRemoveUnsent(*bytes)) {
                 removed = removeUpTo(kAll, *bytes, limit);
                 done.unsent += removed ? *removed : 0;

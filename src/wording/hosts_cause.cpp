@@ -55,7 +55,7 @@ bool isSuccess(const EndEvent& event) {
     return event.kind == EndKind::BatchEnded && !event.exit.signal && event.exit.status.value_or(0) == 0;
 }
 
-/// Says when the hosts ended that the first end stopped.
+/// Says how much later than the first end the other hosts ended.
 std::string whenInWords(const HostsOfJob& job) {
     const auto& after = job.after;
     if (job.first.event->kind == EndKind::NodeLost) // the time at which the host went down is not known
@@ -65,7 +65,7 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Says whether the batch script of the job exited on each host that ended after the first end. Nobody stopped these hosts.
+/// Returns true if the batch script exited by itself on each host that ended after the first end. Nobody stopped such hosts.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {

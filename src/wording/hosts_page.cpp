@@ -36,7 +36,7 @@ std::string listed(const std::vector<std::string>& names, std::uint64_t count) {
     return text + (count > shown ? " and " + std::to_string(count - shown) + " more" : "");
 }
 
-/// Returns the most hosts first, each with its number, as "node1 (7), node2 (3) and 2 more".
+/// Returns the hosts with their numbers, the highest number first, such as "node1 (7), node2 (3) and 2 more".
 std::string listedByNumber(const HostsOfJob& job, std::uint64_t HostOfJob::*number) {
     std::vector<const HostOfJob*> hosts;
     for (const auto& host : job.hosts)
@@ -57,7 +57,8 @@ template <class Predicate> std::vector<std::string> namesOf(const HostsOfJob& jo
     return names;
 }
 
-/// Only one host may have what the batch system says about the job: in Slurm, the host of the batch script.
+/// Returns the identity with the most facts, because some hosts may lack facts. In Slurm, only the host of the batch script has
+/// all facts that the batch system reports about the job.
 const JobIdentity& fullestIdentity(const HostsOfJob& job) {
     const auto members = [](const JobIdentity& identity) {
         std::size_t count = 0;
@@ -92,7 +93,7 @@ std::string timeLines(const HostsOfJob& job, const Amounts& amounts) {
            line("ended", amounts.time(job.ended) + ", after " + amounts.runTime(timeBetween(job.started, job.ended)));
 }
 
-/// Names the hosts whose clocks do not tell whether they were first.
+/// Names the host that ended first. If the clocks are not exact enough, also names the other hosts that may have been first.
 std::string firstLines(const HostsOfJob& job, const Amounts& amounts) {
     const auto& event = job.first.event;
     if (!event)
@@ -155,7 +156,7 @@ std::string spreadInWords(const HostsOfJob& job, const Spread& spread, const Sho
     return text;
 }
 
-/// Returns the efficiency of the whole job, if all receipts have its parts.
+/// Returns the efficiency of the whole job, if all receipts have the figures for it.
 std::string efficiencyLine(const HostsOfJob& job, const Amounts& amounts) {
     Microseconds whole{};
     double cpus = 0;

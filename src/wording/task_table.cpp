@@ -35,7 +35,8 @@ TaskTable taskTable(const Receipt& receipt, const Amounts& amounts, std::size_t 
         table.rows.push_back(row(tasks[i], amounts));
         table.exact = table.exact && tasks[i].exact;
     }
-    // A task that did not start has a number, but no entry in the list. So only a full list may lack tasks.
+    // A task that did not start has a number, but no entry in the list. So only a list with the maximum length may lack tasks
+    // that ran.
     const auto all = tasks.size() < TaskReceipt::kMost ? tasks.size() : std::max<std::size_t>(receipt.tasks, tasks.size());
     table.more = all - shown;
     return table;

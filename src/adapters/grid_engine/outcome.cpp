@@ -19,7 +19,7 @@ constexpr int kStatusShift = 4;
 constexpr std::uint64_t kMostSignal = 64;
 constexpr std::uint64_t kMostStatus = 255;
 
-/// Returns nullopt if the text is not a number. If a text in the file "usage" is not a number, the file keeps the text.
+/// Returns nullopt if the text is not a number. The file "usage" keeps a text that is not a number.
 std::optional<double> number(std::string_view text) {
     double value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -37,8 +37,8 @@ std::string seconds(Microseconds time) {
     return text;
 }
 
-/// Grid Engine's file `usage` has lines such as ru_utime=12.5. Returns the value in the receipt for the line `name`=`value`, if
-/// the receipt's value is larger than `value`, and otherwise nullopt.
+/// Grid Engine's file `usage` has lines such as ru_utime=12.5. Returns the receipt's value for the line `name`=`value` if it is
+/// larger than the value in the line, and otherwise nullopt.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)

@@ -21,7 +21,7 @@ constexpr mode_t kMode = 0644; // sge_shepherd itself creates its files with the
 
 EffectiveUser::EffectiveUser(uid_t user) {
     if (::seteuid(user) != 0)
-        std::abort(); // if the process continued, it would use root's rights
+        std::abort(); // if the process continued, it would still have root's rights
 }
 
 EffectiveUser::~EffectiveUser() {

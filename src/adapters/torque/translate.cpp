@@ -76,8 +76,8 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts. A user must not get
-/// more of a resource by a comma inside a quoted value.
+/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts. So a comma inside a
+/// quoted value cannot give a user more of a resource.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;

@@ -213,8 +213,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If a job gets the same answer as a job that does not exist, pinfoldd does not check the owner. An answer without a check of
-    // the owner is safe, because everyone may know which jobs are live.
+    // In some phases, a job gets the same answer as a job that does not exist. pinfoldd then does not check the owner. This is
+    // safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
     // Nobody may move a process from one job into another. A process that left its job would escape from the limits of the job,

@@ -23,8 +23,8 @@ constexpr Microseconds kFreezeWait = 1s;
 // has left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
 constexpr Microseconds kDyingWait = 1s;
 
-/// Returns true if the job has ended by itself, so that all processes that still run in the job are leftovers. After a request
-/// to stop the job, leftBehind() returns false, because the processes have not had time to end.
+/// Returns true if the job has ended by itself. All processes that still run in the job are then leftovers. After a request to
+/// stop the job, leftBehind() returns false, because the processes have not had time to end.
 bool leftBehind(const Job& job) {
     return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
 }
@@ -278,7 +278,7 @@ void JobEnder::kill(const JobPtr& job) {
     if (!job->culled && shepherdLives(*job))
         return cull(job);
     // To kill the job's processes, pinfoldd does not need the help of PID 1. If a job starts one short-lived daemon after
-    // another, PID 1 is so busy that it would kill too late.
+    // another, PID 1 is too busy to kill the processes in time.
     if (auto killed = core_.killer.kill(slicePath(job->key()), job->killTimer); !killed) {
         logWarning(core_.context, job->key(), killed.error().message + "; pinfoldd asks systemd to kill instead", Trouble::Stop);
         core_.context.systemd.kill(job->key().sliceName(), SIGKILL, [](const SystemdOutcome&) {});
@@ -364,8 +364,8 @@ void JobEnder::emptied(const JobPtr& job) {
         return;
     }
     // If somebody kills the process group, the leader and the supervisor end together, and the slice becomes empty. pinfoldd may
-    // notice the three events in any order. If the supervisor lives, isAwaited() has waited for the supervisor's report already.
-    // If the check of the supervisor came before isAwaited(), the supervisor could end between the check and isAwaited().
+    // notice the three events in any order. If the supervisor still lives here, isAwaited() has already waited for its report.
+    // The check must come after isAwaited(): otherwise the supervisor could end between the two.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -264,7 +264,7 @@ void LimitKeeper::applied(const std::shared_ptr<PendingChange>& pending) {
         if (auto enforced = inForce(*job); !enforced)
             return undo(pending, enforced.error());
     logLimitsChanged(core_.context, *job, pending->change.by, pending->before);
-    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads); // for the tasks that start later
+    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads); // tasks that start later get these variables
     core_.save(*job);
     ender_.limitRunTime(job);
     share_.protect();

@@ -13,7 +13,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMemoryPercent = 90;
-// The owner's signals have turns, and the owner may have taken the turn for a signal of their own.
+// While another signal of the owner is in progress, pinfoldd refuses the signal of the warning with Busy, and tries again after
+// this time.
 constexpr Microseconds kSignalRetry = 1s;
 
 } // namespace

@@ -82,7 +82,7 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
         open(task.leader, job->tasks[number].leader);
     }
     open(job->record.supervisor, job->supervisor);
-    readBatchCommand(core_.context, *job); // records do not have the name
+    readBatchCommand(core_.context, *job); // records do not contain the name of the program
     if (!all)
         return all.error();
     job->endMissed = leaderEnded(*job);

@@ -120,9 +120,9 @@ def run_time_max(walltime):
 
 
 def variables(given, present):
-    """Returns the variables that the job's environment gets: those that pinfold gave for the job, and None for a variable to remove. A
-    variable about a limit keeps the value that it has, unless the value is about another job, for example a job that submitted this one with
-    its whole environment. In that case, all variables about the other job are replaced or removed."""
+    """Returns the variables that the job's environment gets: those that pinfold gave for the job, and None for a variable to remove. A variable
+    about a limit usually keeps its value. But the value may be about another job, for example a job that submitted this one with its whole
+    environment. In that case, all variables about the other job are replaced or removed."""
     other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
     kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
     stale = [name for name in present.keys() if other and name.startswith("PINFOLD_")]
