@@ -30,7 +30,7 @@ COMMAND = 'mount --bind "$0/etc" /etc && mount --bind "$0/run" /run && exec "$@"
 
 @contextlib.contextmanager
 def effective_user(uid):
-    """The kernel tells a service the effective user of connect(2)."""
+    """Acts as the user while the context lasts. The kernel tells a service which effective user has called connect(2)."""
     os.seteuid(uid)
     try:
         yield
@@ -39,7 +39,7 @@ def effective_user(uid):
 
 
 class Service:
-    """The directory has the host's /etc and /run, as far as the service and the command line use them."""
+    """The directory has those files of the host's /etc and /run that the service and the command line use."""
 
     def __init__(self, directory, configuration):
         self.directory, self.path = directory, directory / "run/pinfold/archive.sock"
@@ -105,7 +105,7 @@ class Service:
                                "--clear-groups", f"{BUILD}/src/cli/pinfold", *words], capture_output=True, text=True, timeout=100, check=False)
 
     def pinfold(self, *words, uid=0, status=0):
-        """Runs the command line as the user. Returns its output, or its messages if it is to fail."""
+        """Runs the command line as the user. Returns its output, or its messages if the test expects a failure."""
         done = self.run_pinfold(*words, uid=uid)
         assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
         return done.stderr if status else done.stdout
@@ -131,7 +131,7 @@ def answer(connection):
 
 
 def closed(connection, within):
-    """Waits until the service has closed the connection, without reading from it. Returns the time that it took."""
+    """Waits until the service has closed the connection, and reads nothing from it. Returns how long the wait took."""
     begun = time.monotonic()
     poll = select.poll()
     poll.register(connection, 0)

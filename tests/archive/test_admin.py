@@ -17,7 +17,7 @@ COMPLETE, NOT_COMPLETE, DENIED, UNREACHABLE, CONFIG = 0, 1, 5, 6, 1
 
 @pytest.fixture
 def admin(archive):
-    """Runs `pinfold archive`, over the server's socket unless the words say otherwise."""
+    """Runs `pinfold archive`. Without --host, the command uses the server's socket."""
     server = archive.server
 
     def run(*words, sql=SCHEMA, status=0):
@@ -221,7 +221,7 @@ def test_a_database_that_does_not_exist(admin):
 
 
 def test_a_server_that_does_not_answer(archive, admin):
-    """The server's processes stand still, so a connection stays without an answer, and archive-admin gives up at its deadline."""
+    """The server's processes are stopped, so a connection gets no answer, and archive-admin gives up at its deadline."""
     archive.server.process.send_signal(19)
     try:
         assert "did not answer in time" in admin("status", status=124)

@@ -68,7 +68,7 @@ def test_a_receipt_that_cannot_be_a_row(archive, name):
     assert [row["body"] for row in rejected] == [poison]
     assert f"SQLSTATE {why}" in rejected[0]["why"]
     assert archive.status()["rejected"] == 1
-    # The archive has the text of the receipt, so the receipt is not missing, unless its text does not say which one it is.
+    # The archive has the text of the rejected receipt. So the receipt does not count as missing, except if its text does not say which receipt it is.
     assert archive.count("gap") == (1 if name in ("a list", "a sequence of another lot") else 0)
 
 

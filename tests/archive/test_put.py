@@ -68,7 +68,7 @@ def test_a_lot_has_at_most_1000_receipts(archive):
 
 def test_gaps_are_noted_exactly(archive):
     archive.put(lot(1, 2))
-    # The node has no receipts 3 to 9, 12 and 15 any more.
+    # The node no longer has the receipts 3 to 9, 12 and 15.
     archive.put([receipt(sequence) for sequence in (10, 11, 13, 14)], first=3, last=15)
     gaps = archive.rows("SELECT first, last FROM pinfold.gap ORDER BY first")
     assert gaps == [{"first": 3, "last": 9}, {"first": 12, "last": 12}, {"first": 15, "last": 15}]

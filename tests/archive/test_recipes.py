@@ -18,7 +18,7 @@ from postgres_server import LOGIN_HOST, SITE, TOP, Authority, PostgresServer, fr
 
 PAGE = (TOP / "docs/archive.md").read_text()
 DEADLINE = 120.0
-# Everything that says who may do what.
+# The query returns all settings of the database that say who may do what.
 RIGHTS = """
 SELECT 'database', datacl::text FROM pg_database WHERE datname = current_database()
 UNION ALL SELECT 'schema ' || nspname, nspacl::text FROM pg_namespace WHERE nspname IN ('public', 'pinfold')
@@ -39,7 +39,7 @@ def commands(heading):
 
 
 def run(server, lines, directory):
-    """Runs commands as on the host of the server, with its files in `directory`."""
+    """Runs commands as if on the host of the server. The files of /var/backups are in `directory`."""
     environment = {**os.environ, "PGHOST": str(server.directory), "PGPORT": str(server.port), "PGUSER": "postgres",
                    "PATH": f"{server.bin}:{os.environ['PATH']}"}
     script = "\n".join(["set -euo pipefail", *lines]).replace("/var/backups", str(directory))
@@ -127,7 +127,7 @@ def test_moving_the_archive_loses_no_receipt(servers, directory):
     old, new = servers
     shut_out, let_in = commands("Move the archive to another server")
     put(old, 1, 10)
-    # A node that is connected at the time of the move. The session waits until it is ended, at most DEADLINE.
+    # This session stands for a node that is connected during the move. The session waits until it is ended, but at most for DEADLINE.
     waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")
@@ -244,7 +244,7 @@ def test_rsyslog_brings_each_receipt_to_the_server_also_after_a_side_was_down(di
         server.stop()
         write("while the server is down")
         server.start()
-        # rsyslog notices with the next message that the other side has not confirmed the last one.
+        # rsyslog notices only at the next message that the receiver has not confirmed the last message.
         write("when the server is up again")
         wait_until(has_all, "the receipts of the time without a server")
         node.stop()

@@ -42,8 +42,8 @@ def time_of_bobs_answer(service):
 
 
 def bob_is_not_held_up(service):
-    """Returns whether one of five answers takes less than a second. The other users hold up all five or none, and on a busy machine some
-    answers are slow for other reasons."""
+    """Returns whether one of five answers takes less than a second. If other users held up bob, all five answers would be slow. On a busy machine,
+    some answers are slow for other reasons."""
     return any(time_of_bobs_answer(service) < 1 for _ in range(5))
 
 
@@ -78,7 +78,7 @@ def test_a_flood_of_one_user_does_not_hold_up_another(start, large):
 @pytest.mark.timing
 def test_slow_queries_of_one_user_do_not_hold_up_another(start, large):
     service = start(configuration(large.server))
-    # A lock on this week's partition makes each query wait that needs it, until the server's time limit ends the query.
+    # A lock on this week's partition delays each query that needs the partition, until the server's time limit ends the query.
     with subprocess.Popen(["psql", "-XAtq", "-d", large.server.connection()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
         psql.stdin.write("BEGIN; LOCK TABLE ONLY pinfold.receipt_" + time.strftime("%Gw%V", time.gmtime(NOW / 1e6)) + "; SELECT 'locked';\n")
         psql.stdin.flush()

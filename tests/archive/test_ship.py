@@ -92,7 +92,7 @@ class Node:
                 for r in rows}
 
     def arrives(self, deadline=60):
-        """Waits until the archive has what the node has. The archive must then have it once, and nothing else."""
+        """Waits until the archive has all receipts of the node. The archive must then have each of these receipts once, and no other receipts."""
         expected = self.receipts()
         assert expected
         wait_until(lambda: self.archived() == expected, f"{len(expected)} receipts; the archive has {len(self.archived())}: {self.lines()}",
@@ -258,7 +258,7 @@ def test_pinfold_ship_is_killed_in_every_state(node):
     node.start()
     for _ in range(12):
         node.run_jobs(2)
-        # A connection with its lot has more bytes than this, so the kill comes at any point of the conversation.
+        # A connection that sends a lot transfers more than 6000 bytes, so the kill can come at any point of the conversation.
         point = node.relay.passed + moment.randrange(6000)
         wait_until(lambda point=point: node.relay.passed >= point, "the point of the conversation")
         node.stop(signal.SIGKILL)
@@ -299,7 +299,7 @@ def test_the_bus_is_killed(node):
 
 
 def test_pinfoldd_that_is_stopped_stays_stopped(node):
-    """On the system bus, a call would start pinfoldd. Here a service file of the bus would say so."""
+    """On the system bus, a call would start pinfoldd. On this bus, a call would make the file `started`, as the service file says."""
     started = node.world.directory / "started"
     services = node.world.directory / "services"
     services.mkdir()

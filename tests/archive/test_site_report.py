@@ -24,7 +24,7 @@ ENDS = [("exited", "succeeded", None), ("exited", "failed", None), ("exited", "u
 
 
 def receipts():
-    """Makes receipts with all that can be missing, infinite, used twice or at the edge of the time."""
+    """Makes receipts with all special cases: missing and infinite values, keys that are used twice, and ends at the edges of the period."""
     chance = random.Random(17)
     edges = [SINCE, SINCE - MICROSECOND, UNTIL, UNTIL - MICROSECOND]
     made = []
@@ -152,7 +152,7 @@ def user(uid, some_jobs):
 
 
 def by_name(rows):
-    """Returns the rows by their first column. No value may be there twice."""
+    """Returns the rows by their first column. No value may occur twice in the first column."""
     found = {next(iter(row.values())): row for row in rows}
     assert len(found) == len(rows)
     return found

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests Grid Engine on a kernel with all controllers: a job cannot use more than it asked for, and what ends the job does not end the job's
+"""Tests Grid Engine on a kernel with all controllers. A job cannot use more than it asked for, and a kill of the job does not end the job's
 shepherd. tests/cluster has the other tests of Grid Engine."""
 
 import signal

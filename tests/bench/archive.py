@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures the archive of a site: the room of a receipt on the disk, how long `pinfold why`, `pinfold history` and the site report take, and
-how many receipts a second the archive takes from 64 nodes at once. The program makes a server of its own in --directory, and removes it.
+"""Measures the archive of a site: how much room a receipt takes on the disk, and how long `pinfold why`, `pinfold history` and the site report take.
+Also measures how many receipts a second the archive takes from 64 nodes at once. The program makes a server of its own in --directory, and removes
+it.
 
     /usr/bin/python3 tests/bench/archive.py
     /usr/bin/python3 tests/bench/archive.py --rows 10000000 --directory /var/tmp
@@ -28,9 +29,9 @@ EPOCH = "5e0c" * 8
 EXAMPLE = json.loads((TOP / "tests/archive/receipt.json").read_text())
 LOT = 500
 AT_ONCE = 1_000_000  # rows of one INSERT
-# A site would not switch fsync off, and these are the settings that docs/examples/archive has for a server with 8 GiB of memory.
+# These are the settings in docs/examples/archive for a server with 8 GiB of memory. fsync is on, because a site would not switch it off.
 SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'"
-# The settings of the service pinfold-archive, and those that it has for a report.
+# The settings that the service pinfold-archive always has, and the settings that it adds for a report.
 OF_SERVICE, OF_REPORT = "SET jit = off", "; SET work_mem = '256MB'"
 
 # Of ten jobs, nine have one host, and one has four. Some users have many more jobs than others.
@@ -59,7 +60,7 @@ SELECT sum(pg_relation_size(c.oid)), sum(pg_indexes_size(c.oid)), sum(pg_total_r
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'pinfold.receipt'::regclass
 """
 
-# What src/archive_service/receipt_query.cpp asks for: the newest run of a key, the receipts of that run, and a page of a user's receipts.
+# The queries of src/archive_service/receipt_query.cpp: the newest run of a key, the receipts of that run, and a page of a user's receipts.
 PAGE = ("SELECT ended, node, id, body FROM (SELECT ended, node, id, body, sum(octet_length(body)) OVER newest_first - octet_length(body) AS "
         "bytes_before FROM (SELECT ended, node, id, body::text AS body FROM pinfold.receipt WHERE {} ORDER BY ended DESC, node DESC, id DESC "
         "LIMIT 100) AS page WINDOW newest_first AS (ORDER BY ended DESC, node DESC, id DESC)) AS sized WHERE bytes_before < 1048576 "
@@ -113,7 +114,8 @@ def plans(server, sql, settings, times):
 
 
 def measure(server, name, sql):
-    """Returns the median time of five runs after a first one and the CPU time of a run in milliseconds, and the indexes that were used."""
+    """Runs the statement six times. Returns the median time of all runs except the first one, and the CPU time of a run, both in milliseconds.
+    Also returns the indexes that were used."""
     found, spent = plans(server, sql, OF_SERVICE + (OF_REPORT if name.startswith("report") else ""), 6)
     middle = statistics.median(plan["Planning Time"] + plan["Execution Time"] for plan in found[1:])
     return middle, spent, sorted(indexes_in(found[-1]["Plan"]))

@@ -6,11 +6,11 @@ jobs. First, no job is live, and pinfoldd must not wake up. Then, 100 jobs sleep
 once in each interval. The program counts the CPU time of all threads of pinfoldd over five intervals, because pinfoldd also writes down the
 profile of a job at each fifth look.
 
-A look reads five files, and three of them belong to the controllers io, memory and pids. In a box without these controllers, a look costs
-less than on a node, so the program prints which of the controllers the box lacks. The virtual machine has all controllers, but it is emulated
-and slow. So the program also compares a look with what this program itself needs to read a small file of a cgroup. This ratio is about the
-same on a slow and on a fast machine, and the product of the ratio from the virtual machine and the time of a read in the container is the
-time that a look with all controllers takes in the container."""
+A look reads five files, and three of them belong to the controllers io, memory and pids. In a box without these controllers, a look costs less
+than on a node, so the program prints which of the controllers the box lacks. The virtual machine has all controllers, but it is emulated and slow.
+So the program also reads a small file of a cgroup itself, and prints the ratio of the two times. This ratio is about the same on a slow and on a
+fast machine. The time of a read in the container, multiplied by the ratio from the virtual machine, is the time that a look with all controllers
+would take in the container."""
 
 import os
 import re

@@ -13,7 +13,7 @@ import zlib
 
 PROGRAM = "chromium-headless-shell"
 DEADLINE = 120.0  # seconds: the machine may be busy
-# Says what a page has become. An element may be wider than the window only inside of a box that scrolls.
+# This script returns facts about the page as the browser shows it. An element may be wider than the window only inside of a box that scrolls.
 FACTS = """
 (() => {
     const all = [...document.querySelectorAll('*')];
@@ -34,7 +34,7 @@ FACTS = """
 
 
 class Page:
-    """What a browser has made of a page: the facts of FACTS, the addresses that the browser asked for, and a picture."""
+    """A page as the browser shows it: the result of FACTS, the addresses that the browser asked for, and a picture."""
 
     def __init__(self, facts, requests, picture):
         self.facts, self.requests, self.picture = facts, requests, picture

@@ -31,8 +31,8 @@ def quickest(call, tries=5):
 
 
 def end(world, leader):
-    """Moves the leader out of the scope before its end, because the stand-in's cgroup.procs, unlike the kernel's, lists a process for a
-    moment after its end."""
+    """Moves the leader out of the scope before the leader ends. Unlike the kernel, the stand-in lists a process in cgroup.procs for a moment after
+    its end."""
     world.systemd.Move(dbus.UInt32(leader.pid), "/system.slice/batchd.service")
     leader.kill()
     leader.wait()

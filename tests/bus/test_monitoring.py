@@ -135,7 +135,7 @@ def test_the_alerts_are_those_of_what_happens(site):
 
 @pytest.fixture(scope="module")
 def reports(site):
-    """The timers of doctor and strays have written their files, in which a check fails."""
+    """The timers of doctor and strays have written their files. According to these files, a check fails."""
     for kind in ("doctor", "strays"):
         shutil.copy(GOLDEN / f"{kind}.prom", site.file.with_name(f"pinfold-{kind}.prom"))
     return site

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The example script pinfold-receipts, with which a site without PostgreSQL collects receipts: no receipt is missing in its file after a
+"""Tests the example script pinfold-receipts, with which a site without PostgreSQL collects receipts. No receipt may be missing in its file after a
 restart, after a power cut, and after logrotate has begun a new file."""
 
 import json
@@ -65,11 +65,11 @@ def test_each_receipt_is_in_the_file_once(world, collector):
     wait_until(lambda: collector.keys() == ["sge.1", "sge.2", "sge.3"], "the receipt of the time without the script")
     collector.kill()
     whole = collector.file.read_text()
-    collector.file.write_text(whole[:-20])  # as after a power cut
+    collector.file.write_text(whole[:-20])  # the file as a power cut may leave it
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.1", "sge.2", "incomplete", "sge.3"], "the receipt whose line was cut")
     collector.kill()
-    collector.file.rename(collector.directory / "receipts.jsonl.1")  # as logrotate does it
+    collector.file.rename(collector.directory / "receipts.jsonl.1")  # logrotate renames the file in the same way
     end_job(world, "sge.4")
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.4"], "the first receipt of the new file")

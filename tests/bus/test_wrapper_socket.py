@@ -24,7 +24,7 @@ CREATE = {"version": 1, "call": "create", "key": "wrapper.1", "limits": {}}
 
 def connect(world):
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    for timeout in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # not settimeout(), because a send must wait while the queue is full
+    for timeout in (socket.SO_SNDTIMEO, socket.SO_RCVTIMEO):  # settimeout() would not do: a send must wait while the queue is full
         connection.setsockopt(socket.SOL_SOCKET, timeout, struct.pack("ll", 60, 0))
     connection.connect(str(world.socket))
     return connection
@@ -218,7 +218,7 @@ def test_a_process_is_adopted_into_its_users_job(world):
 
 
 def test_who_connected_is_who_asks(world):
-    """Acts as a setuid program that a user starts, and that is root when it sends the request, or while it connects."""
+    """Acts as a setuid program that a user starts. The program is root when it sends the request, or while it connects."""
     own = world.process()
     fd = os.pidfd_open(own.pid)
     os.setegid(USER)
@@ -545,8 +545,8 @@ def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
 
 
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
-    """A wrapper of an earlier version believes after any answer that its job is over, so pinfoldd sends this wrapper no answer, and the
-    wrapper asks again. Newer wrappers get the reason."""
+    """A wrapper of an earlier version believes after any answer that its job is over. So pinfoldd sends this wrapper no answer, and the wrapper
+    asks again. Newer wrappers get the reason."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
     end_with_a_configuration_that_is_wrong(world)
     with connect(world) as earlier, connect(world) as told:

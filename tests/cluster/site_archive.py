@@ -34,7 +34,7 @@ class SiteServer(PostgresServer):
         return [line.split("|") for line in self.psql(sql).splitlines()]
 
     def fill_disk(self):
-        # A buffer would keep what had no room, and fail again when the file is closed.
+        # With a buffer, the data that did not fit on the disk would stay in the buffer, and close() would fail again.
         with open(FILLER, "wb", buffering=0) as file:
             try:
                 while True:
@@ -95,7 +95,7 @@ class Site:
             wait_until(lambda node=node, newest=newest: self.position(node) >= newest, f"all receipts of {node} in the archive", 300)
 
     def archived(self):
-        """Returns (node, id): (sequence, CPU time) of each receipt, and fails if one is there twice."""
+        """Returns a dictionary with (sequence, CPU time) of each receipt by (node, id). Fails if a receipt is there twice."""
         rows = self.server.rows("SELECT node, id, sequence, cpu_us FROM pinfold.receipt")
         found = {(node, number): (int(sequence), int(cpu or 0)) for node, number, sequence, cpu in rows}
         assert len(found) == len(rows), "a receipt is there twice"
@@ -103,6 +103,6 @@ class Site:
 
 
 def history(node):
-    """Returns (node, id): (sequence, CPU time) of each receipt that the node has."""
+    """Returns a dictionary with (sequence, CPU time) of each receipt of the node by (node, id)."""
     found = jobs.receipts() if node == socket.gethostname() else json.loads(on(node, "pinfold", "history", "--json", "-n", "10000").stdout)["receipts"]
     return {(node, one["id"]): (one["sequence"], (one["cpu_user"] or 0) + (one["cpu_system"] or 0)) for one in found}

@@ -60,7 +60,7 @@ def wait_for_lots(site, deadline=240):
 
 
 def swallow_an_answer(site):
-    """The server commits a lot of each node, and the node never hears of it."""
+    """The server commits a lot of each node, but its answers do not reach the nodes."""
     def swallowed():
         wait_for_lots(site)  # a node that has just sent a lot has a connection
         site.relay.answers.clear()
@@ -82,8 +82,8 @@ def kill_the_server(site):
 
 
 def freeze_the_server(site):
-    """No connection breaks, and no answer comes."""
-    # While the first process is frozen, no number of its children becomes free.
+    """The connections stay open, but no answer comes."""
+    # While the first process is frozen, it reaps no child. So the process ids of its children stay valid.
     os.kill(site.server.process.pid, signal.SIGSTOP)
     children = site.server.children()
     for pid in children:
@@ -115,7 +115,7 @@ def kill_at_any_moment(unit, times):
             for node in NODES:
                 seen = site.server.rows("SELECT count(*) FROM pinfold.receipt")[0][0]
                 pid = wait_until(lambda node=node: main_process(node, unit), f"{unit} of {node} running")
-                if moments.random() < 0.5:  # just after a lot has arrived, or at once
+                if moments.random() < 0.5:  # the kill comes just after a lot has arrived, or at once
                     wait_until(lambda seen=seen: site.server.rows("SELECT count(*) FROM pinfold.receipt")[0][0] != seen, "another receipt")
                 kill(node, pid)
                 wait_until(lambda node=node, pid=pid: main_process(node, unit) not in (0, pid), f"{unit} of {node} again")
@@ -158,7 +158,7 @@ def test_a_node_that_goes_silent_and_comes_back(site):
 
 
 def test_a_node_sends_only_its_own_receipts(site):
-    """node2 has the certificate of its name, and its receipts are those of node2 whatever its host name is."""
+    """node2 has a certificate with the name node2. So its receipts belong to node2, no matter what its host name is."""
     on("node2", "hostname", "node1")
     try:
         on("node2", "systemctl", "restart", "pinfold-ship")

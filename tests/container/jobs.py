@@ -29,9 +29,8 @@ def is_emulated():
 
 
 def run(*command, timeout=120, check=True, **options):
-    """Runs a command. In the emulated machine, run() asks again if pinfoldd did not answer a question in time: the emulator gives no promise
-    about time, and once stopped a virtual processor for half a minute while the host was busy. In the containers, the first answer
-    counts."""
+    """Runs a command. In the emulated machine, run() asks again if pinfoldd did not answer a question in time. The emulator gives no promise about
+    time: it once stopped a virtual processor for half a minute while the host was busy. In the containers, the first answer counts."""
     options.setdefault("stdin", subprocess.DEVNULL)
     words = [str(part) for part in command]
 

@@ -22,8 +22,8 @@ print(b"org.freedesktop.DBus.Error.AccessDenied" in bus.answers())
 
 
 def test_users_descriptors_do_not_reach_a_pinfoldd_that_is_not_ready_yet():
-    """pinfoldd takes one of its names as soon as it connects. In this test, a connection of root that waits for the same name acts as
-    pinfoldd, because the policy applies to all connections that have asked for a name."""
+    """pinfoldd takes one of its names as soon as it connects. In this test, a connection of root acts as pinfoldd: it waits for the same name. The
+    bus applies the policy to all connections that have asked for a name."""
     early = dbus.SystemBus(private=True)
 
     def refused():

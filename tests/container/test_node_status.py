@@ -23,7 +23,7 @@ def status(as_user=lambda *command: command):
 
 
 def kept():
-    """Returns the CPUs and the memory that batch.slice does not get, and None for what the kernel does not tell."""
+    """Returns the CPUs and the memory that batch.slice does not get. A figure that the kernel does not show is None."""
     cpus, memory = BATCH / "cpuset.cpus.effective", BATCH / "memory.max"
     limit = memory.read_text().strip() if memory.exists() else None
     usable = int(run("taskset", "-c", cpus.read_text().strip(), "nproc").stdout) if cpus.exists() else CPUS
@@ -77,7 +77,7 @@ def test_the_figures_of_the_node_are_true(textfile):  # noqa: F811
 
 
 def test_the_last_errors_are_those_of_pinfoldd():
-    assert finish(start_job("site.leaves", "sh", "-c", LEAVES_SLEEP))[0] == 0  # its leftover is a warning about a job
+    assert finish(start_job("site.leaves", "sh", "-c", LEAVES_SLEEP))[0] == 0  # pinfoldd logs a warning about the leftover
     with site("[jobs]\nno_such_key = 1\n", accepted=False):
         last = wait_until(lambda: (found := status()["last_errors"]) and "no_such_key" in found[-1]["message"] and found, "the rejection")
     assert last[-1]["level"] == "error" and last[-1]["message"].startswith("configuration rejected, the old configuration stays in force: ")

@@ -257,7 +257,7 @@ def missing():
 
 @contextlib.contextmanager
 def foreign():
-    """A user's program in the place of pinfoldd, which would let everybody in."""
+    """A user's program takes the place of pinfoldd, and would let everybody in."""
     program = """
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

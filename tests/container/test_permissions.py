@@ -64,7 +64,7 @@ ENDS = {
 }
 ON_A_JOB = {**LOOKS, **ACTS, **ENDS}
 RECEIPT = {"GetReceipt": "m.GetReceipt('{key}')"}
-PROFILE = {"GetProfile": "m.GetProfile('{key}')"}  # of a live job or of a job that is over
+PROFILE = {"GetProfile": "m.GetProfile('{key}')"}  # the profile of a live job or of a job that is over
 EVERYONES = {
     "ListJobs": "m.ListJobs()",
     "ListReceipts": "m.ListReceipts(none)",

@@ -50,7 +50,7 @@ def test_of_a_supervisor_that_was_killed():
     job = start_job("said.killed", "sleep", "1000")
     wait_running("said.killed")
     job.kill()
-    status, out, err = finish(job)  # until nobody has the pipe open any more, so until the line is written
+    status, out, err = finish(job)  # waits until nobody has the pipe open any more: then the line is written
     assert (status, out) == (-9, "")
     wait_until(lambda: receipts("said.killed"), "its receipt")
     expect_line(err, "said.killed", "was stopped: its supervisor was killed")

@@ -45,9 +45,8 @@ def place(pid):
 
 @pytest.fixture
 def offer():
-    """Tries to make a thread part of alice's job. Returns the answer. A pidfd that is opened again by its file handle, which Linux 6.14
-    allows to everybody, does not show that it is a thread's. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp tests
-    this case."""
+    """Tries to make a thread part of alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd again by its file handle. Such a
+    pidfd does not show that it is a thread's. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp tests this case."""
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 9):
         pytest.skip("this kernel has no pidfds of threads, which Linux 6.9 introduced")
     run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")

@@ -56,7 +56,7 @@ def test_the_command_inherits_all(mode):
 
 @pytest.mark.parametrize("mode", MODES, ids=["supervise", "exec"])
 def test_arguments_up_to_the_kernels_limit(mode):
-    arguments = ["x" * 131000] * 14  # 1.8 MB, while a stack of 8 MiB allows 2 MB
+    arguments = ["x" * 131000] * 14  # 1.8 MB of arguments; a stack of 8 MiB allows 2 MB
     script = "import sys, hashlib; print(len(sys.argv), hashlib.md5(repr(sys.argv[1:]).encode()).hexdigest())"
     plain = run(PYTHON, "-c", script, *arguments).stdout
     assert run("pinfold-run", *mode, "--", PYTHON, "-c", script, *arguments).stdout == plain

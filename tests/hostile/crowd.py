@@ -13,7 +13,7 @@ from pathlib import Path
 from jobs import finish, run, start_job
 
 USER = "dora"
-CALLERS = ("root", "erin")  # erin has no jobs: a user with many jobs shares one quota with their wrappers
+CALLERS = ("root", "erin")  # erin has no jobs, because the wrappers of a user's jobs use the same quota of calls as the user
 LEAST = 500  # jobs
 LANES = 3
 ASK = Path(__file__).with_name("ask.py")

@@ -38,7 +38,8 @@ sys.stdin.readline()
 os.unlink("/dev/shm/pinfold-need")
 """
 
-# Takes 10 MiB in each second, and prints the area below the curve of its anonymous memory for the time of each measurement.
+# Takes 10 MiB in each second. At each measurement, the program calculates the area below the curve of its anonymous memory so far. At the end, it
+# prints all these areas.
 LEAK = """
 import json, time
 def anonymous():

@@ -15,7 +15,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[3]
 SITE = TOP / "docs/examples/archive"
 LOGIN_HOST = "login1.example.org"
-# The settings of a site need the memory of a site, and a test needs no protection against a power cut.
+# The settings of a site would take too much memory, and a test needs no protection against a power cut.
 OF_TESTS = """
 fsync = off
 shared_buffers = '32MB'
@@ -72,7 +72,7 @@ class Authority:
         self.openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial", "-days", max(days, 0),
                      "-extfile", extensions, "-out", certificate)
         key.chmod(0o600)
-        # OpenSSL 3.5 makes no certificate that expired in the past, but one that expires at this moment.
+        # OpenSSL 3.5 does not make a certificate that expired in the past, but makes one that expires at this moment.
         while days < 0 and subprocess.run(["openssl", "x509", "-checkend", "0", "-noout", "-in", certificate], capture_output=True,
                                          check=False).returncode == 0:
             pass

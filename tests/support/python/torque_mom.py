@@ -323,7 +323,7 @@ class Server:
             os.umask(0o077)
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             out = os.open(self.path(job, "spool", ".TM"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.dup2(out, 1)  # in place of the sockets to the mother superior's pbs_demux
+            os.dup2(out, 1)  # pbs_mom has sockets to the mother superior's pbs_demux here
             os.dup2(out, 2)
             os.setsid()
             if not self.privileged:

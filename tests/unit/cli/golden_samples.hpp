@@ -23,7 +23,7 @@ std::vector<JobInfo> jobs();
 std::vector<JobProcess> processes();
 JobDetail detail();
 NodeStatus node();
-std::vector<JobDetail> details(); ///< of jobs(): the first job has all details
+std::vector<JobDetail> details(); ///< the details of jobs(); the first job has all details
 ResourceLimits limits();
 std::vector<Receipt> receipts();
 HostsOfJob hosts(); ///< a job of seven hosts, of which five have a receipt

@@ -128,7 +128,7 @@ TEST_F(HistoryKeeperTest, aReceiptThatIsNotInTheArchiveStays) {
     EXPECT_EQ(removals().back().message.find("not in the archive"), std::string::npos);
 
     config.archive.maxUnsent = 0;
-    add("new", 1, 0s); // without it, the clock would be doubtful
+    add("new", 1, 0s); // without a new receipt, the clock would be doubtful
     keeper.start();
     loop.advance(kFirstLook);
     EXPECT_EQ(rows(), 1U) << "beyond archive.max_unsent, history.max_age applies to all receipts";

@@ -169,7 +169,7 @@ TEST_F(LimitWarnerTest, withoutAMemoryLimitThereIsNothingToWarnOf) {
     EXPECT_EQ(warnings(), 0);
 }
 
-// The line about the end.
+// The following tests are about the line that says why the job ended.
 
 TEST_F(LimitWarnerTest, pinfolddSaysWhyItStoppedAJobWithoutASupervisor) {
     start({});

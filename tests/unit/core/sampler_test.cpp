@@ -121,7 +121,7 @@ TEST_F(SamplerTest, aJobThatHardlyUsesItsCpusIsIdle) {
     EXPECT_EQ(manager->idleCount(), 0U) << "the job is younger than idle.since";
     loop.advance(1min);
     EXPECT_EQ(manager->idleCount(), 1U);
-    hasRun(5min); // half a CPU of four for ten minutes
+    hasRun(5min); // the job used half a CPU of its four for ten minutes
     loop.advance(1min);
     EXPECT_EQ(manager->idleCount(), 0U);
     loop.advance(15min);

@@ -26,7 +26,7 @@ TEST(FirstEnd, isTheBatchScriptOfAJobThatSucceeded) {
 }
 
 TEST(FirstEnd, isTheBatchScriptAlsoIfTheSistersEndFirst) {
-    // Torque and OpenPBS tell the sisters first, and the batch script's last processes may end at the epilogue.
+    // Torque and OpenPBS tell the sister hosts first, and the last processes of the batch script may end as late as the epilogue.
     EXPECT_EQ(
         firstOf({batchHost("a", 1h + 2s, {.status = 1}), withTask(toldHost("b", 1h + 1s), 1, 1h + 1s, {.signal = SIGKILL})}),
         "a batch-ended 0");
@@ -107,11 +107,11 @@ TEST(FirstEnd, isTheHostThatWentDownWhateverItsLastSignOfLife) {
     const auto lost = ended(toldHost("b", 20min), JobResult::NodeLost);
     EXPECT_EQ(firstOf({batchHost("a", 1h + 5min, {.signal = SIGKILL}), lost, withTask(toldHost("c", 1h), 8, 1h, {.status = 1})}),
               "b node-lost");
-    // The host has run after the failure, so the failure comes first.
+    // The lost host still ran after the failure, so the failure was first.
     EXPECT_EQ(firstOf({ended(toldHost("b", 2h), JobResult::NodeLost), withTask(toldHost("c", 1h), 8, 1h, {.status = 1})}),
               "c task-failed 8");
     EXPECT_EQ(firstOf({batchHost("a", 1h, {.status = 0}), lost}), "a batch-ended 0");
-    // Both events would have ended the job, and only one of them has a known time.
+    // Each of the two events would have ended the job, but the time of only one event is known.
     EXPECT_EQ(firstOf({outOfMemory(toldHost("c", 1h), 1h), lost}), "c out-of-memory");
 }
 

@@ -150,7 +150,7 @@ TEST(NewestRun, hasOneOwnerAndOneCluster) {
     EXPECT_EQ(newest({inRun(0, "1", 20min, 1h), other, elsewhere}), Names{"1"});
 }
 
-/// Makes receipts of one job. The host "first" ended for a reason of its own at at(kEnd), by its own clock.
+/// Makes receipts of one job. The host "first" ended for a reason of its own, at the time at(kEnd) of its own clock.
 class RandomJob {
 public:
     explicit RandomJob(unsigned seed) : random_(seed) {}

@@ -10,7 +10,7 @@ namespace pinfold::test {
 
 inline RealTime at(Microseconds sinceStart) { return RealTime(1'700'000'000s) + sinceStart; }
 
-/// Returns the receipt of a host that the batch system told to end the job.
+/// Returns the receipt of a host on which the batch system ended the job.
 inline Receipt toldHost(const std::string& name, Microseconds end) {
     Receipt receipt;
     receipt.id = "id-" + name;
@@ -34,7 +34,7 @@ inline Receipt batchHost(const std::string& name, Microseconds end, ExitState ex
     return receipt;
 }
 
-/// Replaces the only task of a told host.
+/// Replaces the only task in the receipt of toldHost().
 inline Receipt withTask(Receipt receipt, std::uint32_t number, Microseconds end, ExitState exit) {
     receipt.taskList = {{.number = number, .kind = TaskKind::Task, .started = at(0s), .ended = at(end), .exit = exit}};
     return receipt;
