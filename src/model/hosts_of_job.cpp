@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-// A batch system that counts the runs of a job may still begin its job numbers again, for example after a new installation.
+// Even a batch system that counts the runs of a job may use a job number again, for example after a new installation.
 constexpr Microseconds kNumbersReused = 7 * 24h;
 
 /// An earlier pinfold did not record the host. Each receipt without a host counts as a separate host.

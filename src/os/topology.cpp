@@ -77,7 +77,7 @@ CpuList readSiblings(const path& directory, unsigned cpu, const CpuList& online)
 
 /// Returns the lowest CPU that shares the CPU's L3 cache. If the CPU has no L3 cache, its last-level cache counts instead.
 /// Returns nullopt if the last-level cache belongs to only one core, as on a virtual machine that shows no further caches. If a
-/// cache of only one core counted, no two cores would be near to each other.
+/// cache of only one core counted, each core would have its own cache, and no two cores would be near to each other.
 std::optional<unsigned> readL3(const path& directory, unsigned cpu, const CpuList& siblings, const CpuList& online) {
     unsigned best = 0;
     path bestCache;

@@ -500,7 +500,7 @@ def test_fifty_jobs_while_the_daemon_is_restarted():
 
 
 def test_no_hook_has_failed():
-    """This is the last test: it checks MoM's log of all the tests before."""
+    """This is the last test, because it checks MoM's log of all earlier tests."""
     for node in NODES:
         faults = [line for line in openpbs.mom_log(node) if re.search(r"Traceback|unhandled exception|pinfold: .*Error:", line)]
         assert not faults, faults
