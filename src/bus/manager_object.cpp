@@ -322,10 +322,10 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(
             caller, *decoded,
-            charged<std::vector<Receipt>>(
-                caller, answer, [this, answer, most, held = std::move(*query)](const std::vector<Receipt>& receipts) {
-                    givePage(freed_, answer, receipts, most, [](const Receipt& receipt) { return toDict(receipt); });
-                }));
+            charged<std::vector<Receipt>>(caller, answer,
+                                          [this, answer, most, held = std::move(*query)](const std::vector<Receipt>& receipts) {
+                                              givePage(freed_, answer, receipts, most, toDictWithProfile);
+                                          }));
     });
 }
 

@@ -20,6 +20,8 @@ std::size_t bytesOf(const sdbus::Variant& value) {
     if (type == "as")
         for (const auto& text : value.get<std::vector<std::string>>())
             bytes += sizeof(std::uint64_t) + text.size();
+    if (type == "ay")
+        bytes += value.get<Bytes>().size();
     if (type == "a{ss}")
         for (const auto& [name, text] : value.get<std::map<std::string, std::string>>())
             bytes += 3 * sizeof(std::uint64_t) + name.size() + text.size();

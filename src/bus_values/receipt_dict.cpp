@@ -171,6 +171,13 @@ Dict toDict(const Receipt& receipt) {
     return dict;
 }
 
+Dict toDictWithProfile(const Receipt& receipt) {
+    auto dict = toDict(receipt);
+    if (!receipt.profile.empty())
+        put(dict, "profile", Bytes(receipt.profile.begin(), receipt.profile.end()));
+    return dict;
+}
+
 Receipt receiptFrom(const Dict& dict) {
     Receipt receipt;
     forEachReceiptField(receipt, [&dict](const char* name, auto& value) { take(dict, name, value); });
@@ -184,6 +191,9 @@ Receipt receiptFrom(const Dict& dict) {
     take(dict, "task_list", tasks);
     for (const auto& task : tasks)
         receipt.taskList.push_back(taskFrom(task));
+    Bytes profile;
+    take(dict, "profile", profile);
+    receipt.profile.assign(profile.begin(), profile.end());
     return receipt;
 }
 

@@ -12,6 +12,7 @@ namespace pinfold {
 
 /// On D-Bus, the I/O of a device has five values: device, bytes read, bytes written, number of reads, number of writes.
 using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
+using Bytes = std::vector<std::uint8_t>;
 
 Dict toDict(const ResourceLimits& limits);
 ResourceLimits limitsFrom(const Dict& dict);
@@ -34,7 +35,10 @@ Dict toDict(const OomVerdict& verdict);
 Dict oomNews(const OomVerdict& verdict);
 std::optional<OomVerdict> oomFrom(const Dict& dict);
 
+/// Makes a dictionary without Receipt::profile.
 Dict toDict(const Receipt& receipt);
+/// Makes a dictionary with Receipt::profile, unless it is empty.
+Dict toDictWithProfile(const Receipt& receipt);
 Receipt receiptFrom(const Dict& dict);
 
 } // namespace pinfold

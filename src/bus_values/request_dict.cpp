@@ -110,6 +110,8 @@ Dict toDict(const ReceiptFilter& filter) {
             put(dict, name, true);
     if (filter.leftoversOnly)
         put(dict, "leftovers", true);
+    if (filter.profiles)
+        put(dict, "profiles", true);
     return dict;
 }
 
@@ -134,6 +136,7 @@ Result<ReceiptFilter> readReceiptFilter(const Dict& options) {
                      {"failed", readerOf("failed", failed)},
                      {"unknown", readerOf("unknown", unknown)},
                      {"leftovers", readerOf("leftovers", filter.leftoversOnly)},
+                     {"profiles", readerOf("profiles", filter.profiles)},
                  });
     if (!read)
         return read.error();

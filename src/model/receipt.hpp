@@ -117,7 +117,7 @@ struct Receipt {
     /// pinfold, and if the node went down.
     std::vector<TaskReceipt> taskList;
     /// What the job used over time, in the form of encode(Profile). The text is empty if the job has no profile. The history has
-    /// a separate table for profiles, so list() does not read the profile.
+    /// a separate table for profiles, and list() reads it only with ReceiptFilter::profiles.
     std::string profile;
 
     bool operator==(const Receipt&) const = default;

@@ -38,6 +38,7 @@ struct ReceiptFilter {
     std::optional<std::uint64_t> after = {};
     /// The epoch to which `after` belongs. If the history has another epoch, list() uses 0 in place of `after`.
     std::optional<std::string> epoch = {};
+    bool profiles = false; ///< list() also reads Receipt::profile
 
     bool operator==(const ReceiptFilter&) const = default;
 };

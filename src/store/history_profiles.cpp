@@ -36,4 +36,20 @@ Result<std::string> readProfile(const HistoryDatabase& file, const std::string& 
     return *row ? std::string(statement->bytes(0)) : std::string();
 }
 
+Result<void> readProfiles(sqlite3* db, std::vector<Receipt>& receipts) {
+    const auto statement = Statement::prepare(db, "SELECT profile FROM profiles WHERE number = :number");
+    if (!statement)
+        return statement.error();
+    for (auto& receipt : receipts) {
+        statement->bind(":number", receipt.sequence.value_or(0));
+        const auto row = statement->step();
+        if (!row)
+            return row.error();
+        if (*row)
+            receipt.profile = statement->bytes(0);
+        statement->reset();
+    }
+    return {};
+}
+
 } // namespace pinfold

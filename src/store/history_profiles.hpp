@@ -6,6 +6,7 @@
 #include "store/history_schema.hpp"
 
 #include <string>
+#include <vector>
 
 namespace pinfold {
 
@@ -15,5 +16,8 @@ Result<void> addProfile(sqlite3* db, const Receipt& receipt);
 /// Returns Receipt::profile of the receipt with the given id. The result is empty if the receipt has no profile or does not
 /// exist.
 Result<std::string> readProfile(const HistoryDatabase& file, const std::string& id);
+
+/// Reads Receipt::profile of receipts that have their sequences.
+Result<void> readProfiles(sqlite3* db, std::vector<Receipt>& receipts);
 
 } // namespace pinfold

@@ -2,6 +2,7 @@
 #include "store/history_query.hpp"
 
 #include "model/receipt_json.hpp"
+#include "store/history_profiles.hpp"
 
 #include <tuple>
 
@@ -271,6 +272,19 @@ Result<std::vector<Receipt>> listAfter(sqlite3* db, const Conditions& conditions
     return read ? Result(std::move(receipts)) : read.error();
 }
 
+/// Lists the receipts of a file of this version.
+Result<std::vector<Receipt>> listInOrder(sqlite3* db, const Conditions& conditions) {
+    const auto epoch = epochOf(db);
+    if (!epoch)
+        return epoch.error();
+    if (conditions.filter.after)
+        return listAfter(db, conditions, *epoch);
+    auto streams = startAll(db, conditions);
+    if (!streams)
+        return streams.error();
+    return merge(db, std::move(*streams), conditions.filter.limit, *epoch);
+}
+
 /// Lists the receipts of a file that no pinfoldd of this version has opened yet. Reads receipts until it has found enough
 /// receipts for the filter.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
@@ -324,15 +338,11 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
         return Error{ErrorCode::Internal, "the history of an earlier pinfold has no sequence: start pinfoldd once"};
     if (history.schema < kHistorySchema)
         return listWithoutKinds(history.db.get(), conditions);
-    const auto epoch = epochOf(history.db.get());
-    if (!epoch)
-        return epoch.error();
-    if (filter.after)
-        return listAfter(history.db.get(), conditions, *epoch);
-    auto streams = startAll(history.db.get(), conditions);
-    if (!streams)
-        return streams.error();
-    return merge(history.db.get(), std::move(*streams), filter.limit, *epoch);
+    auto receipts = listInOrder(history.db.get(), conditions);
+    if (receipts && filter.profiles)
+        if (auto read = readProfiles(history.db.get(), *receipts); !read)
+            return read.error();
+    return receipts;
 }
 
 } // namespace pinfold

@@ -53,6 +53,8 @@ TEST(Page, labelsCount) {
     EXPECT_GE(bytesOf({{"labels", sdbus::Variant(labels)}}), 2000U);
 }
 
+TEST(Page, bytesCount) { EXPECT_GE(bytesOf({{"profile", sdbus::Variant(Bytes(3000, 7))}}), 3000U); }
+
 TEST(Page, isFullByValues) {
     Page page;
     std::size_t taken = 0;

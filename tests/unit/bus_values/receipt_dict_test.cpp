@@ -81,6 +81,14 @@ TEST(ReceiptDict, aReceiptComesBackWhole) {
 
 // If you add a member to Receipt, add the member here, too. Also add the member to forEachReceiptField(), unless the member has
 // a table of its own.
+TEST(ReceiptDict, aProfileComesBackIfItIsWanted) {
+    Receipt sent;
+    EXPECT_FALSE(toDictWithProfile(sent).contains("profile"));
+    sent.profile = std::string("\x01\x00\xff", 3);
+    EXPECT_FALSE(toDict(sent).contains("profile"));
+    EXPECT_EQ(receiptFrom(toDictWithProfile(sent)).profile, sent.profile);
+}
+
 TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     [[maybe_unused]] const auto& [id, sequence, epoch, origin, key, uid, started, ended, wall, suspended, result, exit, stoppedBy,
                                   tasks, leftovers, usage, oom, oomSaid, stopSaid, unwritten, limits, limitsNotEnforced,

@@ -92,7 +92,8 @@ TEST(RequestDict, aFilterComesBack) {
                                .outcomes = {JobOutcome::Failed, JobOutcome::Unknown}};
     const ReceiptFilter after{.label = LabelFilter{"a", "b=c"}, .after = 4711, .epoch = "e0"};
     const ReceiptFilter labelled{.label = LabelFilter{"a", std::nullopt}};
-    for (const auto& sent : {filter, after, labelled, ReceiptFilter{}}) {
+    const ReceiptFilter profiles{.profiles = true};
+    for (const auto& sent : {filter, after, labelled, profiles, ReceiptFilter{}}) {
         const auto read = readReceiptFilter(toDict(sent));
         ASSERT_TRUE(read) << read.error().message;
         EXPECT_EQ(*read, sent);

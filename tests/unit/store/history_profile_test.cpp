@@ -5,6 +5,8 @@
 #include "model/profile.hpp"
 #include "store/history_schema.hpp"
 
+#include <map>
+
 namespace pinfold::test {
 namespace {
 
@@ -24,6 +26,24 @@ TEST_F(HistoryFile, aProfileComesBackByteForByte) {
     EXPECT_EQ(*history.profile("c"), "");
     EXPECT_EQ(*open(History::Mode::ReadOnly).profile("a"), kBytes);
     EXPECT_EQ(history.list(filter("sge.a"))->front().profile, "") << "list() does not read profiles";
+}
+
+TEST_F(HistoryFile, aListHasTheProfileOfEachReceiptIfAsked) {
+    auto history = open();
+    ASSERT_TRUE(history.write({{withProfile("a", kBytes), withProfile("b", ""), withProfile("c", "other")}}));
+    const auto profilesOf = [&](ReceiptFilter filter) {
+        filter.profiles = true;
+        std::map<std::string, std::string> profiles;
+        const auto receipts = history.list(filter);
+        EXPECT_TRUE(receipts);
+        for (const auto& receipt : *receipts)
+            profiles[receipt.id] = receipt.profile;
+        return profiles;
+    };
+    const std::map<std::string, std::string> expected{{"a", kBytes}, {"b", ""}, {"c", "other"}};
+    EXPECT_EQ(profilesOf({}), expected);
+    EXPECT_EQ(profilesOf({.after = 0}), expected);
+    EXPECT_EQ(profilesOf({.key = "sge.c"}), (std::map<std::string, std::string>{{"c", "other"}}));
 }
 
 TEST_F(HistoryFile, aReceiptThatComesTwiceKeepsItsFirstProfile) {
