@@ -1,36 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/profile_recorder.hpp"
 
+#include "base/hexadecimal.hpp"
 #include "model/json.hpp"
 
 #include <algorithm>
 
 namespace pinfold {
 namespace {
-
-std::string hexadecimal(std::string_view bytes) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text;
-    for (const char c : bytes) {
-        text += digits[static_cast<unsigned char>(c) >> 4];
-        text += digits[static_cast<unsigned char>(c) & 0xf];
-    }
-    return text;
-}
-
-std::string bytesFrom(std::string_view text) {
-    const auto digit = [](char c) {
-        if (c >= '0' && c <= '9')
-            return c - '0';
-        if (c >= 'a' && c <= 'f')
-            return c - 'a' + 10;
-        throw std::invalid_argument("it has a character that is not a hexadecimal digit");
-    };
-    std::string bytes;
-    for (std::size_t i = 0; i + 1 < text.size(); i += 2)
-        bytes += static_cast<char>(digit(text[i]) << 4 | digit(text[i + 1]));
-    return bytes;
-}
 
 /// Calls f(name, member) for each number of a reading.
 template <class R, class F> void forEachNumber(R& reading, F&& f) {
@@ -121,7 +98,8 @@ Result<ProfileRecorder> decodeRecorder(const std::string& job, std::string_view 
         ProfileRecorder recorder;
         optionalFromJson(json, "need", recorder.need_);
         forEachNumber(recorder.last_, [&json](const char* name, auto& value) { json.at(name).get_to(value); });
-        auto profile = decodeProfile(bytesFrom(json.at("profile").get<std::string>()));
+        const auto bytes = fromHexadecimal(json.at("profile").get<std::string>());
+        auto profile = bytes ? decodeProfile(*bytes) : Result<Profile>(bytes.error());
         if (!profile)
             throw std::invalid_argument(profile.error().message);
         recorder.profile_ = *std::move(profile);
