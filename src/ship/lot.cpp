@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ship/lot.hpp"
 
+#include "model/profile.hpp"
 #include "model/receipt_json.hpp"
 
 #include <utility>
 
 namespace pinfold {
+namespace {
+
+constexpr std::size_t kBytesAsText = 2; ///< how many characters a byte of a profile has on its way to the archive
+
+} // namespace
 
 Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first) {
     Lot lot{.epoch = epoch, .first = first, .last = first - 1, .newest = first - 1};
@@ -14,10 +20,13 @@ Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std:
         if (receipt.epoch != epoch || !receipt.sequence || *receipt.sequence <= lot.last)
             break;
         auto text = encodeForStore(receipt);
-        bytes += text.size();
+        // The archive refuses a lot with a larger profile. Only a history that somebody has changed has one.
+        auto profile = receipt.profile.size() <= Profile::kMostBytes ? receipt.profile : std::string();
+        bytes += text.size() + kBytesAsText * profile.size();
         if (bytes > Lot::kMostBytes && !lot.receipts.empty())
             break;
         lot.receipts.push_back(std::move(text));
+        lot.profiles.push_back(std::move(profile));
         lot.last = *receipt.sequence;
     }
     lot.newest = lot.last;

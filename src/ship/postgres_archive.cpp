@@ -2,11 +2,13 @@
 #include "ship/postgres_archive.hpp"
 
 #include "base/escape.hpp"
+#include "base/hexadecimal.hpp"
 #include "base/parse.hpp"
 
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace pinfold {
@@ -20,10 +22,12 @@ constexpr Microseconds kPut = 60s;
 
 constexpr const char* kAskPosition = "SELECT pinfold.position($1, $2)";
 constexpr const char* kPutLot = "SELECT \"position\" FROM pinfold.put($1, $2, $3, $4::bigint, $5::bigint, $6::bigint,"
-                                " timestamptz 'epoch' + $7::bigint * interval '1 microsecond', $8::text[])";
+                                " timestamptz 'epoch' + $7::bigint * interval '1 microsecond', $8::text[], $9::bytea[])";
 constexpr const char* kInvalidParameter = "22023";
 
 } // namespace
+
+std::string bytesText(const std::string& bytes) { return bytes.empty() ? "" : "\\x" + hexadecimal(bytes); }
 
 std::string arrayText(const std::vector<std::string>& texts) {
     std::string array = "{";
@@ -93,9 +97,11 @@ Result<std::uint64_t> PostgresArchive::ask(const std::string& sql, Parameters pa
 Result<std::uint64_t> PostgresArchive::position(const std::string& epoch) { return ask(kAskPosition, {epoch}, kPosition); }
 
 Result<std::uint64_t> PostgresArchive::put(const Lot& lot) {
+    std::vector<std::string> profiles;
+    std::ranges::transform(lot.profiles, std::back_inserter(profiles), bytesText);
     return ask(kPutLot,
                {bootId_, lot.epoch, std::to_string(lot.first), std::to_string(lot.last), std::to_string(lot.newest),
-                std::to_string(toUsec(RealClock::now())), arrayText(lot.receipts)},
+                std::to_string(toUsec(RealClock::now())), arrayText(lot.receipts), arrayText(profiles)},
                kPut);
 }
 

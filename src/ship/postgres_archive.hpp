@@ -48,6 +48,8 @@ private:
     BootTime used_{}; ///< when the connection was last used
 };
 
+/// Returns the bytes as a PostgreSQL bytea in its text form.
+std::string bytesText(const std::string& bytes);
 /// Returns the texts as a PostgreSQL array in its text form.
 std::string arrayText(const std::vector<std::string>& texts);
 

@@ -78,7 +78,7 @@ Result<void> Shipment::sendRecentAgain() {
         return {};
     const auto count = std::min<std::uint64_t>(kResent, limit_);
     auto from = cursor_ - std::min(cursor_, count);
-    const auto receipts = listAfter(from, limit_);
+    const auto receipts = listAfter(from, limit_, Profiles::Without); // a report changes no profile
     if (!receipts)
         return receipts.error();
     std::vector<Receipt> recent;
@@ -119,7 +119,7 @@ Result<void> Shipment::sendAmended() {
 }
 
 Result<bool> Shipment::sendNext() {
-    const auto receipts = listAfter(cursor_, limit_);
+    const auto receipts = listAfter(cursor_, limit_, Profiles::With);
     if (!receipts)
         return receipts.error();
     if (!receipts->empty() && receipts->front().epoch && *receipts->front().epoch != epoch_) {
@@ -162,9 +162,9 @@ Result<std::uint64_t> Shipment::put(const Lot& lot) {
     return position;
 }
 
-Result<std::vector<Receipt>> Shipment::listAfter(std::uint64_t sequence, std::uint32_t limit) {
+Result<std::vector<Receipt>> Shipment::listAfter(std::uint64_t sequence, std::uint32_t limit, Profiles profiles) {
     asked_ = Side::Node;
-    return node_.list({.limit = limit, .after = sequence, .epoch = epoch_});
+    return node_.list({.limit = limit, .after = sequence, .epoch = epoch_, .profiles = profiles == Profiles::With});
 }
 
 bool Shipment::hasFailedJob() {

@@ -64,7 +64,8 @@ private:
     Result<void> sendAmended();
     Result<bool> sendNext();
     Result<std::uint64_t> put(const Lot& lot);
-    Result<std::vector<Receipt>> listAfter(std::uint64_t sequence, std::uint32_t limit);
+    enum class Profiles { With, Without };
+    Result<std::vector<Receipt>> listAfter(std::uint64_t sequence, std::uint32_t limit, Profiles profiles);
     void changeEpoch(const std::string& epoch);
     void arrived(std::uint64_t sequence);
 

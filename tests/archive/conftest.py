@@ -40,14 +40,21 @@ def text(value):
     return "NULL" if value is None else "'" + str(value).replace("'", "''") + "'"
 
 
-def put_statement(receipts, node="node1", first=None, last=None, newest=None, epoch=EPOCH, boot="boot-1", node_time="now()"):
+def profile_array(receipts, profiles):
+    """Returns the SQL array of the profiles. `profiles` has the bytes of a profile by the sequence of its receipt."""
+    found = [profiles.get(made["sequence"], b"") if isinstance(made, dict) else b"" for made in receipts]
+    return "ARRAY[" + ", ".join(f"'\\x{profile.hex()}'" for profile in found) + "]::bytea[]"
+
+
+def put_statement(receipts, node="node1", first=None, last=None, newest=None, epoch=EPOCH, boot="boot-1", node_time="now()",
+                  profiles=None):
     """Returns the statement for a lot of receipts, which are dictionaries or texts."""
     texts = [made if isinstance(made, str) else json.dumps(made) for made in receipts]
     sequences = [made["sequence"] for made in receipts if isinstance(made, dict)]
     first = min(sequences) if first is None else first
     last = max(sequences) if last is None else last
     return (f"SELECT * FROM pinfold.put({text(node)}, {text(boot)}, {text(epoch)}, {first}, {last}, {last if newest is None else newest}, "
-            f"{node_time}, ARRAY[{', '.join(map(text, texts))}]::text[]);")
+            f"{node_time}, ARRAY[{', '.join(map(text, texts))}]::text[], {profile_array(receipts, profiles or {})});")
 
 
 class Session:
@@ -138,5 +145,5 @@ def made_once(server):
 
 @pytest.fixture
 def archive(made_once):
-    made_once.sql("DELETE FROM pinfold.receipt; DELETE FROM pinfold.node; DELETE FROM pinfold.gap; DELETE FROM pinfold.rejected")
+    made_once.sql("DELETE FROM pinfold.receipt; DELETE FROM pinfold.profile; DELETE FROM pinfold.node; DELETE FROM pinfold.gap; DELETE FROM pinfold.rejected")
     return made_once

@@ -13,7 +13,9 @@ def partition(moment):
 
 
 def drop_this_week(archive):
-    archive.sql(f"DROP TABLE pinfold.{partition(NOW)}, pinfold.{partition(NOW + timedelta(days=7))}")
+    parts = [partition(moment) for moment in (NOW, NOW + timedelta(days=7))]
+    parts += [part.replace("receipt", "profile") for part in parts]
+    archive.sql(f"DROP TABLE {', '.join('pinfold.' + part for part in parts)}")
 
 
 def partitions(archive):
@@ -42,16 +44,18 @@ def test_receipts_of_past_weeks_get_their_partitions(archive):
 
 def test_many_nodes_at_the_change_of_the_week(archive):
     for _ in range(3):
-        archive.sql("DELETE FROM pinfold.receipt; DELETE FROM pinfold.node")
+        archive.sql("DELETE FROM pinfold.receipt; DELETE FROM pinfold.profile; DELETE FROM pinfold.node")
         drop_this_week(archive)
         nodes = [f"node{number}" for number in range(1, 7)]
-        senders = [archive.start_put([receipt(sequence, node) for sequence in range(1, 101)], node=node) for node in nodes]
+        senders = [archive.start_put([receipt(sequence, node) for sequence in range(1, 101)], node=node,
+                                     profiles=dict.fromkeys(range(1, 101), b"profile")) for node in nodes]
         for sender in senders:
             _, errors = sender.communicate()
             assert sender.returncode == 0, errors
         assert archive.count() == 600
         archive.put([], first=101, last=100)
         assert archive.count(partition(NOW)) == 600, "no receipt stays in receipt_default"
+        assert archive.count(partition(NOW).replace("receipt", "profile")) == 600
         assert archive.count("rejected") == archive.count("gap") == 0
 
 
@@ -89,13 +93,14 @@ def test_prune_while_nodes_send_receipts(archive):
     for round_ in range(3):
         drop_this_week(archive)
         archive.sql(f"SELECT pinfold.make_partition('{old.isoformat()}')")
-        senders = [archive.start_put([receipt(1 + 100 * round_ + number, node) for number in range(100)], node=node)
-                   for node in ("node1", "node2", "node3", "node4")]
+        sequences = range(1 + 100 * round_, 101 + 100 * round_)
+        senders = [archive.start_put([receipt(sequence, node) for sequence in sequences], node=node,
+                                     profiles=dict.fromkeys(sequences, b"profile")) for node in ("node1", "node2", "node3", "node4")]
         archive.sql("SELECT pinfold.prune('90 days')")
         for sender in senders:
             _, errors = sender.communicate()
             assert sender.returncode == 0, errors
-        assert archive.count() == 400
+        assert archive.count() == archive.count("profile") == 400
     assert archive.count("rejected") == 0
     archive.make()
 

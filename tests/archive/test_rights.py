@@ -24,6 +24,9 @@ def test_without_a_certificate_not_even_the_superuser_sends_receipts(archive):
 @pytest.mark.parametrize("statement", [
     "SELECT * FROM pinfold.receipt",
     "SELECT * FROM pinfold.receipt_default",
+    "SELECT * FROM pinfold.profile",
+    "SELECT * FROM pinfold.profile_default",
+    "DELETE FROM pinfold.profile",
     "SELECT * FROM pinfold.node",
     "SELECT * FROM pinfold.status",
     "SELECT * FROM pinfold.gap",
@@ -42,7 +45,7 @@ def test_without_a_certificate_not_even_the_superuser_sends_receipts(archive):
     "SET ROLE pinfold_owner",
     "SELECT pinfold.prune('1 day')",
     "SELECT pinfold.make_partition(now())",
-    "SELECT pinfold.store('node1', 'e', 1, 1, '{}')",
+    "SELECT pinfold.store('node1', 'e', 1, 1, '{}', '{}')",
     "SELECT pinfold.note_gaps('node1', 'e', 1, 1, '{}')",
     "SELECT pinfold.check_caller('node1')",
     "SELECT pinfold.end_stuck_sessions('0')",
@@ -72,7 +75,7 @@ def test_a_node_calls_no_other_function_of_the_archive(archive):
     "DELETE FROM pinfold.receipt",
     "SELECT pinfold.prune('1 day')",
     "SELECT pinfold.position('node1', 'e')",
-    "SELECT * FROM pinfold.put('node1', 'b', 'e', 1, 0, 0, now(), '{}')",
+    "SELECT * FROM pinfold.put('node1', 'b', 'e', 1, 0, 0, now(), '{}', '{}')",
     "CREATE TEMP TABLE mine (n int)",
 ])
 def test_what_a_login_host_may_not_do(archive, statement):
@@ -82,7 +85,7 @@ def test_what_a_login_host_may_not_do(archive, statement):
 
 def test_a_login_host_reads_everything(archive):
     archive.put([receipt(1)])
-    for table in ("receipt", "node", "status", "gap", "rejected", "schema_version"):
+    for table in ("receipt", "profile", "node", "status", "gap", "rejected", "schema_version"):
         archive.sql(f"SELECT * FROM pinfold.{table}", login=LOGIN_HOST)
     assert archive.sql("SELECT key FROM pinfold.receipt", login=LOGIN_HOST) == "sge.1"
 

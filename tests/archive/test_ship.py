@@ -145,6 +145,24 @@ def test_receipts_arrive_once(node):
     assert body["epoch"] == node.sent()["epoch"] and body["id"] in node.receipts()
 
 
+def test_a_profile_arrives_with_its_receipt(node):
+    """pinfoldd looks at a job for the first time after a second. The other job is over before."""
+    process = node.world.process()
+    node.world.create("sge.7", process)
+    wait_until(lambda: len(node.world.manager().GetProfile("sge.7")["lengths"]), "the first look at the job")
+    process.kill()
+    process.wait()
+    node.world.manager().EndJob("sge.7", options(exit_status=dbus.Int32(1)))
+    node.run_job()
+    node.start()
+    node.arrives()
+    with sqlite3.connect(node.world.root / "var/lib/pinfold/history.db", timeout=30) as history:
+        [(number, expected)] = history.execute("SELECT number, profile FROM profiles").fetchall()
+    history.close()
+    rows = node.archive.rows("SELECT r.sequence, encode(p.body, 'hex') AS body FROM pinfold.profile p JOIN pinfold.receipt r USING (node, id, ended)")
+    assert rows == [{"sequence": number, "body": expected.hex()}]
+
+
 def test_a_good_job_arrives_within_a_minute(node):
     node.start()
     node.run_job(status=0)

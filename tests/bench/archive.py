@@ -158,7 +158,8 @@ def lots_of(node, number, file):
                                     "uid": chance.randrange(1000, 1500), "host": node, "started": now - 10**9, "ended": now + sequence}
                                    ).replace("'", "''") for sequence in range(first, last + 1)]
             texts = ",".join(f"'{receipt}'" for receipt in receipts)
-            script.write(f"SELECT * FROM pinfold.put('{node}', 'boot', '{EPOCH}', {first}, {last}, {number}, now(), ARRAY[{texts}]);\n")
+            script.write(f"SELECT * FROM pinfold.put('{node}', 'boot', '{EPOCH}', {first}, {last}, {number}, now(), ARRAY[{texts}],"
+                         f" array_fill(''::bytea, ARRAY[{last - first + 1}]));\n")
 
 
 def send(server, node, file):

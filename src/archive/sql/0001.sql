@@ -88,6 +88,17 @@ CREATE INDEX receipt_by_end ON pinfold.receipt (ended);
 -- Receipts of nodes whose clock is wrong, and of weeks that have no partition yet.
 CREATE TABLE pinfold.receipt_default PARTITION OF pinfold.receipt DEFAULT;
 
+-- What the jobs used over time, in the form of encode(Profile) in src/model/profile.cpp. A list of receipts or a report does not read
+-- this table. The profile of a receipt is in the partition of the same week as the receipt.
+CREATE TABLE pinfold.profile (
+    node text NOT NULL,
+    id text NOT NULL,
+    ended timestamptz NOT NULL,
+    body bytea NOT NULL,
+    PRIMARY KEY (node, id, ended)
+) PARTITION BY RANGE (ended);
+CREATE TABLE pinfold.profile_default PARTITION OF pinfold.profile DEFAULT;
+
 CREATE TABLE pinfold.node (
     node text NOT NULL,
     epoch text NOT NULL,
@@ -123,17 +134,18 @@ CREATE TABLE pinfold.rejected (
 
 -- Partitions ----------------------------------------------------------------------------------------------------------------------
 
-CREATE FUNCTION pinfold.partition_name(moment timestamptz) RETURNS text LANGUAGE sql STABLE
-    RETURN 'receipt_' || to_char(moment AT TIME ZONE 'UTC', 'IYYY"w"IW');
+CREATE FUNCTION pinfold.partition_name(whole text, moment timestamptz) RETURNS text LANGUAGE sql STABLE
+    RETURN whole || '_' || to_char(moment AT TIME ZONE 'UTC', 'IYYY"w"IW');
 
--- Makes the partition of the week in which `moment` is, if it does not exist, and moves the week's receipts out of
--- receipt_default. ATTACH does not lock the other partitions, so reports and other nodes go on. Another session that makes a
+-- Makes the partitions of the week in which `moment` is, if they do not exist, and moves the week's receipts and profiles out of
+-- receipt_default and profile_default. ATTACH does not lock the other partitions, so reports and other nodes go on. Another session that makes a
 -- partition at this moment, or a report that reads receipt_default for more than a second, is a reason to do nothing: the
 -- receipts go to receipt_default, and the next put tries again. An advisory lock would not do, because every node could hold it.
 CREATE FUNCTION pinfold.make_partition(moment timestamptz) RETURNS void LANGUAGE plpgsql
     SET search_path = pinfold, pg_temp SET lock_timeout = '1s' AS $$
 DECLARE
-    name text := partition_name(moment);
+    whole text;
+    part text;
     week timestamp := date_trunc('week', moment AT TIME ZONE 'UTC');
     monday timestamptz := week AT TIME ZONE 'UTC';
     next_monday timestamptz := (week + interval '7 days') AT TIME ZONE 'UTC';
@@ -142,16 +154,17 @@ BEGIN
     IF NOT FOUND THEN
         RETURN;
     END IF;
-    -- All sessions lock receipt before its partitions, so that no two of them wait for each other.
-    LOCK TABLE ONLY receipt IN SHARE UPDATE EXCLUSIVE MODE;
-    LOCK TABLE receipt_default IN ACCESS EXCLUSIVE MODE;
-    IF to_regclass('pinfold.' || name) IS NOT NULL THEN
-        RETURN;
-    END IF;
-    EXECUTE format('CREATE TABLE %I (LIKE receipt INCLUDING ALL)', name);
-    EXECUTE format('WITH moved AS (DELETE FROM receipt_default WHERE ended >= $1 AND ended < $2 RETURNING *)
-                    INSERT INTO %I SELECT * FROM moved', name) USING monday, next_monday;
-    EXECUTE format('ALTER TABLE receipt ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', name, monday, next_monday);
+    -- All sessions lock receipt before profile, and both before their partitions, so that no two of them wait for each other.
+    LOCK TABLE ONLY receipt, ONLY profile IN SHARE UPDATE EXCLUSIVE MODE;
+    LOCK TABLE receipt_default, profile_default IN ACCESS EXCLUSIVE MODE;
+    FOREACH whole IN ARRAY ARRAY['receipt', 'profile'] LOOP
+        part := partition_name(whole, moment);
+        CONTINUE WHEN to_regclass('pinfold.' || part) IS NOT NULL;
+        EXECUTE format('CREATE TABLE %I (LIKE %I INCLUDING ALL)', part, whole);
+        EXECUTE format('WITH moved AS (DELETE FROM %I WHERE ended >= $1 AND ended < $2 RETURNING *)
+                        INSERT INTO %I SELECT * FROM moved', whole || '_default', part) USING monday, next_monday;
+        EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', whole, part, monday, next_monday);
+    END LOOP;
 EXCEPTION
     WHEN lock_not_available OR deadlock_detected THEN
         NULL;
@@ -167,7 +180,7 @@ BEGIN
         SELECT now() UNION ALL SELECT now() + interval '7 days'
         UNION ALL SELECT DISTINCT date_trunc('week', ended, 'UTC') FROM receipt_default WHERE ended BETWEEN now() - interval '1 year' AND now()
     LOOP
-        IF to_regclass('pinfold.' || partition_name(moment)) IS NULL THEN
+        IF to_regclass('pinfold.' || partition_name('receipt', moment)) IS NULL THEN
             PERFORM make_partition(moment);
         END IF;
     END LOOP;
@@ -215,16 +228,17 @@ BEGIN
 END
 $$;
 
--- Stores receipts in one statement, and returns their sequences. A stored receipt changes only if the exit of the job was unknown
--- and is known now. put() calls store() with its own search_path.
-CREATE FUNCTION pinfold.store(node text, epoch text, first bigint, last bigint, receipts text[]) RETURNS bigint[] LANGUAGE plpgsql AS $$
+-- Stores receipts and their profiles in one statement, and returns the sequences of the receipts. A stored receipt changes only if the
+-- exit of the job was unknown and is known now. A stored profile never changes. put() calls store() with its own search_path.
+CREATE FUNCTION pinfold.store(node text, epoch text, first bigint, last bigint, receipts text[], profiles bytea[]) RETURNS bigint[]
+    LANGUAGE plpgsql AS $$
 #variable_conflict use_column
 DECLARE
     sequences bigint[];
 BEGIN
     WITH parsed AS MATERIALIZED (
-        SELECT r.*, r.exit_status IS NOT NULL OR r.exit_signal IS NOT NULL AS exit_known, b.body
-        FROM unnest(store.receipts) AS t(receipt),
+        SELECT r.*, r.exit_status IS NOT NULL OR r.exit_signal IS NOT NULL AS exit_known, b.body, t.profile
+        FROM unnest(store.receipts, store.profiles) AS t(receipt, profile),
             LATERAL (SELECT t.receipt::jsonb) AS b(body),
             LATERAL jsonb_to_record(b.body) AS r(
                 id text, sequence bigint, cluster text, key text, run numeric, uid bigint, "user" text, account text, queue text,
@@ -249,6 +263,10 @@ BEGIN
             SET result = excluded.result, exit_status = excluded.exit_status, exit_signal = excluded.exit_signal,
                 outcome = excluded.outcome, body = excluded.body
             WHERE coalesce(r.exit_status, r.exit_signal) IS NULL AND coalesce(excluded.exit_status, excluded.exit_signal) IS NOT NULL
+    ), drawn AS (
+        INSERT INTO profile (node, id, ended, body)
+        SELECT store.node, id, moment_of(ended), profile FROM parsed WHERE profile <> ''
+        ON CONFLICT DO NOTHING
     )
     SELECT array_agg(sequence) INTO sequences FROM parsed;
     IF EXISTS (SELECT FROM unnest(sequences) AS s WHERE s < store.first OR s > store.last) THEN
@@ -277,24 +295,29 @@ CREATE FUNCTION pinfold.end_stuck_sessions(longer_than interval) RETURNS bigint 
 $$;
 
 -- Takes a lot of receipts: those of the sequences `first` to `last` that the node still has. An empty lot (last = first - 1) says
--- only that the node lives. If the answer is lost, the node sends the same lot again.
-CREATE FUNCTION pinfold.put(node text, boot text, epoch text, first bigint, last bigint, newest bigint, node_time timestamptz, receipts text[])
+-- only that the node lives. If the answer is lost, the node sends the same lot again. `profiles` has the profile of each receipt in the
+-- same order, and '' for a receipt without a profile.
+CREATE FUNCTION pinfold.put(node text, boot text, epoch text, first bigint, last bigint, newest bigint, node_time timestamptz, receipts text[],
+        profiles bytea[])
     RETURNS TABLE ("position" bigint, server_time timestamptz) LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pinfold, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
     before bigint;
     present bigint[];
-    receipt text;
+    one record;
     arrived timestamptz := clock_timestamp();
 BEGIN
     PERFORM check_caller(put.node);
     IF (octet_length(put.epoch) BETWEEN 1 AND 64 AND coalesce(octet_length(put.boot), 0) <= 64 AND put.first >= 1
         AND put.last BETWEEN put.first - 1 AND 9223372036854775806 AND put.newest >= 0 AND isfinite(put.node_time)
-        AND cardinality(put.receipts) <= 1000 AND array_position(put.receipts, NULL) IS NULL) IS NOT TRUE THEN
+        AND cardinality(put.receipts) <= 1000 AND array_position(put.receipts, NULL) IS NULL
+        AND cardinality(put.profiles) = cardinality(put.receipts) AND array_position(put.profiles, NULL) IS NULL
+        AND (SELECT count(*) FROM unnest(put.profiles) AS p WHERE octet_length(p) > 4096) = 0) IS NOT TRUE THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format(
-            'this is not a lot: epoch %L, boot %L, sequences %s to %s of %s, %s receipts (at most 1000), time %s', left(put.epoch, 100),
-            left(put.boot, 100), put.first, put.last, put.newest, cardinality(put.receipts), put.node_time);
+            'this is not a lot: epoch %L, boot %L, sequences %s to %s of %s, %s receipts (at most 1000) with %s profiles (each at most 4096 '
+            'bytes), time %s', left(put.epoch, 100), left(put.boot, 100), put.first, put.last, put.newest, cardinality(put.receipts),
+            cardinality(put.profiles), put.node_time);
     END IF;
 
     IF put.last < put.first THEN
@@ -310,19 +333,19 @@ BEGIN
     END IF;
 
     BEGIN
-        present := store(put.node, put.epoch, put.first, put.last, put.receipts);
+        present := store(put.node, put.epoch, put.first, put.last, put.receipts, put.profiles);
     EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR cardinality_violation THEN
         -- One receipt has made the statement fail, or two receipts are of the same job.
         present := '{}';
-        FOREACH receipt IN ARRAY put.receipts LOOP
+        FOR one IN SELECT * FROM unnest(put.receipts, put.profiles) AS t(receipt, profile) LOOP
             BEGIN
-                present := present || store(put.node, put.epoch, put.first, put.last, ARRAY[receipt]);
+                present := present || store(put.node, put.epoch, put.first, put.last, ARRAY[one.receipt], ARRAY[one.profile]);
             EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded THEN
                 INSERT INTO rejected (node, epoch, why, body, digest)
-                VALUES (put.node, put.epoch, SQLERRM || ' (SQLSTATE ' || SQLSTATE || ')', receipt, sha256(convert_to(receipt, 'UTF8')))
+                VALUES (put.node, put.epoch, SQLERRM || ' (SQLSTATE ' || SQLSTATE || ')', one.receipt, sha256(convert_to(one.receipt, 'UTF8')))
                 ON CONFLICT DO NOTHING;
                 -- A quotation mark inside of a text is \", and values of labels are texts, so only the member itself matches.
-                present := present || substring(receipt FROM '"sequence": ?([0-9]{1,18})[,}]')::bigint;
+                present := present || substring(one.receipt FROM '"sequence": ?([0-9]{1,18})[,}]')::bigint;
             END;
         END LOOP;
     END;
@@ -339,7 +362,7 @@ BEGIN
 END
 $$;
 GRANT EXECUTE ON FUNCTION pinfold.position(text, text),
-    pinfold.put(text, text, text, bigint, bigint, bigint, timestamptz, text[]) TO pinfold_node;
+    pinfold.put(text, text, text, bigint, bigint, bigint, timestamptz, text[], bytea[]) TO pinfold_node;
 
 -- Reports -------------------------------------------------------------------------------------------------------------------------
 
@@ -415,35 +438,38 @@ CREATE FUNCTION pinfold.prune(older_than interval) RETURNS bigint LANGUAGE plpgs
     SET search_path = pinfold, pg_temp SET lock_timeout = '30s' AS $$
 DECLARE
     cutoff timestamptz := now() - older_than;
-    parts name[];
-    part name;
+    weeks text[];
+    week text;
     removed bigint := 0;
     rows bigint;
 BEGIN
     IF cutoff >= now() THEN
         RAISE EXCEPTION USING ERRCODE = '22023', MESSAGE = format('%s does not lie in the past', older_than);
     END IF;
-    parts := ARRAY(
-        SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+    weeks := ARRAY(
+        SELECT right(c.relname, 7) FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
         WHERE i.inhparent = 'receipt'::regclass AND c.relname ~ '^receipt_[0-9]{4}w[0-9]{2}$'
             AND (to_date(right(c.relname, 7), 'IYYY"w"IW') + 7)::timestamp AT TIME ZONE 'UTC' <= cutoff);
-    FOREACH part IN ARRAY parts LOOP
-        EXECUTE format('SELECT count(*) FROM %I', part) INTO rows;
+    FOREACH week IN ARRAY weeks LOOP
+        EXECUTE format('SELECT count(*) FROM %I', 'receipt_' || week) INTO rows;
         removed := removed + rows;
     END LOOP;
     -- All nodes and readers wait from here to the end of the transaction, so what takes long comes before. The lock comes first and is
     -- the strongest that DETACH needs: a session that makes a weaker lock stronger, or locks partitions first, can wait for another one
     -- that waits for it.
-    LOCK TABLE ONLY receipt IN ACCESS EXCLUSIVE MODE;
+    LOCK TABLE ONLY receipt, ONLY profile IN ACCESS EXCLUSIVE MODE;
     DELETE FROM receipt_default WHERE received < cutoff;
     GET DIAGNOSTICS rows = ROW_COUNT;
     removed := removed + rows;
+    DELETE FROM profile_default p
+    WHERE NOT EXISTS (SELECT FROM receipt r WHERE r.node = p.node AND r.id = p.id AND r.ended = p.ended);
     DELETE FROM rejected WHERE noted < cutoff;
     DELETE FROM gap WHERE noted < cutoff;
     DELETE FROM node WHERE seen < cutoff;
-    FOREACH part IN ARRAY parts LOOP
-        EXECUTE format('ALTER TABLE receipt DETACH PARTITION %I', part);
-        EXECUTE format('DROP TABLE %I', part);
+    FOREACH week IN ARRAY weeks LOOP
+        EXECUTE format('ALTER TABLE receipt DETACH PARTITION %I', 'receipt_' || week);
+        EXECUTE format('ALTER TABLE profile DETACH PARTITION %I', 'profile_' || week);
+        EXECUTE format('DROP TABLE %I, %I', 'receipt_' || week, 'profile_' || week);
     END LOOP;
     RETURN removed;
 END

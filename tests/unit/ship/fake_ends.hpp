@@ -56,6 +56,9 @@ public:
         if (!filter.after)
             std::reverse(found.begin(), found.end());
         found.resize(std::min<std::size_t>(found.size(), filter.limit));
+        for (auto& receipt : found)
+            if (!filter.profiles)
+                receipt.profile.clear();
         return found;
     }
 
@@ -82,8 +85,10 @@ public:
             return Error{ErrorCode::InvalidArgument, "the lot begins after the position"};
         for (auto next = position + 1; next <= lot.last; ++next)
             gaps[lot.epoch].push_back(next);
-        for (const auto& text : lot.receipts) {
-            const auto receipt = *decodeReceipt(text);
+        for (std::size_t i = 0; i < lot.receipts.size(); ++i) {
+            const auto receipt = *decodeReceipt(lot.receipts[i]);
+            if (!lot.profiles.at(i).empty())
+                profiles.emplace(receipt.id, lot.profiles[i]);
             std::erase(gaps[lot.epoch], *receipt.sequence);
             auto& stored = rows[receipt.id];
             if (stored.id.empty() || (!stored.exit.status && receipt.exit.status))
@@ -100,6 +105,7 @@ public:
 
     std::map<std::string, std::uint64_t> positions;
     std::map<std::string, Receipt> rows;
+    std::map<std::string, std::string> profiles; ///< by the id of the receipt
     std::map<std::string, std::vector<std::uint64_t>> gaps;
     std::vector<Lot> lots;
     std::deque<Error> failures; ///< the answers to the next calls

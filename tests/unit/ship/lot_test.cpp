@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "ship/lot.hpp"
 
+#include "model/profile.hpp"
 #include "model/receipt_json.hpp"
 #include "ship/postgres_archive.hpp"
 
@@ -57,6 +58,28 @@ TEST(Lot, hasABoundInBytes) {
     EXPECT_EQ(lot.last, 3U);
     receipts.front().leftovers.commands = {std::string(Lot::kMostBytes * 2, 'x')};
     EXPECT_EQ(makeLot(receipts, "e", 1).receipts.size(), 1U) << "one receipt always goes";
+}
+
+TEST(Lot, hasTheProfileOfEachReceipt) {
+    std::vector<Receipt> receipts{numbered(1), numbered(2), numbered(3)};
+    receipts[0].profile = std::string("\x01\x00", 2);
+    receipts[2].profile = std::string(Profile::kMostBytes + 1, 'x');
+    EXPECT_EQ(makeLot(receipts, "e", 1).profiles, (std::vector<std::string>{std::string("\x01\x00", 2), "", ""}))
+        << "the archive would refuse a profile that is too large";
+}
+
+TEST(Lot, profilesCountForTheBound) {
+    std::vector<Receipt> receipts;
+    for (std::uint64_t n = 1; n <= Lot::kMostBytes / (2 * Profile::kMostBytes) + 1; ++n) {
+        receipts.push_back(numbered(n));
+        receipts.back().profile = std::string(Profile::kMostBytes, 'x');
+    }
+    EXPECT_LT(makeLot(receipts, "e", 1).receipts.size(), receipts.size());
+}
+
+TEST(BytesText, isHexadecimal) {
+    EXPECT_EQ(bytesText(""), "");
+    EXPECT_EQ(bytesText(std::string("\x00\xff'", 3)), "\\x00ff27");
 }
 
 TEST(ArrayText, quotesWhatAnArrayOfPostgresTreatsSpecially) {

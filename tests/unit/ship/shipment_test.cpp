@@ -60,6 +60,20 @@ TEST_F(ShipmentTest, sendsAllReceiptsInLots) {
     expectEverything();
 }
 
+TEST_F(ShipmentTest, sendsTheProfileOfEachNewReceipt) {
+    node.addOne().profile = "first";
+    node.addOne();
+    drain();
+    EXPECT_EQ(archive.profiles, (std::map<std::string, std::string>{{"first-1", "first"}}));
+    archive.lots.clear();
+    restart();
+    node.addOne().profile = "third";
+    drain();
+    ASSERT_EQ(archive.lots.size(), 2U) << "the receipts that a report may have changed, and the new one";
+    EXPECT_EQ(archive.lots[0].profiles, (std::vector<std::string>{"", ""})) << "a report changes no profile";
+    EXPECT_EQ(archive.lots[1].profiles, std::vector<std::string>{"third"});
+}
+
 TEST_F(ShipmentTest, withoutReceiptsSaysThatTheNodeLives) {
     EXPECT_FALSE(step().failure);
     EXPECT_TRUE(archive.lots.empty()) << "a node that has never had a receipt has no epoch";
