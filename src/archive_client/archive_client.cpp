@@ -2,6 +2,7 @@
 #include "archive_client/archive_client.hpp"
 
 #include "base/deadline.hpp"
+#include "base/hexadecimal.hpp"
 #include "base/parse.hpp"
 #include "base/unique_fd.hpp"
 #include "model/json.hpp"
@@ -156,12 +157,36 @@ Result<Receipt> readReceipt(std::string_view line) {
     return decodeReceipt(legibleJson(Json::parse(encode(*receipt))).dump());
 }
 
+/// Reads Receipt::profile. A node that was taken over chooses its bytes, so only decodeProfile() says whether they are a profile.
+Result<std::string> readProfile(std::string_view line) {
+    return decode<std::string>(line, "the profile of a receipt", [](const Json& json) {
+        std::optional<std::string> text;
+        optionalFromJson(json, "profile", text);
+        auto bytes = fromHexadecimal(text.value_or(""));
+        if (!bytes)
+            throw std::invalid_argument(bytes.error().message);
+        return *std::move(bytes);
+    });
+}
+
+Result<Receipt> readReceiptWithProfile(std::string_view line) {
+    auto receipt = readReceipt(line);
+    if (!receipt)
+        return receipt;
+    auto profile = readProfile(line);
+    if (!profile)
+        return profile.error();
+    receipt->profile = *std::move(profile);
+    return receipt;
+}
+
 } // namespace
 
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath) {
     ArchiveAnswer answer;
-    const auto asked = ask(query, socketPath, kSilence, [&answer](std::string_view line) -> Result<void> {
-        auto receipt = readReceipt(line);
+    const auto read = query.filter.profiles ? readReceiptWithProfile : readReceipt;
+    const auto asked = ask(query, socketPath, kSilence, [&answer, read](std::string_view line) -> Result<void> {
+        auto receipt = read(line);
         if (receipt)
             answer.receipts.push_back(std::move(*receipt));
         else

@@ -89,6 +89,7 @@ std::map<std::string, Reader> readersOf(ArchiveQuery& query) {
         {"failed", [&f](S n, J v) { readOutcome(n, v, JobOutcome::Failed, f.outcomes); }},
         {"unknown", [&f](S n, J v) { readOutcome(n, v, JobOutcome::Unknown, f.outcomes); }},
         {"leftovers", [&f](S n, J v) { f.leftoversOnly = flag(n, v); }},
+        {"profiles", [&f](S n, J v) { f.profiles = flag(n, v); }},
         {"all_hosts_of", [&query](S n, J v) { read(n, v, query.allHostsOf); }},
         {"before", refuseSequence},
         {"after", refuseSequence},
@@ -121,8 +122,8 @@ ArchiveQuery queryFromJson(const Json& document) {
         reader->second(name, value);
     }
     std::ranges::sort(query.filter.outcomes);
-    if (query.allHostsOf && document["filter"].size() > 1)
-        refuse("all_hosts_of excludes all other entries");
+    if (query.allHostsOf && document["filter"].size() > (document["filter"].contains("profiles") ? 2U : 1U))
+        refuse("all_hosts_of excludes all other entries but profiles");
     return query;
 }
 
@@ -143,6 +144,8 @@ Json filterToJson(const ReceiptFilter& filter) {
             put(json, name, true);
     if (filter.leftoversOnly)
         put(json, "leftovers", true);
+    if (filter.profiles)
+        put(json, "profiles", true);
     add("before", filter.before);
     add("after", filter.after);
     add("epoch", filter.epoch);
@@ -161,7 +164,12 @@ ErrorCode codeFromName(const std::string& name) {
 std::string encode(const ArchiveQuery& query) {
     if (query.report)
         return dump(Json{{"report", {{"since", query.report->since}, {"until", query.report->until}}}}) + "\n";
-    const auto filter = query.allHostsOf ? Json{{"all_hosts_of", *query.allHostsOf}} : filterToJson(query.filter);
+    auto filter = filterToJson(query.filter);
+    if (query.allHostsOf) {
+        filter = Json{{"all_hosts_of", *query.allHostsOf}};
+        if (query.filter.profiles)
+            put(filter, "profiles", true);
+    }
     return dump(Json{{"filter", filter}}) + "\n";
 }
 

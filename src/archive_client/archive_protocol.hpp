@@ -31,10 +31,11 @@ struct ReportPeriod {
 
 /// Says which receipts of the archive a client wants.
 struct ArchiveQuery {
-    /// The members `before`, `after` and `epoch` must be unset: they belong to the history of one node.
+    /// The members `before`, `after` and `epoch` must be unset: they belong to the history of one node. With `profiles`, each
+    /// receipt in the answer also has the member `profile`: hexadecimal digits, or null.
     ReceiptFilter filter = {};
     /// Contains a key. If `allHostsOf` is set, the answer has all receipts of the newest run of the job with this key, from all
-    /// hosts of the job. In this case, all members of `filter` must have their default values.
+    /// hosts of the job. In this case, all members of `filter` except `profiles` must have their default values.
     std::optional<std::string> allHostsOf = {};
     /// If `report` is set, the answer has the tables of the site report, and no receipts. In this case, the other members must
     /// have their default values.

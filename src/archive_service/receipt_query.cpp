@@ -103,8 +103,13 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
 
 // A node that was taken over can write the name of another host into its receipts. So a receipt gets the name from the node's
 // certificate, unless its own name is the same name in a longer or shorter form.
-constexpr const char* kBody = "(CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
-                              " ELSE body || jsonb_build_object('host', node) END)::text";
+constexpr const char* kBody = "CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
+                              " ELSE body || jsonb_build_object('host', node) END";
+
+/// Adds the profile. If the node has written a member of this name into its receipt, the new member takes its place.
+constexpr const char* kWithProfile =
+    " || jsonb_build_object('profile', (SELECT encode(profile.body, 'hex') FROM pinfold.profile"
+    " WHERE profile.node = receipt.node AND profile.id = receipt.id AND profile.ended = receipt.ended))";
 
 } // namespace
 
@@ -131,11 +136,11 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
     return builder.finish(fmt::format("SELECT ended, node, id, body FROM ("
                                       "SELECT ended, node, id, body, sum(octet_length(body)) OVER newest_first"
                                       " - octet_length(body) AS bytes_before FROM ("
-                                      "SELECT ended, node, id, {} AS body FROM pinfold.receipt{}"
+                                      "SELECT ended, node, id, (({}){})::text AS body FROM pinfold.receipt{}"
                                       " ORDER BY ended DESC, node DESC, id DESC LIMIT {}) AS page"
                                       " WINDOW newest_first AS (ORDER BY ended DESC, node DESC, id DESC)) AS sized"
                                       " WHERE bytes_before < {} ORDER BY ended DESC, node DESC, id DESC",
-                                      kBody, builder.conditions(), rows, bytes));
+                                      kBody, selection.filter.profiles ? kWithProfile : "", builder.conditions(), rows, bytes));
 }
 
 // The newest run is the run that started last, and not the run that ended last. A node that was lost in an earlier run may write

@@ -109,6 +109,26 @@ TEST_F(ArchiveClient, textsOfAReceiptCannotControlATerminal) {
     EXPECT_EQ(answer->receipts[0].identity.labels, (Labels{{"phase\\x0d", "\\xe2\\x80\\xae"}}));
 }
 
+TEST_F(ArchiveClient, takesTheProfileOfAReceiptIfItIsWanted) {
+    const auto withMember = [](const std::string& member) {
+        auto line = lineOf("2");
+        line.insert(line.rfind('}'), ",\"profile\":" + member);
+        return line;
+    };
+    const ArchiveQuery wanted{.filter = {.profiles = true}};
+    auto answer = ask({withMember("\"0100ff\"") + withMember("null") + lineOf("1") + kEnd}, wanted);
+    ASSERT_TRUE(answer) << answer.error().message;
+    ASSERT_EQ(answer->receipts.size(), 3U);
+    EXPECT_EQ(answer->receipts[0].profile, std::string("\x01\x00\xff", 3));
+    EXPECT_EQ(answer->receipts[1].profile + answer->receipts[2].profile, "");
+    answer = ask({withMember("\"0100ff\"") + kEnd});
+    ASSERT_TRUE(answer && answer->receipts.size() == 1);
+    EXPECT_EQ(answer->receipts[0].profile, "") << "a node can write this member into its receipt";
+    answer = ask({withMember("\"0g\"") + withMember("7") + kEnd}, wanted);
+    ASSERT_TRUE(answer) << answer.error().message;
+    EXPECT_EQ(answer->unreadable.size(), 2U);
+}
+
 TEST_F(ArchiveClient, asksAgainWhileTheServiceIsBusy) {
     const auto busy = encodeEnd(Error{ErrorCode::Busy, "try again"});
     const auto answer = ask({busy, busy, lineOf("2") + kEnd});

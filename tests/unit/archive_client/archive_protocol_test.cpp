@@ -31,7 +31,8 @@ TEST(ArchiveProtocol, keepsEachMemberOfTheFilter) {
                                         .scheduler = "slurm",
                                         .leftoversOnly = true,
                                         .outcomes = {JobOutcome::Failed, JobOutcome::Unknown},
-                                        .label = LabelFilter{"project", "a=b'; DROP TABLE receipt; --"}}};
+                                        .label = LabelFilter{"project", "a=b'; DROP TABLE receipt; --"},
+                                        .profiles = true}};
     const auto decoded = decodeArchiveQuery(lineOf(query));
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(*decoded, query);
@@ -44,9 +45,12 @@ TEST(ArchiveProtocol, keepsAnEmptyFilterAndALineBreakInAKey) {
 }
 
 TEST(ArchiveProtocol, asksForAllHostsWithoutAFilter) {
-    const ArchiveQuery query{.allHostsOf = "slurm.4711"};
-    EXPECT_EQ(*decodeArchiveQuery(lineOf(query)), query);
+    for (const bool profiles : {false, true}) {
+        const ArchiveQuery query{.filter = {.profiles = profiles}, .allHostsOf = "slurm.4711"};
+        EXPECT_EQ(*decodeArchiveQuery(lineOf(query)), query);
+    }
     EXPECT_NE(errorOf(R"({"filter":{"all_hosts_of":"slurm.1","limit":2}})").find("all_hosts_of excludes"), std::string::npos);
+    EXPECT_FALSE(errorOf(R"({"filter":{"all_hosts_of":"slurm.1","profiles":true,"limit":2}})").empty());
 }
 
 TEST(ArchiveProtocol, asksForAReportWithoutAFilter) {
@@ -84,7 +88,7 @@ TEST(ArchiveProtocol, refusesWrongValues) {
     for (const std::string entry :
          {R"("key":7)", R"("key":"a\u0000b")", R"("uid":-1)", R"("uid":4294967295)", R"("uid":"0")", R"("limit":0)",
           R"("limit":10001)", R"("limit":1.5)", R"("since":9223372036854775808)", R"("result":"burnt")", R"("scheduler":"a.b")",
-          R"("label":"=x")", R"("failed":1)", R"("leftovers":null)", R"("sql":"x")"})
+          R"("label":"=x")", R"("failed":1)", R"("leftovers":null)", R"("profiles":"x")", R"("sql":"x")"})
         EXPECT_FALSE(errorOf(R"({"filter":{)" + entry + "}}").empty()) << entry;
 }
 

@@ -85,6 +85,13 @@ TEST(ReceiptQuery, continuesAfterAPlace) {
     EXPECT_EQ(valuesOf(query), (Values{"2026-11-27 08:19:59+00", "node1", "i"}));
 }
 
+TEST(ReceiptQuery, readsProfilesOnlyIfTheyAreWanted) {
+    EXPECT_EQ(page({}).sql.find("pinfold.profile"), std::string::npos);
+    const auto query = pageQuery({.filter = {.profiles = true}, .visibleTo = 1000}, {}, kSize);
+    EXPECT_NE(query.sql.find("pinfold.profile"), std::string::npos);
+    EXPECT_EQ(whereOf(query), " WHERE uid = $1") << "a profile is visible to those to whom its receipt is";
+}
+
 TEST(ReceiptQuery, knowsTheKeysThatEachNodeGives) {
     EXPECT_TRUE(isKeyOfOneNode("manual.1"));
     EXPECT_FALSE(isKeyOfOneNode("manual.build")); // a user gave this key, on one host or on several
