@@ -28,6 +28,11 @@ Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo
 
 } // namespace
 
+bool isLiveHere(const std::string& key) {
+    const auto client = ManagerClient::connect();
+    return client && client->job(key);
+}
+
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key) {
     const auto job = client.job(key);
     auto detail = job ? askWithoutProcesses(client, *job) : Result<JobDetail>(job.error());

@@ -8,6 +8,9 @@
 
 namespace pinfold {
 
+/// Returns true if pinfoldd runs on this host and a live job has the key.
+bool isLiveHere(const std::string& key);
+
 /// Asks pinfoldd for all data of a live job that the caller may see. The errors are those of ManagerClient.
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 

@@ -159,6 +159,26 @@ Json leftoverFile(const LeftoverFile& leftover) {
             {"error", orNull(leftover.error)}};
 }
 
+/// A node that was taken over can send any figures to the archive, also larger ones than std::llround() has room for.
+long long rounded(double value) { return std::llround(std::min(value, 9e18)); }
+
+Json curves(const Profile& profile) {
+    Json lengths = Json::array();
+    for (const auto& point : profile.points())
+        lengths.push_back(point.length);
+    Json json{{"lengths", std::move(lengths)}};
+    for (const auto measure : kAllMeasures) {
+        Json mean = Json::array();
+        Json most = Json::array();
+        for (const auto& point : profile.points()) {
+            mean.push_back(rounded(point.meanOf(measure)));
+            most.push_back(rounded(point.mostOf(measure)));
+        }
+        json[std::string(toString(measure))] = {{"mean", std::move(mean)}, {"max", std::move(most)}};
+    }
+    return json;
+}
+
 } // namespace
 
 std::string jsonJobs(const std::vector<JobDetail>& jobs) {
@@ -182,20 +202,19 @@ std::string jsonProcesses(const std::vector<JobProcess>& processes) {
 }
 
 std::string jsonProfile(const std::string& key, const Profile& profile) {
-    Json lengths = Json::array();
-    for (const auto& point : profile.points())
-        lengths.push_back(point.length);
-    Json json{{"job", key}, {"lengths", std::move(lengths)}};
-    for (const auto measure : kAllMeasures) {
-        Json mean = Json::array();
-        Json most = Json::array();
-        for (const auto& point : profile.points()) {
-            mean.push_back(std::llround(point.meanOf(measure)));
-            most.push_back(std::llround(point.mostOf(measure)));
-        }
-        json[std::string(toString(measure))] = {{"mean", std::move(mean)}, {"max", std::move(most)}};
-    }
+    Json json{{"job", key}};
+    json.update(curves(profile));
     return document(json);
+}
+
+std::string jsonProfiles(const std::string& key, const std::vector<HostProfile>& profiles) {
+    Json list = Json::array();
+    for (const auto& one : profiles) {
+        Json json{{"host", one.host}, {"started", one.started}, {"started_iso", formatUtc(one.started)}};
+        json.update(curves(one.profile));
+        list.push_back(std::move(json));
+    }
+    return document({{"job", key}, {"hosts", std::move(list)}});
 }
 
 std::string jsonReconciliation(const Reconciliation& found) {

@@ -32,6 +32,13 @@ struct JobDetail {
     std::optional<std::vector<JobProcess>> processes = {}; ///< set if the caller may see the processes
 };
 
+/// Holds what a job used over time on a host.
+struct HostProfile {
+    std::string host;
+    RealTime started{}; ///< when the first point of the profile begins
+    Profile profile;
+};
+
 /// Returns the JSON document of `pinfold list`. The document has only the members of JobDetail::job.
 std::string jsonJobs(const std::vector<JobDetail>& jobs);
 std::string jsonJob(const JobDetail& detail);
@@ -44,6 +51,8 @@ std::string jsonHosts(const HostsOfJob& job);
 /// Returns one line, for programs that read receipts as they come.
 std::string jsonReceiptLine(const Receipt& receipt);
 std::string jsonProfile(const std::string& job, const Profile& profile);
+/// Returns the JSON document of `pinfold plot` for a job that has several receipts.
+std::string jsonProfiles(const std::string& job, const std::vector<HostProfile>& profiles);
 std::string jsonReconciliation(const Reconciliation& found);
 std::string jsonVacuumed(const Vacuumed& done);
 /// Returns the JSON document about the node. If the user asked for the details of the live jobs, `details` contains them.

@@ -9,7 +9,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <cstdio>
 
 namespace pinfold {
@@ -49,11 +48,13 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
     return history->list(filter);
 }
 
-Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key) {
+Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithProfiles profiles) {
     const auto archive = asksArchive();
     if (!archive)
         return archive.error();
-    auto receipts = *archive ? receiptsOfArchive({.allHostsOf = key}) : findReceipts({.key = key, .limit = 1});
+    const bool wanted = profiles == WithProfiles::Yes;
+    auto receipts = *archive ? receiptsOfArchive({.filter = {.profiles = wanted}, .allHostsOf = key})
+                             : findReceipts({.key = key, .limit = 1, .profiles = wanted});
     if (!receipts)
         return receipts.error();
     if (receipts->empty())
@@ -61,23 +62,22 @@ Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key) {
     return newestRun(*std::move(receipts));
 }
 
-Result<Profile> profileOfReceipt(const std::string& key) {
-    // A host that asks the archive may show a receipt from another host, but pinfoldd on this host has only profiles of its own
-    // jobs.
-    if (const auto archive = asksArchive(); archive && *archive)
-        return Error{ErrorCode::NoSuchReceipt,
-                     fmt::format("the archive has no profiles: run `pinfold plot {}` on the job's node", printable(key, 300))};
-    const auto client = ManagerClient::connect();
-    if (!client)
-        return client.error();
-    // The profile is read before the list of jobs, so a job that begins between the two calls does not change the profile.
-    auto profile = client->profile(key);
-    const auto jobs = client->listJobs();
-    if (!jobs)
-        return jobs.error();
-    if (std::ranges::any_of(*jobs, [&key](const JobInfo& live) { return live.key == key; }))
-        return Error{ErrorCode::NoSuchReceipt, fmt::format("a live job has the key {}", key)};
+Result<Profile> profileOf(const Receipt& receipt) {
+    if (receipt.profile.empty())
+        return Profile();
+    auto profile = decodeProfile(receipt.profile);
+    if (!profile)
+        return Error{ErrorCode::Internal, fmt::format("{}: {}", printable(receipt.origin.host.value_or("unknown host"), 300),
+                                                      profile.error().message)};
     return profile;
+}
+
+Profile knownProfileOf(const Receipt& receipt) {
+    auto profile = profileOf(receipt);
+    if (profile)
+        return *std::move(profile);
+    std::fprintf(stderr, "pinfold: %s\n", profile.error().message.c_str());
+    return {};
 }
 
 } // namespace pinfold

@@ -16,14 +16,19 @@ namespace pinfold {
 /// the right to read it. In the result, the newest receipts come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
+/// Says whether receipts come with Receipt::profile.
+enum class WithProfiles { No, Yes };
+
 /// Gets the receipts of the newest run of a job with this key. The result has at least one receipt. The archive has a receipt
 /// from each host of the job. A node has only receipts of its own, so on a node the result is the newest receipt. The error
 /// NoSuchReceipt has a message for the user.
-Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key);
+Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithProfiles profiles = WithProfiles::No);
 
-/// Gets the profile of the job of the newest receipt with this key. A live job may have the same key, for example because the
-/// batch system has requeued the job. In this case, pinfoldd returns the profile of the live job, so profileOfReceipt() returns
-/// the error NoSuchReceipt instead. The archive has no profiles, so the error is NoSuchReceipt on a host that asks the archive.
-Result<Profile> profileOfReceipt(const std::string& key);
+/// Returns what the job used over time, or an empty profile if the receipt has none. A node that was taken over can send any
+/// bytes as a profile to the archive. If the bytes are not a profile, the error is Internal, and its message names the host.
+Result<Profile> profileOf(const Receipt& receipt);
+/// Returns what the job used over time. If profileOf() returns an error, knownProfileOf() prints the error to standard error, and
+/// returns an empty profile.
+Profile knownProfileOf(const Receipt& receipt);
 
 } // namespace pinfold

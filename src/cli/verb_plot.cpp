@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "cli/archive_receipts.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
+#include "cli/job_details.hpp"
 #include "cli/json.hpp"
+#include "cli/receipts.hpp"
 #include "cli/verbs.hpp"
 #include "wording/profile_text.hpp"
 
@@ -27,24 +30,67 @@ ChartLimits limitsOf(const ManagerClient& client, const std::string& key) {
     return receipt ? chartLimits(receipt->limits) : ChartLimits{};
 }
 
-ExitStatus plotJob(const VerbContext& context, const std::string& key) {
+std::string chartsOf(const VerbContext& context, const std::string& key, const Profile& profile, const ChartLimits& limits) {
+    const auto width = context.terminal.width() > 0 ? context.terminal.width() : kUsualWidth;
+    const auto charts = profileCharts(profile, limits, context.amounts, width);
+    return charts.empty()
+               ? fmt::format("pinfoldd has not looked at job {}: the job was too short, or profile.interval is 0.\n", key)
+               : charts;
+}
+
+ExitStatus plotOnNode(const VerbContext& context, const std::string& key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
     const auto profile = client->profile(key);
     if (!profile)
         return fail(profile.error());
-    if (context.json) {
-        context.terminal.print(jsonProfile(key, *profile));
-        return ExitStatus::Ok;
-    }
-    const auto width = context.terminal.width() > 0 ? context.terminal.width() : kUsualWidth;
-    const auto charts = profileCharts(*profile, limitsOf(*client, key), context.amounts, width);
-    context.terminal.print(charts.empty() ? fmt::format("pinfoldd has not looked at job {}: the job was too short, or "
-                                                        "profile.interval is 0.\n",
-                                                        key)
-                                          : charts);
+    context.terminal.print(context.json ? jsonProfile(key, *profile) : chartsOf(context, key, *profile, limitsOf(*client, key)));
     return ExitStatus::Ok;
+}
+
+/// Prints the charts of each host of the job below the name of the host. A host whose profile cannot be read hides no other host.
+ExitStatus plotHosts(const VerbContext& context, const std::string& key, const HostsOfJob& job) {
+    auto status = ExitStatus::Ok;
+    std::vector<HostProfile> profiles;
+    std::string text;
+    for (const auto& host : job.hosts)
+        for (const auto& receipt : host.receipts) {
+            auto profile = profileOf(receipt);
+            if (!profile) {
+                status = fail(profile.error());
+                continue;
+            }
+            text +=
+                fmt::format("{}Host {}, from {} on\n\n{}", text.empty() ? "" : "\n", host.name,
+                            context.amounts.time(receipt.started), chartsOf(context, key, *profile, chartLimits(receipt.limits)));
+            profiles.push_back({.host = host.name, .started = receipt.started, .profile = *std::move(profile)});
+        }
+    context.terminal.print(context.json ? jsonProfiles(key, profiles) : text);
+    return status;
+}
+
+ExitStatus plotFromArchive(const VerbContext& context, const std::string& key) {
+    auto receipts = receiptsOfNewestRun(key, WithProfiles::Yes);
+    if (!receipts)
+        return fail(receipts.error());
+    const auto job = hostsOfJob(*std::move(receipts));
+    const auto& only = job.hosts.front().receipts.front();
+    if (job.hosts.size() > 1 || job.hosts.front().receipts.size() > 1)
+        return plotHosts(context, key, job);
+    const auto profile = profileOf(only);
+    if (!profile)
+        return fail(profile.error());
+    context.terminal.print(context.json ? jsonProfile(key, *profile)
+                                        : chartsOf(context, key, *profile, chartLimits(only.limits)));
+    return ExitStatus::Ok;
+}
+
+ExitStatus plotJob(const VerbContext& context, const std::string& key) {
+    const auto archive = asksArchive();
+    if (!archive)
+        return fail(archive.error());
+    return *archive && !isLiveHere(key) ? plotFromArchive(context, key) : plotOnNode(context, key);
 }
 
 ExitStatus plot(const VerbContext& context, const Options& options) {

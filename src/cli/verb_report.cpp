@@ -69,13 +69,12 @@ Result<std::string> reportOnJobs(const std::vector<std::string>& names) {
     std::vector<ReportedJob> jobs;
     for (const auto& name : names) {
         const auto key = keyOf(name);
-        auto receipts = key ? receiptsOfNewestRun(*key) : Result<std::vector<Receipt>>(key.error());
+        auto receipts = key ? receiptsOfNewestRun(*key, WithProfiles::Yes) : Result<std::vector<Receipt>>(key.error());
         if (!receipts)
             return receipts.error();
         const auto hosts = hostsOfJob(*std::move(receipts));
-        auto profile = profileOfReceipt(*key);
         jobs.push_back({.receipt = hosts.explaining(),
-                        .profile = profile ? std::move(*profile) : Profile(),
+                        .profile = knownProfileOf(hosts.explaining()),
                         .hosts = hosts.hosts.size() > 1 ? hostsPage(hosts, userName, {.local = true}, kWidth) : ""});
     }
     return htmlReport(jobs, userName);

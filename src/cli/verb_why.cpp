@@ -2,6 +2,7 @@
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
 #include "cli/host_table.hpp"
+#include "cli/job_details.hpp"
 #include "cli/json.hpp"
 #include "cli/receipts.hpp"
 #include "cli/verbs.hpp"
@@ -24,14 +25,9 @@ OptionSet describe(Options& options) {
             {.name = "--hosts", .help = "show a table with one line for each host of the job", .set = into(options.hosts)}};
 }
 
-bool isLive(const std::string& key) {
-    const auto client = ManagerClient::connect();
-    return client && client->job(key);
-}
-
 std::string pageOn(const VerbContext& context, const Receipt& receipt) {
     return receiptPage(receipt, userName, context.amounts, context.terminal.width()) +
-           useOverTime(profileOfReceipt(receipt.key), context.amounts);
+           useOverTime(knownProfileOf(receipt), context.amounts);
 }
 
 std::string pageOn(const VerbContext& context, const HostsOfJob& job, const std::string& key) {
@@ -40,14 +36,14 @@ std::string pageOn(const VerbContext& context, const HostsOfJob& job, const std:
 }
 
 ExitStatus explain(const VerbContext& context, const Options& options, const std::string& key) {
-    if (isLive(key)) {
+    if (isLiveHere(key)) {
         if (context.json)
             context.terminal.print(jsonNotOver(key));
         else
             context.terminal.print(fmt::format("Job {0} is not over yet: `pinfold status {0}` shows it.\n", key));
         return ExitStatus::Ok;
     }
-    auto receipts = receiptsOfNewestRun(key);
+    auto receipts = receiptsOfNewestRun(key, context.json || options.hosts ? WithProfiles::No : WithProfiles::Yes);
     if (!receipts)
         return fail(receipts.error());
     const auto job = hostsOfJob(*std::move(receipts));

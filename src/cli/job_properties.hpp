@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes the name=value lines of `pinfold show`. The properties have the same names as the keys of the JSON output. If a value is
+// unset or unknown, it is empty.
+#pragma once
+
+#include "cli/json.hpp"
+#include "model/receipt.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace pinfold {
+
+using Properties = std::vector<std::pair<std::string, std::string>>;
+
+/// Returns the properties of a live job. The argument `user` is the name of the job's owner.
+Properties propertiesOf(const JobDetail& detail, const std::string& user);
+
+/// Returns the properties of a job that is over. The argument `user` is the name of the job's owner, if the receipt has none.
+Properties propertiesOf(const Receipt& receipt, const std::string& user);
+
+/// Returns the names of all properties that a live job or a job that is over has.
+std::vector<std::string> propertyNames();
+
+} // namespace pinfold
