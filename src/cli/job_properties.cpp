@@ -44,10 +44,12 @@ auto into(Properties& properties) {
 void addHolding(Properties& properties, const ResourceLimits& limits, const std::vector<std::string>& notEnforced,
                 const Allocation& allocation) {
     forEachLimit(limits, [&properties](const LimitRow& row, const auto& value) {
+        std::string shown;
         if constexpr (kIsNumber<decltype(value)>)
-            properties.emplace_back(row.name, Amounts::number(value));
+            shown = value ? Amounts::number(value) : "";
         else
-            properties.emplace_back(row.name, value ? limitText(*value) : "");
+            shown = value ? limitText(*value) : "";
+        properties.emplace_back(row.name, shown);
     });
     properties.emplace_back("limits_not_enforced", text(notEnforced));
     properties.emplace_back("allocated_cpus", allocation.cpus.toString());

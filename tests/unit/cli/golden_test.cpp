@@ -11,6 +11,7 @@
 #include "cli/host_table.hpp"
 #include "cli/idle_table.hpp"
 #include "cli/job_page.hpp"
+#include "cli/job_properties.hpp"
 #include "cli/leftover_table.hpp"
 #include "cli/limit_text.hpp"
 #include "cli/list_table.hpp"
@@ -55,6 +56,13 @@ std::string versions() {
     return text.replace(text.find(version), version.size(), "VERSION");
 }
 
+std::string linesOf(const Properties& properties) {
+    std::string lines;
+    for (const auto& [name, value] : properties)
+        lines += name + "=" + value + "\n";
+    return lines;
+}
+
 StartRequest units() {
     return {.scope = "job-sge.4711.scope",
             .scopeProperties = {{"Description", std::string("pinfold job sge.4711")}, {"PIDs", std::vector<std::uint32_t>{4711}}},
@@ -85,6 +93,8 @@ std::vector<Golden> documents() {
             {"why-hosts.json", jsonHosts(golden::hosts())},
             {"why-live.json", jsonNotOver("sge.4711")},
             {"plot.json", jsonProfile("sge.4711", golden::profile())},
+            {"plot-hosts.json", jsonProfiles("slurm.7", {HostProfile{"node1", golden::kNow, golden::profile()},
+                                                         HostProfile{"node2", golden::kNow, {}}})},
             {"reconcile.json", jsonReconciliation(found)},
             {"vacuum.json", jsonVacuumed({.removed = 3, .bytes = 4096})},
             {"check-config.json", jsonConfigCheck(config)},
@@ -177,6 +187,9 @@ std::vector<Golden> all() {
     for (auto& table : tables())
         all.push_back(std::move(table));
     all.push_back({"top-wide.txt", topPage(kWideWidth)});
+    all.push_back({"show.txt", linesOf(propertiesOf(golden::detail(), "alice"))}); // lines for scripts may be long
+    all.push_back({"show-ended.txt", linesOf(propertiesOf(golden::receipts().front(), "alice"))});
+    all.push_back({"show-ended-oom.txt", linesOf(propertiesOf(golden::receipts()[1], "alice"))});
     return all;
 }
 
