@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// archive-admin does the work of `pinfold archive`, which executes it with its own words.
+// archive-admin does the work of `pinfold archive`: pinfold replaces itself by archive-admin, and passes its arguments on
+// unchanged.
 #include "archive/patience.hpp"
 #include "archive/schema.hpp"
 #include "archive/schema_files.hpp"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kDuplicateDatabase = "42P04";
 
-/// Returns the name as an identifier of SQL.
+/// Returns the name in double quotes, so that SQL reads the name as an identifier.
 std::string quoted(const std::string& name) {
     std::string out = "\"";
     for (const char c : name)

@@ -20,12 +20,13 @@ Result<std::optional<std::uint64_t>> schemaVersion(PostgresConnection& connectio
 Result<void> makeDatabase(const PostgresServer& server);
 
 struct Upgraded {
-    std::uint64_t from = 0; ///< 0 if there were no tables
+    std::uint64_t from = 0; ///< the old version of the tables; 0 if the database had no tables
     std::uint64_t to = 0;
 };
 
-/// Runs the file of each version that the database does not have yet. Each file runs in a transaction of its own. The errors are
-/// those of PostgresConnection, and ConfigInvalid if the version of the database is later than the version of the last file.
+/// Upgrades the tables: runs the SQL file of each version that the database does not have yet. Each SQL file runs in a
+/// transaction of its own. The errors are those of PostgresConnection, and ConfigInvalid if the version of the database is later
+/// than the version of the last file.
 Result<Upgraded> upgradeSchema(PostgresConnection& connection, const std::vector<std::string>& files);
 
 } // namespace pinfold

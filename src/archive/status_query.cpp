@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-// Times are microseconds since 1970, and clock_off is in microseconds.
+// The queries return each time as microseconds since 1970, and return the difference clock_off in microseconds.
 constexpr const char* kQuery = "SELECT node, epoch, position, newest, unsent, gaps, rejected, replaced_histories,"
                                " (extract(epoch FROM seen) * 1000000)::bigint, (extract(epoch FROM complete) * 1000000)::bigint,"
                                " (extract(epoch FROM clock_off) * 1000000)::bigint FROM pinfold.status ORDER BY node";

@@ -13,13 +13,13 @@ namespace pinfold {
 struct ArchiveAnswer {
     std::vector<Receipt> receipts; ///< the newest first
     /// Holds one text for each receipt that this version of pinfold cannot read. The text says what is wrong with the receipt.
-    /// `receipts` does not contain these receipts.
+    /// The list `receipts` contains only the receipts that this version of pinfold can read.
     std::vector<std::string> unreadable;
 };
 
-/// Asks the service pinfold-archive on this host for receipts. Errors: Unreachable (nobody listens at the socket, or the database
-/// is down), TimedOut, Busy (the service still had too many connections after some seconds), InvalidArgument, Internal. An answer
-/// without an error is complete.
+/// Asks the service pinfold-archive on this host for receipts. The errors are Unreachable (nobody listens at the socket, or the
+/// database is down), TimedOut, Busy (the service still had too many connections after some seconds), InvalidArgument and
+/// Internal. An answer without an error is complete.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
 
 /// Asks the service pinfold-archive on this host for the tables of the site report. The errors are those of askArchive(), and

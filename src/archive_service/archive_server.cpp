@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kAcceptedAtOnce = 64; // after so many, the connections that are already open get their turn
+constexpr int kAcceptedAtOnce = 64; // after 64 new connections, the server first serves the open connections
 constexpr Microseconds kTimeForRequest = 5s;
 constexpr Microseconds kTimeWithoutReading = 10s;
 constexpr Microseconds kTimeForAnswer = 5min;
@@ -33,20 +33,20 @@ bool triesAgain() { return errno == EAGAIN || errno == EINTR; }
 
 struct ArchiveServer::Connection {
     enum class State {
-        Receiving, ///< the request is not complete
-        Reading,   ///< a thread reads the next page, or will read it
-        Sending,   ///< the client takes the page
+        Receiving, ///< the server waits for the rest of the request
+        Reading,   ///< a thread reads the next page, or the page waits for a thread
+        Sending,   ///< the server sends the page to the client
     };
 
     UniqueFd socket;
     uid_t uid;
     std::shared_ptr<void> counted;
-    MonotonicTime deadline;   ///< the server closes the connection at this time
-    MonotonicTime lastMoment; ///< the deadline never passes this time
+    MonotonicTime deadline;   ///< the time at which the server closes the connection
+    MonotonicTime lastMoment; ///< the latest time to which the server may move `deadline`
     State state = State::Receiving;
-    std::string text = {}; ///< the part of the request that has come, or the page
-    std::size_t sent = 0;  ///< how many bytes of the page the client has
-    bool last = false;     ///< the answer ends with this page
+    std::string text = {}; ///< first the received part of the request, later a page of the answer
+    std::size_t sent = 0;  ///< how many bytes of the page the server has sent
+    bool last = false;     ///< true if the page in `text` is the last page of the answer
     std::shared_ptr<ReceiptRequest> request = {};
 
     short events() const {
@@ -113,7 +113,8 @@ void ArchiveServer::acceptSome() {
         else if (errno == EAGAIN)
             return;
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            ::poll(nullptr, 0, pollTimeout(kPauseWithoutDescriptors)); // without a pause, the loop would only try again and again
+            // The pause prevents a busy loop while no descriptor is free.
+            ::poll(nullptr, 0, pollTimeout(kPauseWithoutDescriptors));
             return;
         }
     }
@@ -192,7 +193,7 @@ void ArchiveServer::begin(std::uint64_t id, Connection& connection, const std::s
 void ArchiveServer::takePages() {
     for (auto& [id, page] : workers_.takeDone()) {
         const auto found = connections_.find(id);
-        if (found == connections_.end()) // the client has closed the connection meanwhile
+        if (found == connections_.end()) // the client closed the connection while a thread read the page
             continue;
         if (!page)
             found->second->answer(encodeEnd(page.error()), true);

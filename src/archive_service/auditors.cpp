@@ -18,7 +18,7 @@ constexpr std::chrono::seconds kInterval{60};
 struct Auditors::Shared {
     std::mutex mutex;
     std::condition_variable changed;
-    std::optional<std::set<uid_t>> members; ///< unset until the first answer
+    std::optional<std::set<uid_t>> members; ///< unset until the user database has answered for the first time
     bool over = false;
 
     void keepAsking(const Look& look) {

@@ -16,12 +16,13 @@ namespace pinfold {
 /// asks the user database again and again, because the database may be a directory service that takes long to answer.
 class Auditors {
 public:
-    /// Returns the members of both groups. The thread of Auditors calls this function.
+    /// A function of the type Look returns the user ids of the members of both groups. The thread of Auditors calls the Look
+    /// function again and again.
     using Look = std::function<std::set<uid_t>()>;
 
-    /// Waits at most `patience` for the first answer.
+    /// The constructor waits at most the time `patience` for the first answer of the user database.
     Auditors(Look look, Microseconds patience);
-    /// The destructor does not wait for the thread.
+    /// The destructor does not wait for the thread that asks the user database.
     ~Auditors();
     Auditors(const Auditors&) = delete;
     Auditors& operator=(const Auditors&) = delete;
@@ -32,7 +33,7 @@ public:
 
 private:
     struct Shared;
-    std::shared_ptr<Shared> shared_; ///< the thread may outlive the Auditors
+    std::shared_ptr<Shared> shared_; ///< the pointer is shared, because the thread may outlive the Auditors object
 };
 
 } // namespace pinfold

@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kUsage = 2;
 constexpr Microseconds kPatienceWithNames = 2s;
-// A service with an invalid configuration ends soon. The next question starts a new service, which reads the corrected
-// configuration.
+// If the configuration is invalid, the service pinfold-archive ends after one second without a connection. When somebody asks the
+// archive again, systemd starts a new service, and the new service reads the corrected configuration.
 constexpr Microseconds kIdleAfterRefusal = 1s;
 
 std::set<uid_t> auditors() {
@@ -84,7 +84,8 @@ int run(int argc, char** argv) {
 } // namespace pinfold
 
 int main(int argc, char** argv) {
-    // malloc(3) keeps freed pages by default, and has an arena for each thread. An idle service should be small.
+    // By default, malloc(3) keeps freed pages, and has an arena for each thread. The settings of mallopt(3) reduce the memory
+    // that the service takes while nobody asks it.
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
     ::mallopt(M_ARENA_MAX, 2);

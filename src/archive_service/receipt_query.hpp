@@ -16,12 +16,12 @@ namespace pinfold {
 
 struct SqlQuery {
     std::string sql;
-    std::vector<std::optional<std::string>> parameters; ///< the values of $1, $2 and so on
+    std::vector<std::optional<std::string>> parameters; ///< the values of the parameters $1, $2 and so on in `sql`
 
     bool operator==(const SqlQuery&) const = default;
 };
 
-/// Names one run of a job. All members are texts that the server has returned.
+/// Names one run of a job. All members of RunOfJob are texts that the database server has returned.
 struct RunOfJob {
     std::string cluster;
     std::string key;
@@ -30,8 +30,8 @@ struct RunOfJob {
     std::string since; ///< the earliest end of the run on any host
 };
 
-/// Says where a receipt is in the list of receipts, which begins with the newest receipt. All members are texts that the server
-/// has returned.
+/// Says where a receipt is in the list of receipts, which begins with the newest receipt. All members of ReceiptPlace are texts
+/// that the database server has returned.
 struct ReceiptPlace {
     std::string ended;
     std::string node;
@@ -41,13 +41,13 @@ struct ReceiptPlace {
 /// Says which receipts a caller wants and may see.
 struct ReceiptSelection {
     ReceiptFilter filter;
-    /// If `visibleTo` is set, the selection has only receipts of this user, no matter what `filter` says.
+    /// If `visibleTo` is set, the selection has only receipts of the user `visibleTo`, no matter what `filter` says.
     std::optional<uid_t> visibleTo = {};
-    std::optional<RunOfJob> run = {}; ///< only receipts of this run
+    std::optional<RunOfJob> run = {}; ///< if set, the selection has only receipts of the run `run`
 };
 
-/// A page has at most `rows` receipts. Without its last receipt, a page has at most `bytes` bytes. A page has at least one
-/// receipt, if there is any receipt.
+/// A page has at most `rows` receipts. A page is full when its receipts have `bytes` bytes or more, so only the last receipt can
+/// exceed the size `bytes`. A page has at least one receipt, if there is any receipt.
 struct PageSize {
     std::uint32_t rows;
     std::size_t bytes;
@@ -64,8 +64,8 @@ std::string timestamp(RealTime time);
 /// the columns `cluster`, `run`, `uid` and `since`.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo);
 
-/// Returns true if pinfoldd itself gave the job its key. The pinfoldd of another node gives the same key to another job, so the
-/// receipts of several nodes with this key do not belong together.
+/// Returns true if pinfoldd itself gave the job its key. If pinfoldd gives a key to a job, the pinfoldd of another node may give
+/// the same key to another job, so receipts with the key from several nodes do not belong together.
 bool isKeyOfOneNode(const std::string& key);
 
 } // namespace pinfold

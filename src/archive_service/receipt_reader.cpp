@@ -12,7 +12,8 @@ namespace {
 // make a new one together take less than three seconds.
 constexpr Microseconds kCheckTime = 400ms;
 constexpr Microseconds kConnectTime = 2s;
-// The server itself ends a statement after ten seconds. The client waits a little longer, so that the connection survives.
+// The database server ends a statement after ten seconds. The client waits two seconds longer than the server, so that the client
+// does not have to close the connection.
 constexpr Microseconds kStatementTime = 12s;
 constexpr Microseconds kTableTime = 122s;
 // A report sorts the receipts of its period. A sort in memory takes half as long as a sort on the disk.
@@ -146,7 +147,8 @@ Result<PostgresRows> ReceiptReader::run(const SqlQuery& query, Microseconds time
         return rows;
     if (rows.error().code == ErrorCode::TimedOut)
         return tooSlow();
-    // The code Denied would tell the caller that the caller lacks a right. But here the service itself lacks the right.
+    // The error Denied would tell the caller that the caller lacks a right. If the database refuses the query, it is the service
+    // pinfold-archive that lacks a right.
     const auto code = rows.error().code == ErrorCode::Unreachable ? ErrorCode::Unreachable : ErrorCode::Internal;
     return Error{code, "the archive of receipts cannot be read: " + rows.error().message};
 }

@@ -21,25 +21,25 @@ struct ReceiptRequest {
     ReceiptSelection selection;
     std::optional<std::string> allHostsOf = {}; ///< see ArchiveQuery
     std::uint32_t left = 0;                     ///< how many receipts the answer may still have
-    bool begun = false;                         ///< the answer has its first page
-    std::optional<ReceiptPlace> after = {};     ///< the last receipt in the answer
+    bool begun = false;                         ///< true if the first page of the answer has been read
+    std::optional<ReceiptPlace> after = {};     ///< the last receipt that the answer has so far
     std::optional<ReportPeriod> report = {};    ///< see ArchiveQuery
     std::vector<ReportQuery> queries = {};      ///< the queries of the report that are still to run, the next query last
 };
 
 struct ReceiptPage {
-    std::string lines = {}; ///< one line of JSON for each receipt, or for one table
+    std::string lines = {}; ///< lines of JSON: one line for each receipt, or a single line for a table
     bool last = false;      ///< no further page follows
 };
 
-/// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, all
-/// requests get this answer at once. Several threads may use an Outage.
+/// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, all other
+/// requests get the same error at once. Several threads may use the same Outage object.
 class Outage {
 public:
     static constexpr Microseconds kRemembered = 1s;
 
-    /// Remembers the error, and writes it to standard error. An error with the same message as the error before it is written at
-    /// most once a minute.
+    /// Remembers the error, and writes it to standard error. If an error has the same message as the previous error, remember()
+    /// writes the message at most once a minute.
     void noticed(const Error& error);
     std::optional<Error> present() const;
 
@@ -56,9 +56,9 @@ public:
     ReceiptReader(const PostgresServer& server, Outage& outage, const std::filesystem::path& reports)
         : server_(server), outage_(outage), reports_(reports) {}
 
-    /// Reads the next page of the answer. A page of the site report has one table. Errors: Unreachable (within three seconds, if
-    /// the database is down), TimedOut (the server has worked on one page for ten seconds, or on a table for two minutes),
-    /// Internal.
+    /// Reads the next page of the answer. A page of the site report has one table. The errors are Unreachable (within three
+    /// seconds, if the database is down), TimedOut (the server has worked on one page for ten seconds, or on a table for two
+    /// minutes) and Internal.
     Result<ReceiptPage> nextPage(ReceiptRequest& request);
 
 private:

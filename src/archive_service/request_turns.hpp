@@ -16,15 +16,16 @@ namespace pinfold {
 
 struct ReceiptRequest;
 
-/// Gives requests to threads that work on them. Users take turns. So many requests of one user delay that user, but not the other
-/// users. The threads work on at most kMostAtOnce requests of one user at the same time. So slow requests of one user leave
-/// threads for other users. Several threads may use a RequestTurns.
+/// Gives requests to threads that work on them. Users take turns. If a user sends many requests, these requests wait for each
+/// other, but do not delay the requests of other users. The threads work on at most kMostAtOnce requests of one user at the same
+/// time. If the requests of one user are slow, threads for the requests of other users are still free. Several threads may use
+/// the same RequestTurns object.
 class RequestTurns {
 public:
     static constexpr std::size_t kMostAtOnce = 2;
 
     struct Item {
-        std::uint64_t id; ///< the number of the connection
+        std::uint64_t id; ///< the id of the connection from which the request came
         uid_t uid;        ///< the user who sent the request
         std::shared_ptr<ReceiptRequest> request;
     };

@@ -18,10 +18,11 @@ namespace pinfold {
 /// Reads pages of receipts in a fixed number of threads. Each thread has one connection to the database.
 class Workers {
 public:
-    static constexpr std::size_t kThreads = 2 * RequestTurns::kMostAtOnce; // slow requests of one user take half of the threads
+    // The requests of one user can take at most half of the threads.
+    static constexpr std::size_t kThreads = 2 * RequestTurns::kMostAtOnce;
 
     struct Done {
-        std::uint64_t id; ///< the id that came with read()
+        std::uint64_t id; ///< the id of the Item that the caller passed to read()
         Result<ReceiptPage> page;
     };
 
@@ -33,7 +34,8 @@ public:
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;
 
-    /// Reads the next page of the request. Until the page is done, only a thread may use the request.
+    /// Lets a thread read the next page of the request. Until takeDone() returns the page, the caller must not use the
+    /// ReceiptRequest.
     void read(RequestTurns::Item item) { turns_.add(std::move(item)); }
     /// Removes a request if no thread works on it yet.
     void forget(uid_t uid, std::uint64_t id) { turns_.remove(uid, id); }

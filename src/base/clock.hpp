@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This file has the types of times and durations. The compiler refuses code that mixes up times of different clocks, or a time
-// and a duration. Durations are written with the literals of std::chrono, such as 20ms.
+// base/clock.hpp has the types of times and durations. The compiler refuses code that mixes up times of different clocks, or a
+// time and a duration. Durations are written with the literals of std::chrono, such as 20ms.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ using namespace std::chrono_literals;
 /// in systemd. UINT64_MAX means "infinity", and is greater than all other values.
 using Microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 
-/// kForever is the duration "infinity". It means "for ever" or "no limit".
+/// kForever is the duration "infinity". As a time limit, kForever means "no limit".
 constexpr Microseconds kForever = Microseconds::max();
 
 /// Reads a clock of the kernel (clock_gettime(2)). Each clock has its own type for points in time.
@@ -82,8 +82,8 @@ constexpr Microseconds timeBetween(std::chrono::time_point<Clock> begin, std::ch
 /// CLOCK_BOOTTIME.
 constexpr RealTime bootedAt(RealTime now, BootTime sinceBoot) { return now - sinceBoot.time_since_epoch(); }
 
-/// Returns the time `delay` after `time`. If the clock has no such time, for example because `delay` is kForever, the result is
-/// the last time of the clock.
+/// Returns the time `delay` after `time`. If the sum of `time` and `delay` is too large for the clock, for example because
+/// `delay` is kForever, the result is the last time of the clock.
 template <class Clock> constexpr std::chrono::time_point<Clock> after(std::chrono::time_point<Clock> time, Microseconds delay) {
     return time + std::min(delay, std::chrono::time_point<Clock>::max() - time);
 }

@@ -43,7 +43,7 @@ public:
 private:
     void trim();
 
-    std::vector<bool> cpus_; ///< the last element is true, so that equal sets are equal vectors
+    std::vector<bool> cpus_; ///< the vector has no false elements at its end, so that equal sets are equal vectors
 };
 
 } // namespace pinfold

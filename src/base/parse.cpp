@@ -106,7 +106,8 @@ std::optional<std::uint64_t> durationFactor(std::string_view unit) {
     return std::nullopt;
 }
 
-/// Reads the microseconds of "h:mm:ss" or "d-hh:mm:ss". The form "1:30" is not accepted, because it could also mean minutes.
+/// Reads a duration in the form "h:mm:ss" or "d-hh:mm:ss", and returns its microseconds. The form "1:30" is not accepted, because
+/// it could also mean minutes.
 std::optional<std::uint64_t> clockTime(std::string_view text) {
     const auto dash = text.find('-');
     const bool hasDays = dash != text.npos;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// This file has the paths of files and directories that several parts of pinfold use.
+// base/paths.hpp has the paths of files and directories that several parts of pinfold use.
 #pragma once
 
 #include <filesystem>

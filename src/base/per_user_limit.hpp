@@ -15,8 +15,8 @@ class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
-    /// Counts one more thing of the user, until the program destroys the last copy of the result. Returns null if the user, or
-    /// all users together, have already reached the limit.
+    /// Counts one more thing for the user. The thing counts until the program destroys the last copy of the result of enter().
+    /// Returns null if the user, or all users together, have already reached the limit.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:

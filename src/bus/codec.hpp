@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decodes the options of the D-Bus calls that pinfoldd passes on to its core, and encodes the core's answers. The code for all
-// other dictionaries is in src/bus_values.
+// Decodes the options of the D-Bus calls that pinfoldd passes on to its core, and encodes the core's answers. The code that
+// converts all other D-Bus dictionaries is in src/bus_values.
 #pragma once
 
 #include "base/clock.hpp"
@@ -12,7 +12,8 @@
 
 namespace pinfold {
 
-// All functions of bus/codec.hpp return the error InvalidArgument with the name of the wrong entry.
+// If an entry of the options is wrong, all functions of bus/codec.hpp return the error InvalidArgument with the name of the
+// entry.
 
 /// Reads the options of CreateJob for supervisor, output, owner, limits and allocation into the request.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);

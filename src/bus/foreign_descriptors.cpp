@@ -77,7 +77,7 @@ ForeignDescriptors::ForeignDescriptors(int busSocket, DescriptorCloser& closer) 
 ForeignDescriptors::~ForeignDescriptors() {
     watchedSocket = -1;
     for (auto& [number, original] : received)
-        (void)original.release(); // the end of the process closes the descriptor without lingering
+        (void)original.release(); // close(2) could linger here; the end of the process closes the descriptor without lingering
 }
 
 std::shared_ptr<void> ForeignDescriptors::takeOver(uid_t owner) {

@@ -25,8 +25,9 @@ public:
     ForeignDescriptors(const ForeignDescriptors&) = delete;
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
-    /// Counts the descriptors that have come since the last call of takeOver() as descriptors of `owner`. When the program
-    /// destroys the last copy of the result, the closer closes the counted descriptors. Returns null if no descriptor has come.
+    /// Takes the descriptors that have come since the last call of takeOver(), and counts them for the user `owner`. When the
+    /// program destroys the last copy of the result, the closer closes the counted descriptors. Returns null if no descriptor has
+    /// come.
     std::shared_ptr<void> takeOver(uid_t owner);
     /// Returns the original descriptor that ForeignDescriptors has replaced by `standIn`. A caller can take the original
     /// descriptor only once. The result is empty if `standIn` is a pidfd, or if the original descriptor is already closed.

@@ -44,7 +44,8 @@ int Gate::look(sd_bus_message* message) {
     if (!sender)
         return 0;
     const auto caller = callers_.known(sender);
-    auto kept = foreign_.takeOver(caller ? caller->countsAs : kNewcomers); // signals may carry descriptors, too
+    // D-Bus signals may carry descriptors, as method calls may.
+    auto kept = foreign_.takeOver(caller ? caller->countsAs : kNewcomers);
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const char* method = sd_bus_message_get_member(message);
@@ -74,7 +75,7 @@ bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
     const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
     if (!caller) {
         if (ours)
-            return true; // the handler of this call finds out the user, and then counts the call
+            return true; // ManagerObject finds out which user sent the call, and then counts the call for the user
         callers_.resolve(sender, [](const Result<Caller>&) {});
     }
     const auto uid = caller ? caller->countsAs : kNewcomers;

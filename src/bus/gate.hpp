@@ -16,9 +16,9 @@
 
 namespace pinfold {
 
-/// Looks at every call before sdbus-c++ reads the call. pinfoldd spends most of the time for a call on reading the message. So a
-/// user who sends calls faster than pinfoldd can read them would delay all other users. At almost no cost, the gate refuses users
-/// who call too often, and calls that are not requests to pinfoldd.
+/// Looks at every call before sdbus-c++ reads the call. pinfoldd spends most of the time for a call on reading the message.
+/// Without the gate, a user who sends calls faster than pinfoldd can read them would delay all other users. At almost no cost,
+/// the gate refuses users who call too often, and calls that are not requests to pinfoldd.
 class Gate {
 public:
     /// `jobCount` returns the number of jobs. The gate uses the number of jobs as the price of a call that lists all objects.
@@ -33,7 +33,7 @@ public:
         std::string sender;
         std::string method = {};
         Microseconds spentBefore{}; ///< EventLoop::cpuTime() when the gate let the call in
-        bool counted = false;       ///< the gate has taken a token for the call
+        bool counted = false;       ///< true if the gate has counted the call against the user's rate limit
         /// The gate keeps the result of ForeignDescriptors::takeOver() until the call has been decoded.
         std::shared_ptr<void> kept = {};
     };

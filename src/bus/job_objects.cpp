@@ -155,7 +155,7 @@ void JobObjects::changed(const JobKey& key, std::initializer_list<const char*> p
         return;
     std::vector<char*> names;
     for (const auto* property : properties)
-        names.push_back(const_cast<char*>(property)); // libsystemd only reads the names
+        names.push_back(const_cast<char*>(property)); // libsystemd takes the names as char*, but does not change them
     names.push_back(nullptr);
     check(sd_bus_emit_properties_changed_strv(bus_, key.objectPath().c_str(), kJobInterface, names.data()),
           "sd_bus_emit_properties_changed_strv");
@@ -166,7 +166,7 @@ FoundJob* JobObjects::find(std::string_view path) {
     if (!text || !keys_.contains(*text))
         return nullptr;
     auto job = manager_.job(*text);
-    if (!job) // the job has just left the registry, and remove() sends InterfacesRemoved
+    if (!job) // if the job has just left the registry, remove() will send InterfacesRemoved
         job = JobSummary{.key = *JobKey::parse(*text), .state = JobState::Accounting};
     found_ = FoundJob{*std::move(job), proxy_.get()};
     return &*found_;
@@ -181,7 +181,8 @@ char** JobObjects::paths() const {
 }
 
 std::size_t JobObjects::bytesOf(const JobSummary& job) {
-    // Each object needs this many bytes for the names of interfaces and properties, for numbers and for padding.
+    // `interfaces` is the number of bytes that each object needs for the names of interfaces and properties, for numbers and for
+    // padding.
     constexpr std::size_t interfaces = 870;
     constexpr std::size_t entry = 48;
     const auto scope = job.key.scopeName(0).size();

@@ -104,7 +104,8 @@ private:
     /// Finds out the caller of a request, and then calls body(caller, answer). `name` is the key or the unit name in the
     /// request.
     template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
-    /// Makes a reply. pinfoldd charges the caller for the time of give(), like for the time of the call itself.
+    /// Makes a reply that calls give(). The time of give() counts as time that pinfoldd has spent on the caller, just as the time
+    /// of the call does.
     template <class T, class... R>
     Reply<T> charged(const Caller& caller, const Answer<R...>& answer, std::function<void(const T&)> give);
     void listJobs(sdbus::Result<Dicts>&& result, const std::string& after);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // When jobs or the node change, ManagerSignals sends D-Bus signals and changes D-Bus objects. Every user can receive the signals,
-// so a signal must not contain a fact that only a receipt has.
+// so a signal must not contain facts that otherwise stand only in the job's receipt.
 #include "bus/codec.hpp"
 #include "bus/manager_object.hpp"
 

@@ -50,7 +50,7 @@ Result<void> checkEntry(sd_bus_message* message, std::vector<std::string_view>& 
         return unreadable();
     if (std::find(seen.begin(), seen.end(), key) != seen.end())
         return invalid(fmt::format("entry '{}' occurs more than once: give it once", printable(key, 100)));
-    const std::string known = type; // `type` is valid only until the next call
+    const std::string known = type; // `type` is valid only until the next call of sd_bus_message_peek_type()
     if (!isList(known) && (known.size() != 1 || *type == SD_BUS_TYPE_VARIANT))
         return invalid(fmt::format("entry '{}' has type {}, but no entry has this type: see org.pinfold1(5)", printable(key, 100),
                                    printable(type, 100)));

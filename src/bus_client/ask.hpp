@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes calls on the bus. Only the sources in src/bus_client include this file.
+// Makes calls on the bus. Only the sources in src/bus_client include bus_client/ask.hpp.
 #pragma once
 
 #include "base/clock.hpp"

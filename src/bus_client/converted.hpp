@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contains code that all connections to pinfoldd need. Only the sources in src/bus_client include this file.
+// Contains code that all connections to pinfoldd need. Only the sources in src/bus_client include bus_client/converted.hpp.
 #pragma once
 
 #include "base/bus_names.hpp"

@@ -44,7 +44,7 @@ Result<void> checkDaemon(sdbus::IConnection& connection) {
                                  "`systemctl restart pinfoldd`",
                                  said.empty() ? result : printable(said, 500))};
     } catch (const sdbus::Error&) {
-        return {}; // the caller's own call will report what is wrong
+        return {}; // if systemd cannot be asked, the caller's next call to pinfoldd reports the failure
     }
 }
 

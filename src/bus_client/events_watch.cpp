@@ -148,8 +148,8 @@ struct EventsWatch::Impl {
             return;
         try {
             heard.push_back(reader(signal));
-        } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): the exception must not pass through libsystemd, and the
-                                          // signal does not come from pinfoldd
+            // An exception must not pass through the C code of libsystemd.
+        } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): pinfoldd did not send the signal
         }
     }
 

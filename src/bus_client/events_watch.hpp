@@ -22,12 +22,12 @@ struct StoredEvent {
     std::uint64_t last = 0;
 };
 
-/// Holds the contents of one signal of pinfoldd. Members that a kind of event does not have are unset.
+/// Holds the contents of one signal of pinfoldd. If a kind of event has no value for a member, the member is unset.
 struct Event {
     std::string name; ///< the kind of event, for example "job-added", "task-removed", "drained"
     std::optional<std::string> job = {};
     std::optional<std::uint32_t> task = {};
-    std::optional<std::uint32_t> count = {};  ///< the number of processes that the event is about
+    std::optional<std::uint32_t> count = {};  ///< how many processes the event is about
     std::optional<std::string> result = {};   ///< the result of a job that is over
     std::optional<std::string> oomCause = {}; ///< the cause of an out-of-memory kill
     std::optional<std::string> limit = {};    ///< the name of the limit that the event is about
@@ -45,8 +45,8 @@ public:
     EventsWatch& operator=(EventsWatch&&) noexcept;
     ~EventsWatch();
 
-    /// Returns the events that have come, or waits until one comes, but not longer than `atMost`. Fails with Unreachable if the
-    /// connection to the bus is lost.
+    /// Returns the events that have come. If no event has come, wait() waits for an event, but not longer than the time `atMost`.
+    /// Fails with Unreachable if the connection to the bus is lost.
     Result<std::vector<Event>> wait(Microseconds atMost);
     /// Calls `heard` for each event that comes, until `heard` returns false. Fails with Unreachable if the connection to the bus
     /// is lost.

@@ -28,13 +28,13 @@ struct JobsWatch::Impl {
             [this, key](sdbus::MethodReply&, const sdbus::Error* error) {
                 asked.erase(key);
                 const auto failure = error ? std::optional(fromBusError(*error)) : std::nullopt;
-                // If pinfoldd does not know the job any more, the job is over, too.
+                // If pinfoldd answers WaitJob with NoSuchJob, the job is already over.
                 outcome = failure && failure->code != ErrorCode::NoSuchJob ? Result<void>(*failure) : Result<void>();
             },
             kForever);
     }
 
-    /// Waits for a message from the bus. Returns false at the deadline.
+    /// Waits for a message from the bus. Returns false if the deadline passes before a message comes.
     bool waitForMessage(MonotonicTime deadline) const {
         const auto data = connection->getEventLoopPollData();
         const auto now = MonotonicClock::now();

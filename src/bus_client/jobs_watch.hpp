@@ -20,10 +20,10 @@ public:
     JobsWatch& operator=(JobsWatch&&) noexcept;
     ~JobsWatch();
 
-    /// Waits until one of the given jobs, or a job of an earlier call, is over and its receipt is durable. JobsWatch watches at
-    /// most 64 jobs at the same time. When one of the 64 jobs is over, JobsWatch begins to watch another job.
-    /// Fails with TimedOut, Unreachable or an error of WaitJob. If pinfoldd restarts, the error is Unreachable, and
-    /// the caller must not use the JobsWatch any more.
+    /// Waits until a job is over and the receipt of the job is durable. The job may be one of `keys`, or a job that the caller
+    /// passed to an earlier call of untilOneEnds(). JobsWatch watches at most 64 jobs at the same time. When one of the 64 jobs
+    /// is over, JobsWatch begins to watch another job. Fails with TimedOut, Unreachable or an error of WaitJob. If pinfoldd
+    /// restarts, the error is Unreachable, and the caller must not use the JobsWatch any more.
     Result<void> untilOneEnds(const std::vector<std::string>& keys, Microseconds timeout);
 
 private:

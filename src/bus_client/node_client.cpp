@@ -24,7 +24,7 @@ constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 
 static_assert(NodeClient::kTimeLimit == kShortTime);
 
-/// Converts exceptions of the library to errors.
+/// Converts exceptions of sdbus-c++ to errors.
 template <class F> auto converted(F&& call) -> Result<decltype(call())> {
     try {
         return call();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the options of a request entry by entry. The code checks every entry, and refuses an entry that has no reader. All
-// functions return the error InvalidArgument with the name of the wrong entry.
+// Reads the options of a request entry by entry. The functions of entry_readers.hpp check every entry, and refuse an entry that
+// has no reader. If an entry is wrong, the functions return the error InvalidArgument with the name of the entry.
 #pragma once
 
 #include "base/clock.hpp"

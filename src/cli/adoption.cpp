@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kAnswerTime = 30s; // the same time limit as for calls on the bus
+constexpr Microseconds kAnswerTime = 30s; // a call on the bus has the same time limit
 
 Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     std::vector<UniqueFd> processes;
@@ -43,7 +43,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         const auto info = pid ? table.read(*pid) : pid.error();
         if (!info)
             return info.error();
-        if (hasEnded(process.get())) // /proc may have described a later process with the same id
+        if (hasEnded(process.get())) // `info` may be about a later process with the same id
             return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied,

@@ -22,7 +22,7 @@ Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids
 /// Returns the processes that have not ended and are not in the given slice.
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes);
 
-using AddedTask = std::pair<std::uint32_t, std::string>; ///< the task's number and its scope
+using AddedTask = std::pair<std::uint32_t, std::string>; ///< the number of the task, and the name of the task's scope
 
 // adoptAtSocket() and addBatchScriptAtSocket() send their requests to the wrapper's socket, so the caller needs no rights on the
 // bus.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Describes the options of `pinfold archive`. pinfold uses the options for the help and the completions. The program
-// archive-admin reads the options and does the work.
+// archive-admin reads the options from its command line, and does the work of `pinfold archive`.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,7 +14,7 @@
 namespace pinfold {
 
 struct ArchiveOptions {
-    std::string action; ///< init, upgrade, status or prune
+    std::string action; ///< the action of `pinfold archive`: init, upgrade, status or prune
     std::string host;   ///< the name of the server, or the directory of its socket; if empty, the socket on this host
     std::uint16_t port = 5432;
     std::string database = "pinfold";

@@ -28,7 +28,8 @@ Result<bool> configuredToAsk() {
 } // namespace
 
 Result<bool> asksArchive() {
-    static const auto answer = configuredToAsk(); // a command may ask for many jobs
+    // The answer is kept, because a command may call asksArchive() for each of many jobs.
+    static const auto answer = configuredToAsk();
     return answer;
 }
 

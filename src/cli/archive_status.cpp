@@ -28,7 +28,8 @@ std::vector<Troubled> troubled(const ArchiveStatus& status, const TableStyle& st
     return list;
 }
 
-/// Returns the time up to which the archive has all receipts of the nodes without trouble, or nullopt if all nodes have trouble.
+/// Looks only at the nodes that have no trouble, and returns the time up to which the archive has all receipts of these nodes.
+/// Returns nullopt if all nodes have trouble.
 std::optional<RealTime> completeUpTo(const ArchiveStatus& status) {
     std::optional<RealTime> earliest;
     for (const auto& node : status.nodes)

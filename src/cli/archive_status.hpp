@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says whether the archive of a site has the receipts of all nodes. The functions do no I/O.
+// Says whether the archive of a site has the receipts of all nodes. The functions of archive_status.hpp do no I/O.
 #pragma once
 
 #include "base/clock.hpp"

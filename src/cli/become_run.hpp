@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// Returns the number of words before the job's command, if the command line is `pinfold run` with --dry-run before the job's
-/// command. For any other command line, the result is nullopt.
+/// If the command line is `pinfold run` and has --dry-run before the job's command, wordsOfDryRun() returns how many words stand
+/// before the job's command. For any other command line, the result is nullopt.
 std::optional<int> wordsOfDryRun(int argc, char** argv);
 
 /// Replaces the calling process by pinfold-run if the command line is `pinfold run` without --dry-run. pinfold-run then reads the

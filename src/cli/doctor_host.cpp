@@ -27,8 +27,8 @@ using doctor::GridEngineAnswer;
 using doctor::Host;
 using Asking = std::function<void(const char* whom)>;
 
-// qconf is a script that starts a program, and the program asks another host. On a busy node, this takes longer than an answer
-// on the bus.
+// qconf is a script that starts a program, and the program asks another host. On a busy node, the answer of qconf takes longer
+// than an answer on the bus.
 constexpr std::chrono::seconds kQconfPatience{5};
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kUnits[] = {"pinfoldd.service",     "pinfoldd.socket", "batch.slice",         "-.slice",
@@ -39,7 +39,7 @@ template <class T> std::optional<T> orNone(Result<T> result) { return result ? s
 void askUnits(const NodeClient& client, Host& host) {
     for (const char* unit : kUnits) {
         auto properties = client.unit(unit);
-        if (!properties) { // systemd hangs, so lookAtHost() does not ask for further units
+        if (!properties) { // if systemd hangs, lookAtHost() does not ask for further units
             host.systemd.reset();
             return;
         }

@@ -24,7 +24,7 @@ ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>
     style.several = style.several || jobs.size() > 1;
     auto output = context.output;
     if (style.several)
-        output.terminal.pager = false; // with `pager` set, each job would open its own pager
+        output.terminal.pager = false; // if `pager` stayed true, each job would open its own pager
     auto first = ExitStatus::Ok;
     bool printed = false;
     for (const auto& job : jobs) {

@@ -23,8 +23,9 @@ struct JobsStyle {
     bool orProcess = false; ///< a number that is not the id of a live job is a process id, and stays as it is
 };
 
-/// Calls `handle` for each job on the command line, one after the other, with the key of the job. Each job has its own output.
-/// If `handle` fails for one job, forEachJob() continues with the next job. Returns the status of the first failure.
+/// Calls `handle` for each job on the command line, one after the other, with the key of the job. The output has a separate part
+/// for each job. If `handle` fails for one job, forEachJob() continues with the next job. Returns the exit status of the first
+/// job that failed, or Ok if no job failed.
 ExitStatus forEachJob(const VerbContext& context, const std::vector<std::string>& jobs, JobsStyle style,
                       const std::function<ExitStatus(const VerbContext& context, const std::string& key)>& handle);
 

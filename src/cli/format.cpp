@@ -56,7 +56,8 @@ std::optional<RealTime> beginOfDay(RealTime now) {
 } // namespace
 
 std::string userName(uid_t uid) {
-    // The result is kept, because a look-up reads at least one file, and lists have many rows of few users.
+    // userName() keeps each name that it has looked up: each look-up reads at least one file, and many rows of a list belong to
+    // the same user.
     static std::unordered_map<uid_t, std::string> known;
     auto& name = known[uid];
     if (name.empty()) {

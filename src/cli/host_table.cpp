@@ -33,11 +33,12 @@ ExitState exitOn(const HostOfJob& host) {
     return exit;
 }
 
-/// Says how long after the first end the last process of the job on the host ended.
+/// Returns the delay from the job's first end on any host to the end of the job's last process on the host `host`.
 std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
     const auto& first = job.first.event;
     const auto isLost = [](const Receipt& receipt) { return receipt.result == JobResult::NodeLost; };
-    if (!first || isLost(job.receiptOf(*first)) || isLost(host.receipts.back())) // nobody knows when a host went down
+    // If a host went down, nobody knows when the job ended on the host.
+    if (!first || isLost(job.receiptOf(*first)) || isLost(host.receipts.back()))
         return "-";
     if (host.role == HostRole::First)
         return amounts.duration(0s);

@@ -25,7 +25,8 @@ std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1);
 
 enum class Among { Live, All };
 
-/// Lists the live jobs of this host. A host that asks the archive need not run pinfoldd, and then has no jobs.
+/// Lists the live jobs of this host. If this host asks the archive and does not run pinfoldd, for example a login node, the list
+/// is empty.
 Result<std::vector<JobInfo>> liveJobs() {
     const auto client = ManagerClient::connect();
     auto jobs = client ? client->listJobs() : Result<std::vector<JobInfo>>(client.error());

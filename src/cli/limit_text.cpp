@@ -59,8 +59,7 @@ std::string limitValue(const ResourceLimits& limits, const LimitRow& row, const 
 
 std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
                         const TableStyle& style) {
-    // The table may cut the value of a limit. But the mark "not enforced" has its own column, because the table must not shorten
-    // it.
+    // The table may cut the value of a limit, but must not cut the mark "not enforced", so the mark has a column of its own.
     std::vector<Column> columns{{.name = "limit"}, {.name = "value", .least = 16}, {.name = "property"}};
     if (!notEnforced.empty())
         columns.insert(columns.begin() + 2, {.name = "note"});

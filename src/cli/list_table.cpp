@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns a column that sorts the jobs by `value`. An unknown value comes first.
+/// Returns a column that sorts the jobs by `value`. Jobs whose value is not known come before all other jobs.
 template <class Value> ListColumn detailColumn(Column column, std::function<std::string(const JobDetail&)> text, Value value) {
     return {std::move(column), std::move(text), [value](const JobDetail& a, const JobDetail& b) { return value(a) < value(b); },
             true};

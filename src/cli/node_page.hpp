@@ -17,9 +17,10 @@ namespace pinfold {
 struct NodeStatus {
     std::string version; ///< the version of pinfoldd
     std::vector<JobInfo> jobs;
-    std::optional<Drain> drain = {}; ///< set if the node takes no new jobs
+    std::optional<Drain> drain = {}; ///< the drain of the node; unset if the node takes new jobs
     NodeResources resources = {};
-    std::optional<std::vector<DaemonMessage>> lastErrors = {}; ///< oldest first; unset if the caller may not read the journal
+    /// The oldest error is first; unset if the caller may not read the journal.
+    std::optional<std::vector<DaemonMessage>> lastErrors = {};
 };
 
 /// Returns the number of jobs in each state.
@@ -28,7 +29,7 @@ std::map<std::string, std::size_t> jobsByState(const std::vector<JobInfo>& jobs)
 /// Returns the number of jobs of each batch system. The first part of a job's key names the batch system.
 std::map<std::string, std::size_t> jobsByScheduler(const std::vector<JobInfo>& jobs);
 
-/// Returns the number of CPUs for an amount of NodeResources::cpus.
+/// Converts an amount from NodeResources::cpus, in microseconds of CPU time per second, to a number of CPUs.
 inline double cpusOf(std::uint64_t usecPerSecond) { return static_cast<double>(usecPerSecond) / 1e6; }
 
 /// Returns the output of `pinfold status` about the node.

@@ -26,7 +26,7 @@ OptionSetter intoColor(ColorMode& target) {
     };
 }
 
-/// All functions of the C library for local time then work in UTC.
+/// Sets the time zone of the process to UTC, so that all functions of the C library for local time work in UTC.
 Result<void> useUtc(const std::string&) {
     ::setenv("TZ", "UTC0", 1);
     ::tzset();

@@ -11,9 +11,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::ptrdiff_t kHostColumn = 2; // the column is after the key
+constexpr std::ptrdiff_t kHostColumn = 2; // the position of the column for the host, after the job's key
 
-/// Returns true if the table needs a column for the host. Receipts of an earlier pinfold do not have the host.
+/// Returns true if the table needs a column for the host. Receipts from an earlier version of pinfold do not name the host.
 bool areOfSeveralHosts(const std::vector<Receipt>& receipts) {
     std::set<std::string> hosts;
     for (const auto& receipt : receipts)

@@ -13,7 +13,7 @@ namespace {
 struct Wording {
     const char* done;
     const char* planned;
-    const char* action; ///< the word for the action that scripts read
+    const char* action; ///< the word that stands for the action in the output for scripts
 };
 
 Wording wordingOf(StrayAction::Kind kind) {

@@ -18,7 +18,7 @@ struct StrayRow {
     pid_t pid = 0;
     uid_t uid = 0;
     StrayKind kind = StrayKind::Other;
-    std::optional<bool> hasJob; ///< the user has a live job; unset if that is not known
+    std::optional<bool> hasJob; ///< true if the user has a live job; unset if pinfold does not know the user's jobs
     Microseconds age{};
     Microseconds cpu{};
     std::uint64_t rss = 0; ///< the resident memory of the process, in bytes
@@ -35,8 +35,8 @@ struct StrayRow {
 struct StrayRun {
     std::string mode;
     bool dryRun = false;
-    bool acted = false; ///< the run acted on a stray; false if no stray needed an action, or if `reasons` is not empty
-    std::vector<std::string> reasons; ///< the facts that pinfold does not know; if there are any, the run does nothing
+    bool acted = false; ///< true if the run acted on a stray; false if no stray needed an action, or if `reasons` is not empty
+    std::vector<std::string> reasons; ///< the facts that pinfold could not find out; the run acts only if the list is empty
     std::vector<std::string> unread;  ///< why command lines are not known, with one line for each process
     std::vector<StrayRow> rows;
 };

@@ -14,8 +14,8 @@ struct Column {
     std::string name;      ///< the name of the column, which is also its JSON key
     bool number = false;   ///< the column contains numbers, and is right-aligned
     std::size_t least = 0; ///< the smallest width to which a narrow terminal may cut the column; 0 if nothing may cut the column
-    /// If a table is too wide, formatTable() leaves out the column with the highest number first. A column with the number 0
-    /// always stays in the table.
+    /// If a table is too wide, formatTable() leaves out columns, in the order of their values of `leaves`: the highest value
+    /// first. A column in which `leaves` is 0 always stays in the table.
     unsigned leaves = 0;
 };
 

@@ -41,8 +41,8 @@ std::string pagerCommand() {
     return "command -v less >/dev/null && exec less -FRSX; exit 127";
 }
 
-/// Shows the output of `write` in a pager. Returns false if the pager does not exist (the shell's status 127) and the user has
-/// not seen the output.
+/// Shows the output of `write` in a pager. Returns true if the user could see the output, and false if the pager does not exist
+/// (the shell's status 127).
 bool page(const std::function<void(std::FILE* to)>& write) {
     std::signal(SIGPIPE, SIG_IGN); // pinfold ignores SIGPIPE, because the reader may leave the pager early
     std::FILE* pager =

@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kPatience = 5s; ///< the time is short, because pinfoldd may hang, and the user has waited already
+constexpr Microseconds kPatience = 5s; ///< the time limit is short, because pinfoldd may hang, and the user has already waited
 
 } // namespace
 
@@ -28,7 +28,7 @@ Error explained(Error error, const std::string& key, Microseconds timeout) {
         return error;
     const auto client = ManagerClient::connect();
     const auto jobs = client ? client->listJobs(kPatience) : Result<std::vector<JobInfo>>(client.error());
-    if (!jobs) // if there is no list of jobs, pinfoldd still does not answer
+    if (!jobs) // if listJobs() fails, pinfoldd does not answer even now
         return {ErrorCode::TimedOut,
                 fmt::format("pinfoldd did not answer within {}; look at `systemctl status pinfoldd`", formatDuration(timeout))};
     const auto job = std::find_if(jobs->begin(), jobs->end(), [&key](const JobInfo& live) { return live.key == key; });

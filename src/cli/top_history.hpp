@@ -19,8 +19,8 @@ namespace pinfold {
 
 inline constexpr std::size_t kHistoryCells = 12;
 
-/// Holds what a job used over time, as lines of kHistoryCells block characters. The last block character is the time just before
-/// pinfoldd's last look at the job. In each line, a full block stands for the highest value of the line.
+/// Holds what a job used over time, as lines of kHistoryCells block characters. The last block character stands for the time just
+/// before pinfoldd's last look at the job. In each line, a full block stands for the highest value of the line.
 struct TopHistory {
     std::string memory; ///< the job's anonymous and shared memory
     std::string cpu;
@@ -29,8 +29,8 @@ struct TopHistory {
 };
 
 /// Keeps the histories of jobs, and asks pinfoldd for a history only now and then. pinfoldd refuses the calls of an ordinary user
-/// who makes more than 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. The remaining calls are
-/// for other programs of the user.
+/// who makes more than 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. TopHistories leaves the
+/// remaining calls of each second to the user's other programs.
 class TopHistories {
 public:
     using Ask = std::function<Result<Profile>(const std::string& key)>;
@@ -56,7 +56,7 @@ private:
     void ask(const TopRow& row, MonotonicTime now, Known& known);
 
     Ask ask_;
-    std::unordered_map<std::string, Known> known_; ///< by the key of the job
+    std::unordered_map<std::string, Known> known_; ///< what TopHistories knows about each job, by the key of the job
     MonotonicTime second_{};                       ///< the beginning of the second in which TopHistories counts its calls
     std::size_t calls_ = 0;
     MonotonicTime pausedUntil_{}; ///< when TopHistories may ask again after a call that pinfoldd did not answer

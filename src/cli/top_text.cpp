@@ -63,7 +63,7 @@ struct HistoryColumn {
     const char* name;
     std::string TopHistory::*line;
 };
-// If there is room for only one of the columns, topText() shows the first.
+// If there is room for only one history, topText() shows the first column of kHistoryColumns.
 constexpr std::array kHistoryColumns{HistoryColumn{"mem history", &TopHistory::memory},
                                      HistoryColumn{"cpu history", &TopHistory::cpu}};
 constexpr std::size_t kHistoryWidth = kHistoryCells + 2; // the width includes the gap before the column

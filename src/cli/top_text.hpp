@@ -31,8 +31,8 @@ using HistoryOf = std::function<std::optional<TopHistory>(const TopRow& row)>;
 
 /// Returns the output of `pinfold top`: the sums of all jobs, a line about problems, and a table. Each line ends with a line
 /// break. If the terminal has room beside all other columns, topText() adds columns with the histories of the jobs. topText()
-/// calls `historyOf` only for the rows that it shows, and only if there is such room. An empty `historyOf` means that there are
-/// no such columns.
+/// calls `historyOf` only if it adds the histories, and only for the rows that it shows. If `historyOf` is empty, topText() adds
+/// no histories.
 std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style,
                     const HistoryOf& historyOf = {});
 

@@ -22,7 +22,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 20; // a limit for an error message, which is not cut to the width of the terminal
+constexpr std::size_t kMostKeys = 20; // the maximum number of job keys that an error message lists
 
 /// Shows the progress of the drain on one line of the terminal. Each new progress text replaces the earlier text on the line. If
 /// standard error is not a terminal, Progress shows nothing.
@@ -76,7 +76,7 @@ Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<Job
     if (!watch) {
         auto connected = JobsWatch::connect();
         if (!connected)
-            return {}; // the bus is restarting, and the caller's next request for a list of jobs waits for the bus
+            return {}; // if the bus is restarting, the caller's next listJobs() waits for the bus
         watch = std::move(*connected);
     }
     std::vector<std::string> keys;
@@ -85,7 +85,7 @@ Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<Job
     auto ended = watch->untilOneEnds(keys, timeout);
     if (ended || ended.error().code != ErrorCode::Unreachable)
         return ended;
-    watch.reset(); // pinfoldd is restarting, and a JobsWatch cannot be used after a restart of pinfoldd
+    watch.reset(); // if pinfoldd restarts, a JobsWatch cannot be used any more
     return {};
 }
 

@@ -12,7 +12,7 @@ struct Options {
     bool json = false;
 };
 
-/// `pinfold events` always prints one document per line. It also accepts --json=lines, as `pinfold history` does.
+/// `pinfold events` always prints one document per line. `pinfold events` also accepts --json=lines, as `pinfold history` does.
 OptionSet describe(Options& options) {
     return {{.name = "--json",
              .value = "FORM",
@@ -28,7 +28,7 @@ ExitStatus events(const VerbContext& context, const Options& options) {
         return fail(watch.error());
     // `pinfold events` uses no pager, because a user wants to see each event at once.
     const auto heard = watch->listen([json = context.json || options.json](const Event& event) {
-        if (event.name == kReceiptsStored) // the events job-removed say more about the same jobs
+        if (event.name == kReceiptsStored) // for each job, the event job-removed says more than receipts-stored
             return true;
         const auto time = RealClock::now();
         std::fputs((json ? jsonEvent(event, time) : eventLine(event, time)).c_str(), stdout);

@@ -16,7 +16,7 @@ constexpr Microseconds kLeastSince = 1s;
 constexpr Microseconds kMostSince = 30 * 24h;
 
 struct Options {
-    std::optional<Microseconds> since; ///< if unset, the value of idle.since applies
+    std::optional<Microseconds> since; ///< the value of --since; if unset, the value of idle.since applies
     std::optional<std::string> user;
 };
 

@@ -33,7 +33,8 @@ OptionSet describe(Options& options) {
 
 std::vector<std::string> notEnforced(const ManagerClient& client, const std::string& key) {
     auto names = client.limitsNotEnforced(key);
-    return names ? std::move(*names) : std::vector<std::string>(); // an older pinfoldd does not have the property
+    // An older pinfoldd does not have the property LimitsNotEnforced.
+    return names ? std::move(*names) : std::vector<std::string>();
 }
 
 ExitStatus list(const VerbContext& context, const ManagerClient& client, const std::string& key, const ResourceLimits& limits) {

@@ -41,7 +41,7 @@ std::string shown(const VerbContext& context, const JournalEntry& entry) {
     return context.json ? jsonJournalEntry(entry) : journalLine(entry, context.terminal);
 }
 
-/// Writes the entries of the journal, until none is left or until nobody reads the output any more. Returns the number of
+/// Writes the entries of the journal, until none is left or until nobody reads the output any more. Returns the number of written
 /// entries.
 Result<std::size_t> copy(const VerbContext& context, JournalReader& journal, std::FILE* to) {
     std::size_t count = 0;

@@ -66,7 +66,8 @@ OptionSet describe(Options& options) {
 
 /// Does the work of `pinfold run --dry-run`.
 ExitStatus run(const VerbContext& context, const Options& options) {
-    // The option --dry-run is missing only if options stand before `run`; otherwise this process would be pinfold-run by now.
+    // If --dry-run is missing and no option stands before `run`, pinfold-run has already replaced pinfold. So if --dry-run is
+    // missing here, an option stands before `run`.
     if (!options.dryRun)
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     if (options.role != WrapperRole::Job)

@@ -88,7 +88,7 @@ ExitStatus jobStatus(const VerbContext& context, std::string key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    if (const auto pid = parseUnsigned(key)) { // a key contains a dot, so a number is a process id
+    if (const auto pid = parseUnsigned(key)) { // the key of a job contains a dot, so a plain number is a process id
         const auto job = client->jobOfProcess(static_cast<pid_t>(std::min<std::uint64_t>(*pid, INT32_MAX)));
         if (!job)
             return fail(job.error());

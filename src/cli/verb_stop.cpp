@@ -40,7 +40,7 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// With --user, a job that ends in the meantime is not an error, because the user has not named it.
+/// With --user, it is not an error if a job ends before pinfold stops it, because the command line does not name the job.
 bool hasEndedMeanwhile(const Error& error, const Options& options) { return options.user && error.code == ErrorCode::NoSuchJob; }
 
 ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, Microseconds timeout) {
@@ -76,8 +76,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return hasEndedMeanwhile(stopped.error(), options) ? ExitStatus::Ok : fail(stopped.error());
-    // If `pinfold stop` stops only one job, it uses the open connection also to wait for the end of the job. While pinfold opened
-    // a new connection, pinfoldd could forget a job that gets no receipt.
+    // If `pinfold stop` stops only one job, it also waits for the end of the job on the open connection. If pinfold first opened
+    // a new connection, pinfoldd might meanwhile forget a job that gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;

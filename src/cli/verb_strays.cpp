@@ -44,7 +44,8 @@ public:
         run_.reasons = findings.unseen;
         run_.reasons.insert(run_.reasons.end(), findings.doubts.begin(), findings.doubts.end());
         run_.unread = findings.unread;
-        // Without --metrics, and while a job's process may be among the strays, the figures of an earlier run stay.
+        // `pinfold strays` writes new figures only with --metrics, and only if it is certain that none of the strays is a process
+        // of a job. In all other cases, the file keeps the figures of an earlier run.
         const auto counted =
             options_.metrics && findings.areSure() ? writeTextfile(kStraysTextfile, strayMetrics(run_.rows)) : Result<void>();
         const auto status = acts ? act(std::move(findings)) : report(findings);

@@ -170,7 +170,7 @@ private:
     std::vector<TopRow> rows_;
     TopStyle style_;
     TopHistories histories_;
-    HistoryOf historyOf_; ///< empty if the terminal cannot show block characters
+    HistoryOf historyOf_; ///< the source of the histories; empty if the terminal cannot show block characters
     TopScreen screen_;
 };
 
@@ -186,7 +186,7 @@ ExitStatus top(const VerbContext& context, const Options& options) {
     TopStyle style{options.sort, context.output.legend, context.output.pairs, context.amounts, 0, 0};
     if (options.batch || context.json || context.output.pairs || !TopScreen::possible())
         return batch(context, options, source, style);
-    // The first look comes before the switch to the alternate screen, so that its error messages are readable.
+    // The first look comes before the switch to the alternate screen, so that the user can read the error messages of the look.
     auto first = source.look();
     if (!first)
         return fail(first.error());

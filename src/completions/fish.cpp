@@ -51,7 +51,8 @@ std::string valuesOf(const Option& option) {
     return words;
 }
 
-/// Returns one line of the script. The line begins with `start`, which contains "complete -c COMMAND" and the condition.
+/// Returns one line of the script. The line begins with `start`, which contains "complete -c COMMAND" and the condition of the
+/// completion.
 std::string line(const std::string& start, const Option& option) {
     const auto values = valuesOf(option);
     auto text = start;

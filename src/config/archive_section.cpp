@@ -7,10 +7,11 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostHostName = 253;       // RFC 1035
-constexpr std::size_t kMostSocketDirectory = 90; // libpq appends "/.s.PGSQL.65535", and the path of a socket has 107 bytes
+constexpr std::size_t kMostSocketDirectory = 90; // a socket's path has at most 107 bytes; it ends with "/.s.PGSQL.65535"
 constexpr std::size_t kMostDatabaseName = 63;    // PostgreSQL cuts longer names
 
-/// For libpq, a comma separates hosts, and '@' begins the name of an abstract socket. The name of one host has neither character.
+/// For libpq, a comma separates hosts, and '@' begins the name of an abstract socket. isHost() refuses names with a comma or an
+/// '@', because the configuration must name exactly one host.
 bool isHost(const std::string& text) {
     constexpr auto kCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-:_";
     return text.size() <= kMostHostName && text.find_first_not_of(kCharacters) == std::string::npos && !text.starts_with('-');

@@ -70,8 +70,7 @@ struct Config {
         /// for each GPU.
         std::vector<DeviceRules> devices;
         DeviceRules common;           ///< common = ["/dev/nvidiactl"]: devices for each job that has a GPU
-        std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: the names of the GPUs in the environment; if empty, 0, 1, ...
-                                      ///< within the job
+        std::vector<std::string> ids; ///< ids = ["GPU-8f3e"]: names of the GPUs in the job's environment; if empty, 0, 1, ...
         /// environment = ["CUDA_VISIBLE_DEVICES"]: the variables that tell the job its GPUs.
         std::vector<std::string> environment{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"};
     } gpus;
@@ -102,10 +101,12 @@ struct Config {
     } leftovers;
 
     /// [history]: limits for the receipts in the history, and what pinfoldd does while it cannot write receipts. If the history
-    /// has too many receipts, pinfoldd removes the oldest. The value kInfinity means that there is no limit.
+    /// has too many receipts, pinfoldd removes the oldest. If maxAge or maxSize is kInfinity, the history has no such limit.
     struct HistoryLimits {
-        Microseconds maxAge = 8760h;                      ///< max_age = "365d": time since a job's end, from 1 h
-        std::uint64_t maxSize = 1'073'741'824;            ///< max_size = "1G": bytes of history.db in use, from 1 MiB
+        /// max_age = "365d": the maximum age of a receipt, from the job's end; at least 1 h.
+        Microseconds maxAge = 8760h;
+        /// max_size = "1G": how much of history.db may be in use; at least 1 MiB.
+        std::uint64_t maxSize = 1'073'741'824;
         Microseconds patience = 30s;                      ///< patience = "30s": how long a job waits for its receipt; 1 s to 1 h
         HistoryFailure onFailure = HistoryFailure::Drain; ///< on_failure = "drain" | "continue"
     } history;
@@ -117,7 +118,7 @@ struct Config {
 
     /// [idle]: which live jobs count as idle
     struct Idle {
-        Microseconds since = 1h;  ///< since = "1h": the time over which the use counts; 1 min to 30 days
+        Microseconds since = 1h;  ///< since = "1h": the period before now whose CPU use counts; 1 min to 30 days
         std::uint32_t share = 10; ///< share = "10%": a job is idle below this share of the CPUs that it holds, 1 to 100 percent
     } idle;
 

@@ -46,8 +46,8 @@ void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std:
     pollfd over{pidfd.get(), POLLIN, 0};
     if (::poll(&over, 1, Deadline(kMost).remainingMs()) <= 0)
         ::kill(writer, SIGKILL);
-    // If the writer process hangs in the kernel, the caller does not wait for the end of the writer. A writer process that hangs
-    // ends later, by itself.
+    // If the writer process hangs in the kernel, the caller does not wait for the end of the writer. The kernel ends a hanging
+    // writer process as soon as the process no longer hangs.
     ::waitpid(writer, nullptr, WNOHANG);
 }
 

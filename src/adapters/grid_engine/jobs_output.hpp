@@ -17,9 +17,9 @@ struct JobOwner {
     gid_t gid = 0;
 };
 
-/// Adds the text to the job's output file, if the file exists. The user chose the path of the output file, and the path may
-/// lead anywhere by now. So the process that writes to the output file has only the rights of the job's owner. The call takes at
-/// most five seconds, even if a file server does not answer.
+/// Adds the text to the job's output file, if the file exists. The user chose the path of the output file, and the path may lead
+/// anywhere by now. The process that writes to the output file therefore has only the rights of the job's owner. A call of
+/// addToJobsOutput() takes at most five seconds, even if a file server does not answer.
 void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std::string_view text);
 
 } // namespace pinfold

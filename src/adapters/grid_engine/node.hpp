@@ -14,8 +14,8 @@
 namespace pinfold {
 
 /// Returns the path of the real sge_shepherd. The real sge_shepherd is in the directory of the sge_execd that started this
-/// program, or in the directory that the cell's bootstrap file names. The job's environment has no influence on the search.
-/// The error is Internal, with a list of the searched directories.
+/// program, or in the directory that the cell's bootstrap file names. The job's environment cannot change which sge_shepherd the
+/// function finds. If no directory has an sge_shepherd, the error is Internal, and its message lists the searched directories.
 Result<std::string> findRealShepherd();
 
 /// Finds the user with the given name. The error is InvalidArgument if the name service does not know the user. (sge_execd also

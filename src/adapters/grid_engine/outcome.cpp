@@ -19,7 +19,8 @@ constexpr int kStatusShift = 4;
 constexpr std::uint64_t kMostSignal = 64;
 constexpr std::uint64_t kMostStatus = 255;
 
-/// Returns nullopt if the text is not a number. The file "usage" keeps a text that is not a number.
+/// Returns nullopt if the text is not a number. If a value in the file "usage" is not a number, pinfold does not change the
+/// value.
 std::optional<double> number(std::string_view text) {
     double value = 0;
     const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
@@ -37,8 +38,8 @@ std::string seconds(Microseconds time) {
     return text;
 }
 
-/// Grid Engine's file `usage` has lines such as ru_utime=12.5. Returns the receipt's value for the line `name`=`value` if it is
-/// larger than the value in the line, and otherwise nullopt.
+/// Grid Engine's file `usage` has lines such as ru_utime=12.5. Returns the value that the receipt has for the name `name`, if the
+/// receipt's value is larger than `value`. In all other cases, the result is nullopt.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)
@@ -59,7 +60,8 @@ GridEngineVerdict verdictOn(ErrorCode failure) {
     switch (failure) {
     case ErrorCode::InvalidArgument:
     case ErrorCode::LimitInvalid:
-    // If Grid Engine tried the job again, the job would fail again and again (every three seconds for a parallel job).
+    // If Grid Engine put the job back into the queue, the job would fail at each new start (every three seconds for a parallel
+    // job).
     case ErrorCode::LimitUnenforceable:
         return GridEngineVerdict::JobFailed;
     // pinfoldd refuses the job if an earlier run of the job is still ending, or if pinfoldd has too many requests at once.

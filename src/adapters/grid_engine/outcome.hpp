@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes the contents of the files that sge_execd reads when a shepherd has ended: exit_status, error and usage in the job's spool
-// directory. Reference: common/execution_states.h, daemons/execd/reaper_execd.c and daemons/qmaster/job_exit.c of 8.1.9.
+// directory. Reference: common/execution_states.h, daemons/execd/reaper_execd.c and daemons/qmaster/job_exit.c of Son of Grid
+// Engine 8.1.9.
 #pragma once
 
 #include "base/error_code.hpp"
@@ -13,9 +14,9 @@
 
 namespace pinfold {
 
-/// Lists numbers that a shepherd writes to exit_status, and what Grid Engine then does with the job. Grid Engine never puts an
-/// interactive job or a slave task back into the queue. If a shepherd writes a number of GridEngineVerdict for an interactive
-/// job, qrsh fails.
+/// Lists numbers that a shepherd can write to the file exit_status. Each number tells Grid Engine what to do with the job. Grid
+/// Engine never puts an interactive job or a slave task back into the queue. If a shepherd writes a number of GridEngineVerdict
+/// for an interactive job, qrsh fails.
 enum class GridEngineVerdict : int {
     /// The job goes back to the queue, in its old place. The queues of the host get state E with the reason for the failure.
     /// (Without state E, a node that cannot start jobs would attract all waiting jobs, one after the other.)
@@ -29,7 +30,7 @@ enum class GridEngineVerdict : int {
     AfterJob = 100,
 };
 
-/// Returns what Grid Engine has to do with a job that pinfoldd could not start.
+/// Returns the verdict for a job that pinfoldd could not start because of the error `failure`.
 GridEngineVerdict verdictOn(ErrorCode failure);
 
 /// Reads from Grid Engine's file "usage" how the job ended. Returns nullopt if the file does not say how the job ended. (A
@@ -37,9 +38,10 @@ GridEngineVerdict verdictOn(ErrorCode failure);
 std::optional<ExitState> exitFromUsage(std::string_view usage);
 
 /// Returns new contents for Grid Engine's file "usage". If the receipt has larger times or a larger memory peak than the file
-/// "usage", the receipt's values replace the values in the file. The shepherd's figures do not contain processes for which no
-/// parent called wait(2), and processes that left their parents. If the job has had several tasks on this host, the file "usage"
-/// stays as it is. Each task has its own shepherd, and each shepherd would count the whole job.
+/// "usage", the receipt's values replace the values in the file. The shepherd's figures leave out two kinds of processes:
+/// processes for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on this
+/// host, the file "usage" stays as it is. Each task of a job has its own shepherd, so with the receipt's values, each shepherd
+/// would report the use of the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
 /// Returns contents for Grid Engine's file "usage", for a shepherd that was killed before it wrote this file. The times in the

@@ -128,8 +128,8 @@ void Shepherd::becomeAdmin() const {
 
 /// Writes the id of this process into the file "pid" of the spool directory. After a restart, sge_execd sends signals to the
 /// process that the file "pid" names, and waits for the end of this process. The file "pid" must not name the real shepherd,
-/// because a freeze of the job also freezes the real shepherd. Moreover, the end of the real shepherd would free the slot before
-/// the end of the job.
+/// because a freeze of the job also freezes the real shepherd. If the file "pid" named the real shepherd, the end of the real
+/// shepherd would also free the job's slot before the end of the job.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;

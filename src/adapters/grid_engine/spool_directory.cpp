@@ -15,13 +15,13 @@
 namespace pinfold {
 namespace {
 
-constexpr mode_t kMode = 0644; // sge_shepherd itself creates its files with the same mode
+constexpr mode_t kMode = 0644; // sge_shepherd itself creates its files with the mode 0644
 
 } // namespace
 
 EffectiveUser::EffectiveUser(uid_t user) {
     if (::seteuid(user) != 0)
-        std::abort(); // if the process continued, it would still have root's rights
+        std::abort(); // if seteuid(2) has failed, the process still has root's rights
 }
 
 EffectiveUser::~EffectiveUser() {

@@ -30,8 +30,8 @@ bool Suspension::passOn(int signal) {
         frozen_ = ask(job_.key, false) || frozen_;
         return !frozen_;
     }
-    // First, pinfoldd thaws the job, because a frozen shepherd could neither resume nor kill its job. The job may also be
-    // frozen because somebody ran `pinfold suspend`.
+    // pinfoldd thaws the job before the shepherd gets the signal, because a frozen shepherd could neither resume nor kill its
+    // job. The job may also be frozen because somebody ran `pinfold suspend`.
     if (frozen_ || signal == SIGTSTP)
         frozen_ = !ask(job_.key, true) && frozen_;
     return true;

@@ -7,14 +7,14 @@
 namespace pinfold {
 
 /// Freezes the job when sge_shepherd would send SIGSTOP to the job's process group. (SIGSTOP does not reach processes that have
-/// left the process group.) sge_execd sends some signals to a shepherd as other signals (execd_signal_queue.c): SIGTTIN stands
-/// for the signal in the file "signal", SIGTSTP for SIGKILL, and SIGUSR2 for SIGXCPU.
+/// left the process group.) In place of some signals, sge_execd sends other signals to a shepherd (execd_signal_queue.c): SIGTTIN
+/// stands for the signal that the file "signal" names, SIGTSTP stands for SIGKILL, and SIGUSR2 stands for SIGXCPU.
 class Suspension {
 public:
     Suspension(const GridEngineJob& job, const SpoolDirectory& spool) : job_(job), spool_(spool) {}
 
-    /// Handles a signal from sge_execd. Returns true if the caller has to pass the signal on to the shepherd. The call waits
-    /// for pinfoldd's answer, but for at most two seconds.
+    /// Handles a signal from sge_execd. Returns true if the caller has to pass the signal on to the shepherd. A call of passOn()
+    /// waits at most two seconds for pinfoldd's answer.
     bool passOn(int signal);
 
 private:

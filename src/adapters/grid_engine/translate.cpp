@@ -45,9 +45,9 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
     return all.front();
 }
 
-/// Returns a value for the receipt. A user who adds a line to the file must not change the account of the job. So fact() returns
-/// a value only if all lines with the name have the same value. sge_execd itself writes a line for each name, even if the value
-/// is "none".
+/// Returns a value for the receipt. Users must not change the account of a job by a further line in the spool file, so fact()
+/// returns a value only if all lines with the name have the same value. sge_execd itself writes a line for each name, even if the
+/// value is "none".
 std::optional<std::string> fact(const GridEngineConfig& config, const std::string& name) {
     const auto value = trusted(config, name);
     return value ? identityText(*value) : std::nullopt;
@@ -55,7 +55,7 @@ std::optional<std::string> fact(const GridEngineConfig& config, const std::strin
 
 bool isNone(std::string_view method) { return method.empty() || sameIgnoringCase(method, "none"); }
 
-/// Holds the parts of the spool directory's path. Only sge_execd chooses the path.
+/// Holds the parts of the spool directory's path. Only sge_execd chooses the path of the spool directory.
 struct Place {
     std::string job;
     std::string task; ///< the number of the array task; 1 if the job is not an array
@@ -205,7 +205,7 @@ std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile) {
     identity.submitHost = fact(environment, "SGE_O_HOST");
     identity.submitDirectory = fact(environment, "SGE_O_WORKDIR");
-    std::vector<std::string> hosts; // each line begins with the name of a host, and each host has one line
+    std::vector<std::string> hosts; // `hostFile` has one line for each host, and each line begins with the host's name
     while (!hostFile.empty()) {
         const auto line = hostFile.substr(0, hostFile.find('\n'));
         if (const auto host = line.substr(0, line.find(' ')); !host.empty())

@@ -34,7 +34,7 @@ struct GridEngineCore {
 
 /// Describes the job or the array task that one shepherd has to run.
 struct GridEngineJob {
-    std::string key;   ///< sge.<job>, or sge.<job>.<task> for a task of an array
+    std::string key;   ///< the key: sge.<job>, or sge.<job>.<task> for a task of an array
     std::string owner; ///< the login name of the job's owner
     bool slaveTask = false;
     ResourceLimits limits;
@@ -42,8 +42,8 @@ struct GridEngineJob {
     std::uint64_t slots = 1;           ///< the number of the job's slots on this host
     std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; the list may be empty
     GridEngineOutput output;           ///< the file for the standard error of a batch job
-    /// If shepherdSuspendsAlone is true, the shepherd suspends the job with a single signal. In this case, the site has no
-    /// suspend method of its own, and Grid Engine sends no warning signal before the suspension.
+    /// If shepherdSuspendsAlone is true, the shepherd suspends the job with a single signal. If the site has a suspend method of
+    /// its own, or if Grid Engine sends a warning signal before the suspension, shepherdSuspendsAlone is false.
     bool shepherdSuspendsAlone = false;
 };
 
@@ -58,8 +58,8 @@ Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEn
 /// written.
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile);
 
-/// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value ends with the topology of the node,
-/// in which lower case letters stand for the job's cores.
+/// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value of "binding" ends with the topology
+/// of the node, in which lower case letters stand for the job's cores.
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding);
 
 } // namespace pinfold

@@ -14,8 +14,8 @@ struct Finished {
 
 enum class Printed { Output, Errors };
 
-/// Runs a program by its full path, without this program's environment, and waits for its end. `keep` names the output stream
-/// of the program from which runAlone() keeps the text.
+/// Runs a program by its full path, without this program's environment, and waits for its end. `keep` says which text runAlone()
+/// keeps: the program's standard output, or its standard error.
 Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
 
 /// Runs pinfold(1), and keeps the messages of pinfold(1). If somebody is restarting pinfoldd, pinfold(1) waits until pinfoldd

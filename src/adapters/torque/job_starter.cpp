@@ -60,8 +60,8 @@ Result<void> join(torque::Task& task) {
     return pinfold::mayRunUnconfined(error, task.key) ? Result<void>() : error;
 }
 
-/// Returns true if the job wants a login shell. pbs_mom never says whether $source_login_batch is off. So the site chooses a
-/// name for this program in pbs_mom's configuration: a name with "-nologin" means that the job does not want a login shell.
+/// Returns true if the job wants a login shell. pbs_mom never says whether $source_login_batch is off. If $source_login_batch is
+/// off, the site starts this program under a name with "-nologin" at the end, and wantsLogin() looks at the name.
 bool wantsLogin(std::string_view ownName) { return !ownName.ends_with("-nologin"); }
 
 /// Replaces this process by the user's shell. If the shell cannot be started, the result is errno.

@@ -58,8 +58,8 @@ int prologue(char** argv) {
     if (outage(opened.status) &&
         pinfold::mayRunUnconfined({pinfold::ErrorCode::Unreachable, "pinfoldd is not reachable"}, (*arguments)[1]))
         return 0;
-    // The message on standard error goes to the job's output file. But the next start of the job truncates the output file, so
-    // syslog gets the message, too.
+    // The prologue's message on standard error goes to the job's output file. The next start of the job truncates the output
+    // file, so the prologue also writes its message to syslog.
     std::fputs(opened.printed.c_str(), stderr);
     ::openlog("torque-prologue", 0, LOG_DAEMON);
     ::syslog(LOG_ERR, "%s",

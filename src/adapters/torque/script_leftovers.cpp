@@ -22,7 +22,7 @@
 namespace pinfold::torque {
 namespace {
 
-constexpr int kRounds = 20;          // how often pinfold searches for leftovers, because a process may fork during a search
+constexpr int kRounds = 20;          // the maximum number of searches for leftovers; a process may fork during a search
 constexpr int kDeathWait = 1000;     // how long pinfold waits for the end of killed processes, in milliseconds
 constexpr Microseconds kTick = 10ms; // the kernel rounds the start time of a process down to a multiple of 10 ms
 constexpr std::size_t kMostNamed = 20;

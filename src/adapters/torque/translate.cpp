@@ -23,7 +23,7 @@ constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"};
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
 constexpr std::uint64_t kMaxSlots = 8192; // the maximum number of slots that OpenJob takes
 
-/// Lists the numbers of the arguments of prologue and epilogue (see "Prologue and Epilogue Scripts" in Torque's manual).
+/// Lists the positions of the arguments of prologue and epilogue (see "Prologue and Epilogue Scripts" in Torque's manual).
 enum Argument {
     kJobId = 1,
     kUser = 2,
@@ -76,8 +76,8 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts. So a comma inside a
-/// quoted value cannot give a user more of a resource.
+/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts, so that a user
+/// cannot get more of a resource by a comma inside a quoted value.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes requests for pinfoldd from the arguments and the environment that pbs_mom gives its scripts and its job starter. The code
-// does no I/O. The code can trust job ids, user names and texts that only pbs_mom writes. The code must not trust resource lists
-// and a task's environment, because users can influence them.
+// Makes requests for pinfoldd from the arguments and the environment that pbs_mom gives its scripts and its job starter. The
+// functions of torque/translate.hpp do no I/O. The functions can trust job ids, user names and texts that only pbs_mom writes.
+// The functions must not trust resource lists and the environment of a task, because users can influence resource lists and
+// environments.
 #pragma once
 
 #include "base/result.hpp"
@@ -28,14 +29,15 @@ using Environment = std::map<std::string, std::string, std::less<>>;
 using Words = std::vector<std::string>;
 
 /// Returns the key of a job, such as "torque.4711.server" for "4711.server". An id of an array task looks like "12[3].server".
-/// The key has the server's name, because two servers may use the same number on one node. Error: InvalidArgument.
+/// The key of a job contains the server's name, because two Torque servers may give the same number to two jobs on one node.
+/// Error: InvalidArgument.
 Result<std::string> jobKey(std::string_view jobId);
 
 /// Holds the number of a job's processors, as counted from the environment that Torque gives a prologue.
 struct Processors {
     std::uint64_t here = 1;  ///< the number of the job's processors on this host
     std::uint64_t whole = 1; ///< the number of the job's processors on all hosts
-    bool sure = false;       ///< true if `here` is exact, false if `here` is an estimate for the job's weight
+    bool sure = false;       ///< true if the number `here` is exact, false if it is only an estimate for the job's weight
 };
 
 /// Counts the processors of a job. `nodeFile` is the text of the file $PBS_NODEFILE. On sister hosts, which do not have the
