@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Moves other programs' processes into another cgroup. A cgroup's file takes a process id, and not a pidfd. When a process has
-// ended and its parent has noticed the end, the process id may belong to another process. So ProcessMover checks by the
-// pidfd, before and after the move, whether the process still lives. ProcessMover puts back a process that it has moved by
-// mistake.
+// Moves other programs' processes into another cgroup. To move a process, ProcessMover writes the process id to a file of the
+// cgroup, because the kernel does not accept a pidfd there. When a process has ended and its parent has noticed the end, the
+// process id may belong to another process. So ProcessMover checks by the pidfd, before and after the move, whether the process
+// still lives. ProcessMover puts back a process that it has moved by mistake.
 #pragma once
 
 #include "base/result.hpp"
@@ -39,22 +39,23 @@ public:
         /// Fails with PidGone, with Denied if the process has come into a job meanwhile, or with Internal, for instance if the
         /// cgroup does not exist.
         Result<void> result;
-        /// The text says what happened to another process that was moved by mistake. The text is empty if no other process was
+        /// Describes what happened to another process that was moved by mistake. The text is empty if no other process was
         /// moved by mistake.
         std::string trouble = {};
     };
     /// Moves the process to `cgroup`, a path in the form of /proc/PID/cgroup. `owner` is the owner of the cgroup's processes.
     /// Only putBack() needs the owner.
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call putBack() for the number of a process that has ended. If another process has the number now, and this process is in
-    /// `cgroup`, putBack() moves that process to the cgroup of its parent. Every process begins in the cgroup of its parent. If
-    /// the process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. The kill gives
-    /// nobody new rights, because the user could also end the process. A move might let the process escape from a job. Returns
-    /// what putBack() did or could not do, or an empty text if there was nothing to do.
+    /// Call putBack() with the process id of a process that has ended. If another process now has this process id and is in
+    /// `cgroup`, putBack() moves the other process to the cgroup of its parent. Every process begins in the cgroup of its parent.
+    /// If the other process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. The
+    /// kill gives the user no new rights, because the user could also end the process. If putBack() moved the process instead,
+    /// the process might escape from a job. Returns what putBack() did or could not do, or an empty text if there was nothing to
+    /// do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked there. The function
-    /// clear() calls putBack() for each process of a user other than `owner`. However, clear() leaves out `newcomers`, the
-    /// children of pinfoldd, and all descendants of newcomers and of such children. Returns one line for each thing that
+    /// clear() calls putBack() for each process of a user other than `owner`. However, clear() does not touch the processes
+    /// `newcomers`, the children of pinfoldd, and the descendants of all these processes. Returns one line for each thing that
     /// clear() did or could not do.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;

@@ -51,7 +51,7 @@ pid_t start(const std::filesystem::path& program, std::vector<std::string> argum
     return started ? pid : 0;
 }
 
-/// Waits until `fd` can be read. Returns false if the deadline comes first.
+/// Waits until `fd` can be read. Returns false if the deadline passes before `fd` can be read.
 bool waitFor(int fd, Clock::time_point deadline) {
     while (true) {
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
@@ -62,7 +62,7 @@ bool waitFor(int fd, Clock::time_point deadline) {
     }
 }
 
-/// Reads until the end of the text. Returns false if the deadline comes first.
+/// Reads from `fd` until the end of the text. Returns false if the deadline passes before the end of the text.
 bool readUntil(int fd, Clock::time_point deadline, std::string& text) {
     std::array<char, 8192> part{};
     while (waitFor(fd, deadline)) {

@@ -20,7 +20,7 @@ Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, p
 UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
     const auto create = [&] { return UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)); };
     auto fd = create();
-    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // the file is left from a crash before the rename
+    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // a crash before the rename has left the file
         fd = create();
     return fd;
 }

@@ -21,8 +21,9 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kTimerAccuracy = 1ms;
-// A source waits for an idle moment of the loop for at most this many turns, because the loop is never idle while somebody
-// floods a socket. The wait is so long because many jobs that end together should share the work of one idle moment.
+// The maximum number of turns for which a source waits for an idle moment of the loop. The maximum is necessary, because the loop
+// is never idle while somebody floods a socket. The maximum is high, because many jobs that end together should share the work of
+// one idle moment.
 constexpr int kTurnsUntilIdle = 256;
 constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time that does not fit into 64 bits
 
@@ -46,7 +47,7 @@ struct SdEventLoop::Source : EventSource {
 
     /// call() catches all exceptions of handlers, because libsystemd's C frames cannot pass exceptions on.
     int call() const {
-        const auto kept = handler; // the copy keeps the handler alive, because the handler may end this registration
+        const auto kept = handler; // the copy keeps the handler alive if the handler ends its own registration
         auto& owner = loop;
         owner.handler_ = &kept->target_type();
         try {
@@ -136,7 +137,7 @@ Microseconds SdEventLoop::cpuTime() const { return ThreadCpuClock::now().time_si
 void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
 
 int SdEventLoop::run() {
-    // sd_event_loop() of libsystemd uses the same condition.
+    // The condition of this loop is the same as in sd_event_loop() of libsystemd.
     while (sd_event_get_state(event_) != SD_EVENT_FINISHED)
         if (meter_)
             meteredTurn();

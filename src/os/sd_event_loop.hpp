@@ -21,8 +21,9 @@ class SdEventLoop : public EventLoop {
 public:
     using LogSink = std::function<void(const std::string&)>;
 
-    /// With Meter::On, the loop logs each turn that sleeps in system calls for more than LoopMeter::kTooLong, with the turn's
-    /// handler. Meter::On is for tests, which check that no turn sleeps longer than LoopMeter::kTooLong (os/background.hpp).
+    /// With Meter::On, the loop logs each turn that sleeps in system calls for more than LoopMeter::kTooLong. The log entry names
+    /// the turn's handler. Meter::On is for tests, which check that no turn sleeps longer than LoopMeter::kTooLong
+    /// (os/background.hpp).
     enum class Meter { Off, On };
 
     /// Throws std::system_error if the process has no descriptors left.
@@ -43,7 +44,7 @@ public:
     /// Tells systemd's watchdog regularly that pinfoldd lives, if WatchdogSec= is set.
     void enableWatchdog();
     /// Sets the status with which the loop quits after an exception. If no status is set, the loop continues after an
-    /// exception. While it starts, pinfoldd sets a status, because an exception interrupts the start.
+    /// exception. While pinfoldd starts, it sets a status, because after an exception the start would be incomplete.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }
     /// Runs until quit() is called, and returns the status that was passed to quit().
     int run();

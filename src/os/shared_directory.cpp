@@ -33,7 +33,8 @@ public:
             (void)own.release();
     }
     bool opened() const { return stream_ != nullptr; }
-    /// Returns the next name. Returns nullptr at the end, and also after an error, which sets errno.
+    /// Returns the next name. Returns nullptr at the end of the directory with errno 0, and after an error with the error in
+    /// errno.
     const char* next() {
         while (true) {
             errno = 0;
@@ -52,14 +53,14 @@ private:
 
 using Visit = std::function<Result<void>(int parent, const char* name, const FileStatus& status)>;
 
-/// Walks through a tree, both for the survey and for the removal.
+/// Walks through a directory tree. Both survey() and remove() use Walk.
 struct Walk {
     uid_t uid;
     std::uint64_t device;
     std::filesystem::path path; ///< the path of the entry, for messages only
 
-    /// Calls `visit` for each entry that belongs to the user. Calls `visit` for a directory after the directory's contents. An
-    /// error of `visit` ends the walk.
+    /// Calls `visit` for each entry that belongs to the user. For a directory, calls `visit` only after the calls for everything
+    /// in the directory. An error of `visit` ends the walk.
     Result<void> below(int directory, unsigned depth, std::uint64_t& others, const Visit& visit) const {
         Names names(directory);
         if (!names.opened())

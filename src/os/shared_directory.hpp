@@ -28,8 +28,7 @@ struct DirectoryEntry {
 struct TreeSurvey {
     std::uint64_t size = 0;
     std::uint64_t entries = 0; ///< the number of entries, including the file or directory itself
-    /// The number of mount points and other users' entries. survey() does not look into these entries, and no other figure counts
-    /// them.
+    /// The number of mount points and other users' entries. survey() does not look into such entries, and counts them only here.
     std::uint64_t others = 0;
     /// The time at which the oldest entry was created. The value is unset if the file system does not know the times of all
     /// entries.

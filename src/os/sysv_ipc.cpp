@@ -32,8 +32,8 @@ struct Table {
     const char* file;
     const char* id;
     const char* size;
-    /// Each pair names two columns: the column with the pid of a process, and the column with the time when the process acted
-    /// (0: never).
+    /// Each pair names two columns: the column with the pid of a process, and the column with the time of the process's last
+    /// action. The time 0 means that there was no action.
     std::vector<std::pair<const char*, const char*>> pids;
     std::vector<const char*> used;
 };
@@ -139,14 +139,14 @@ Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was
 /// wait for a thread that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
-/// Removes the object as its owner. As root, the process would need CAP_SYS_ADMIN, because the kernel protects an object from
-/// every user except its owner and creator.
+/// Removes the object as its owner. To remove the object as root, the process would need CAP_SYS_ADMIN, because the kernel
+/// protects an object from every user except its owner and creator.
 template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remove) {
     const auto before = ::geteuid();
     if (!setEffectiveUid(object.uid))
         return failed(object, "seteuid to the owner");
     auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
-    if (!setEffectiveUid(before)) // the kernel permits this change, because `before` is the saved user id
+    if (!setEffectiveUid(before)) // the kernel permits the change back to `before`, because `before` is the saved user id
         return failed(object, "seteuid back");
     return removed;
 }

@@ -21,12 +21,12 @@ struct IpcObject {
     uid_t uid = 0;
     uid_t creator = 0;
     std::uint64_t size = 0; ///< the size of the memory in bytes, the size of the queue in bytes, or the number of semaphores
-    std::uint64_t attachments = 0; ///< how often the shared memory is attached
+    std::uint64_t attachments = 0; ///< how many times processes have the shared memory attached now
     /// Lists the processes that created the object or used it last, as far as the kernel remembers them. For shared memory the
     /// creator is the first process in the list. A process that is not visible in this pid namespace has the number 0. For
     /// semaphores see semaphoreUsers().
     std::vector<pid_t> pids;
-    /// The time at which the object was created, or its settings were last changed, in seconds since 1970.
+    /// The time of the object's creation, or of the last change of its settings, in seconds since 1970.
     std::uint64_t changed = 0;
     /// The time at which a process last used the object, in seconds since 1970. The value is 0 if no process has used the object.
     std::uint64_t used = 0;

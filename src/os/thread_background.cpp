@@ -18,15 +18,17 @@
 namespace pinfold {
 namespace {
 
-// An idle thread waits this long for more work, because jobs end in bursts. To start a thread takes longer than most work.
+// The time for which an idle thread waits for more work before the thread ends. The wait is useful, because jobs end in bursts,
+// and starting a new thread takes longer than most work.
 constexpr std::chrono::seconds kIdle{1};
-// On a busy node a job starts or ends every few milliseconds, and each start and end has a message. To wake a thread for each
-// message takes longer than to write the message. Nobody waits for a message, so the thread collects messages for this time.
+// On a busy node a job starts or ends every few milliseconds, and pinfoldd logs a message for each start and end. Waking a thread
+// for each message takes longer than writing the message. Nobody waits for a message, so the thread of Lane::Journal collects
+// messages for the time kJournalRest.
 constexpr std::chrono::milliseconds kJournalRest{3};
 
 struct Item {
     std::function<void()> work;
-    std::uint64_t id; ///< the number of the call; 0 if the loop's thread has nothing to do after the work
+    std::uint64_t id; ///< identifies the call of run(); 0 if the loop's thread has nothing to do after the work
 };
 
 struct LaneQueue {
@@ -34,7 +36,7 @@ struct LaneQueue {
     std::condition_variable wake;
     std::size_t threads = 0;
     std::size_t idle = 0; ///< the number of idle threads; a thread that was woken counts as idle until it has taken its work
-    bool resting = false; ///< a thread rests and looks for work afterwards, so nobody has to wake it
+    bool resting = false; ///< a thread pauses and looks for work after the pause, so nobody has to wake it
 };
 
 } // namespace
@@ -77,7 +79,7 @@ struct ThreadBackground::Shared {
     std::array<LaneQueue, kLanes> lanes;
     std::deque<std::uint64_t> done;
     bool closed = false;
-    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)}; ///< the counter of the elements in `done`
+    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)}; ///< counts the elements in `done`
 
     void serve(Lane name);
     LaneQueue& laneOf(Lane name) { return lanes[static_cast<std::size_t>(name)]; }
@@ -184,7 +186,8 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     return true;
 }
 
-// Each turn of the loop calls the `then` of one call only. So if one `then` throws, the loop still finishes the other calls.
+// Each turn of the event loop calls the function `then` of only one call of run(). So if a function `then` throws an exception,
+// the event loop still calls the functions `then` of all other calls.
 void ThreadBackground::finishOne() {
     std::uint64_t one = 0;
     if (::read(shared_->event.get(), &one, sizeof one) != sizeof one)

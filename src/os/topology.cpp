@@ -27,14 +27,13 @@ std::optional<std::string> readLine(const path& file) {
     return text;
 }
 
-/// Reads a list of CPUs. Also returns an empty list if the file does not exist, because the list of a NUMA node without CPUs is
-/// empty too.
+/// Reads a list of CPUs. If the file does not exist, the result is an empty list, as for a NUMA node without CPUs.
 CpuList readList(const path& file) {
     auto list = CpuList::parse(readLine(file).value_or(""));
     return list ? *std::move(list) : CpuList();
 }
 
-/// Reads a number. Also returns nullopt for -1, which the kernel writes for a number that it does not know.
+/// Reads a number. Returns nullopt for -1, because the kernel writes -1 if it does not know the number.
 std::optional<unsigned> readNumber(const path& file) {
     const auto number = parseUnsigned(readLine(file).value_or(""));
     if (!number || *number > UINT32_MAX)
@@ -70,14 +69,14 @@ std::map<unsigned, unsigned> readNodes(const path& directory) {
 /// Returns the hyper-threads of the CPU's core, with the CPU itself.
 CpuList readSiblings(const path& directory, unsigned cpu, const CpuList& online) {
     auto siblings = readList(directory / "topology/core_cpus_list");
-    if (siblings.empty()) // Linux before 5.3 does not have the first file
+    if (siblings.empty()) // Linux before 5.3 does not have the file core_cpus_list
         siblings = readList(directory / "topology/thread_siblings_list");
     return siblings.intersected(online).united(CpuList::of({cpu}));
 }
 
 /// Returns the lowest CPU that shares the CPU's L3 cache. If the CPU has no L3 cache, its last-level cache counts instead.
-/// Returns nullopt if the last-level cache belongs to only one core, as on a virtual machine that shows no further caches. If a
-/// cache of only one core counted, each core would have its own cache, and no two cores would be near to each other.
+/// Returns nullopt if the last-level cache belongs to only one core, as on a virtual machine that shows no further caches. If
+/// such a private cache of one core counted, no cores would share a cache, and no two cores would be near to each other.
 std::optional<unsigned> readL3(const path& directory, unsigned cpu, const CpuList& siblings, const CpuList& online) {
     unsigned best = 0;
     path bestCache;

@@ -15,7 +15,8 @@ namespace pinfold {
 struct CpuPlace {
     unsigned cpu = 0;     ///< the number of the CPU, 0 to CpuList::kMaxCpu
     unsigned package = 0; ///< the number of the CPU's package (socket); 0 if the kernel does not know the package
-    /// The lowest online CPU of the core, which identifies the core on the node. The hyper-threads of a core have the same value.
+    /// The lowest online CPU of the core, which identifies the core on the node. All hyper-threads of a core have the same value
+    /// of `core`.
     unsigned core = 0;
     /// The lowest online CPU of the L3 cache, which identifies the cache on the node. Without an L3 cache, the value is the
     /// lowest online CPU of the package.

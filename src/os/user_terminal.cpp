@@ -15,7 +15,8 @@ namespace pinfold {
 namespace {
 
 // The device numbers of terminals are from Documentation/admin-guide/devices.txt.
-/// The major number of virtual consoles, and of serial lines from the minor number kFirstSerial on.
+/// The major device number of virtual consoles and of serial lines. The minor device numbers of serial lines begin at
+/// kFirstSerial.
 constexpr unsigned kTtyMajor = 4;
 constexpr unsigned kFirstSerial = 64;
 constexpr unsigned kFirstPtsMajor = 136;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decides who may log in to the node, and which job a login joins. All functions are pure. The functions write their error
-// messages for the user who wants to log in.
+// Decides who may log in to the node, and which job a login joins. All functions are pure. All error messages are written for the
+// user who wants to log in.
 #pragma once
 
 #include "base/result.hpp"

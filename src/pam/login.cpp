@@ -57,7 +57,7 @@ Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& 
                                                " of job " + key + ", but the login is in " + printable(cgroup, 300)};
 }
 
-/// Makes the outcome for an error that is not a refusal, but means that something is wrong with the node.
+/// Returns the outcome of a login after an error that does not refuse the login, but shows that something is wrong with the node.
 Outcome failed(Phase phase, const Login& login, const PamOptions& options, const Error& failure, std::string toUser) {
     if (login.admitted)
         return {.toLog = who(login) + " is admitted as a member of an admitted group: " + failure.message,
@@ -133,7 +133,7 @@ Outcome openSession(const Login& login, const PamOptions& options, const std::st
     if (jobOf(ownCgroup(), *jobs))
         return {};
     const auto open = openTo(*jobs);
-    // The search takes at most half of the remaining time, so there is time left to join the job.
+    // The search for the origin of the login takes at most half of the remaining time, so there is time left to join the job.
     const auto origin = open.size() > 1 ? originOf(login.connection, open, Deadline(deadline.remaining() / 2)) : std::nullopt;
     const auto key = chooseJob(*jobs, origin, options.denySeveral, login.node);
     if (key)

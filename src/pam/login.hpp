@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does the work of the PAM module's two phases, without calls of PAM.
+// Does the work of the two phases of the PAM module. The functions of login.hpp do not call PAM.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,8 +16,8 @@
 
 namespace pinfold::pam {
 
-/// kPhaseTime is the time limit of a PAM phase. This limit is longer than a healthy pinfoldd needs, and short enough for a user
-/// who waits at a prompt.
+/// kPhaseTime is the time limit of a PAM phase. The limit is longer than the time that a healthy pinfoldd needs for its answers,
+/// and short enough for a user who waits at a prompt.
 constexpr Microseconds kPhaseTime = 2s;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;

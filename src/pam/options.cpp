@@ -22,7 +22,8 @@ std::optional<std::vector<std::string>> namesIn(std::string_view list) {
     return names;
 }
 
-/// Sets `isOther` to false for the word `usual`, and to true for the word `other`. Returns false if the value is another word.
+/// Sets `isOther` to false if `value` is the word `usual`, and to true if `value` is the word `other`. Returns false if `value`
+/// is neither of the two words.
 bool choose(std::string_view value, std::string_view usual, std::string_view other, bool& isOther) {
     isOther = value == other;
     return isOther || value == usual;

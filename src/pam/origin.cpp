@@ -40,7 +40,7 @@ std::vector<std::string> words(std::string_view line) {
 /// Returns the address in the kernel's form: units of 32 bits in hexadecimal, each in this machine's byte order. Returns an
 /// empty text if `address` is not an address.
 std::string hexAddress(std::string address) {
-    // In a link-local address '%' and the interface follow the address.
+    // A link-local address may end with '%' and the name of an interface.
     address.resize(std::min(address.find('%'), address.size()));
     std::array<std::uint32_t, 4> parts{};
     const bool v6 = address.find(':') != std::string::npos;

@@ -20,11 +20,11 @@ namespace {
 struct Advice {
     std::string_view sign;
     ErrorCode code;
-    std::string_view text; ///< may name {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
+    std::string_view text; ///< the advice, which may contain {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
 };
 
-// The first sign that is in the message decides. In OpenSSL's messages, "alert" means what the server says about this program's
-// certificate.
+// If a message contains several signs, the first of these signs in kAdvice decides. In OpenSSL's messages, the word "alert" means
+// that the server complains about this program's certificate.
 constexpr std::array kAdvice{
     Advice{
         "alert certificate expired", ErrorCode::Denied,

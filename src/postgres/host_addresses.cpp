@@ -15,7 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// A question to the name servers, which a thread of glibc asks. The question must stay in memory until the thread has finished.
+/// Holds a question that a thread of glibc asks the name servers. The question must stay in memory until the thread of glibc has
+/// finished.
 struct Question {
     std::string host;
     addrinfo hints{};
@@ -62,7 +63,7 @@ Result<std::vector<std::string>> hostAddresses(const std::string& host, const De
     }
     if (state == EAI_INPROGRESS) {
         if (::gai_cancel(&question->block) != EAI_CANCELED)
-            (void)question.release(); // glibc's thread still writes to the question
+            (void)question.release(); // glibc's thread still writes to the question, so nobody may free the question
         return Error{ErrorCode::TimedOut,
                      fmt::format("the name servers did not give the address of '{}' in time; check /etc/resolv.conf",
                                  printable(host, 300))};

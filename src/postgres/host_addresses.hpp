@@ -10,7 +10,7 @@
 namespace pinfold {
 
 /// Returns the addresses of a host in numeric form, at least one address. libpq must not look up the name, because libpq would
-/// wait for the name servers without a time limit. Errors: Unreachable if the name has no address, and TimedOut.
+/// wait for the name servers without a time limit. Fails with Unreachable if the name has no address, or with TimedOut.
 Result<std::vector<std::string>> hostAddresses(const std::string& host, const Deadline& deadline);
 
 } // namespace pinfold

@@ -21,16 +21,16 @@ struct ResultCloser {
 using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
 // Each host that connects as a role may change the default settings of the role, and all other hosts with this role then get the
-// changed settings. A host that was taken over must not be able to stop the other hosts in this way. So each connection sets
-// fixed values for the settings that matter.
+// changed settings. A host that an attacker has taken over must not be able to stop the other hosts by changing these default
+// settings. So each connection sets fixed values for the settings that matter.
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
                                   " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
                                   " -c search_path=pg_catalog -c DateStyle=ISO -c TimeZone=UTC -c IntervalStyle=postgres";
 
 /// Returns the parameters of the connection for PQconnectStartParams(), without the parameters that have an empty value. Because
-/// libpq gets the address, it does not ask the name servers. It still compares the name of the host with the server's
-/// certificate.
+/// libpq gets the address of the host, libpq does not ask the name servers. But libpq still compares the name of the host with
+/// the server's certificate.
 std::vector<std::pair<const char*, std::string>> connectParameters(const PostgresServer& server, const std::string& address) {
     std::vector<std::pair<const char*, std::string>> list{
         {"host", server.host},       {"hostaddr", address},     {"port", std::to_string(server.port)},
@@ -60,7 +60,7 @@ pg_conn* startConnect(const PostgresServer& server, const std::string& address) 
     return ::PQconnectStartParams(names.data(), values.data(), 0);
 }
 
-/// Waits for the connection's socket. Returns the events that happened, and 0 if the deadline has passed.
+/// Waits for `events` on the connection's socket. Returns the events that happened, or 0 if the deadline has passed.
 short waitFor(const pg_conn* connection, short events, const Deadline& deadline) {
     pollfd socket{::PQsocket(connection), events, 0};
     while (!deadline.passed())
@@ -84,7 +84,7 @@ PostgresRows rowsOf(const PGresult* result) {
     return out;
 }
 
-/// Returns the code for an SQLSTATE (reference: appendix A of PostgreSQL's manual).
+/// Returns the ErrorCode that corresponds to an SQLSTATE (reference: appendix A of PostgreSQL's manual).
 ErrorCode codeOf(std::string_view sqlState) {
     if (sqlState.starts_with("28") || sqlState == "42501")
         return ErrorCode::Denied;
@@ -121,7 +121,8 @@ Result<PostgresConnection> PostgresConnection::connectTo(const PostgresServer& s
     Handle handle(startConnect(server, address));
     if (!handle)
         return Error{ErrorCode::Internal, fmt::format("cannot connect to {}: there is not enough memory", serverName(server))};
-    // With this verbosity, the message of a failed connection contains the SQLSTATE. libpq has no function that returns it.
+    // With PQERRORS_VERBOSE, the message of a failed connection contains the SQLSTATE. libpq has no function that returns the
+    // SQLSTATE of a failed connection.
     ::PQsetErrorVerbosity(handle.get(), PQERRORS_VERBOSE);
     ::PQsetNoticeProcessor(
         handle.get(), [](void*, const char*) {}, nullptr);
@@ -190,7 +191,8 @@ Result<void> PostgresConnection::await(const Deadline& deadline) {
             return lost();
         if (unsent == 0 && ::PQisBusy(handle_.get()) == 0)
             return {};
-        // The server's answer is read while the statement is being sent, because a server whose answer is not read stops reading.
+        // The loop reads the server's answer even while it still sends the statement, because the server stops reading the
+        // statement if nobody reads its answer.
         if (auto exchanged = exchange(static_cast<short>(unsent ? POLLIN | POLLOUT : POLLIN), deadline); !exchanged)
             return exchanged;
     }

@@ -19,14 +19,14 @@ namespace pinfold {
 /// Says where a PostgreSQL server is, and as which user this program connects. For each empty member, the default of libpq
 /// applies.
 struct PostgresServer {
-    /// The name of a host, or an absolute path of the directory of the server's socket. The connection to a host always has TLS,
-    /// and the server's certificate must be for this name.
+    /// The name of a host, or an absolute path of the directory of the server's socket. A connection to a host always has TLS,
+    /// and the server's certificate must contain the name of the host.
     std::string host;
     std::uint16_t port = 5432;
     std::string database;
     std::string user;
     std::string certificate; ///< the file of this program's own certificate
-    std::string key;         ///< the file of its private key
+    std::string key;         ///< the file of the private key for `certificate`
     std::string ca;          ///< the file of the CA that signed the server's certificate
     std::string applicationName;
 
@@ -35,20 +35,21 @@ struct PostgresServer {
 
 struct PostgresRows {
     std::vector<std::string> columns;
-    std::vector<std::vector<std::optional<std::string>>> rows; ///< as texts; nullopt is NULL
+    std::vector<std::vector<std::optional<std::string>>> rows; ///< each value as a text; nullopt stands for NULL
 };
 
 /// Holds a connection to PostgreSQL. No call waits longer than its time limit. Times are in UTC and in ISO format. Statements
 /// must name the schema of each table.
 class PostgresConnection {
 public:
-    /// Connects to the server. Errors: ConfigInvalid (a certificate or a key cannot be used), Denied (the server refuses the
-    /// certificate or the user), TimedOut, and otherwise Unreachable. The message says what to do.
+    /// Connects to the server. Fails with ConfigInvalid (a certificate or a key cannot be used), with Denied (the server refuses
+    /// the certificate or the user), with TimedOut, and otherwise with Unreachable. The message of the error says what to do.
     static Result<PostgresConnection> connect(const PostgresServer& server, Microseconds timeout);
 
-    /// Runs one statement with the parameters $1, $2 and so on; nullopt is NULL. A parameter ends at its first NUL byte.
-    /// Errors: Unreachable (the connection is lost), TimedOut (the connection is closed; the server may still finish the
-    /// statement), Denied (SQLSTATE 28xxx and 42501), and otherwise Internal with the server's message.
+    /// Runs one statement with the parameters $1, $2 and so on; nullopt stands for NULL. A parameter ends at its first NUL byte.
+    /// Fails with Unreachable if the connection is lost, and with Denied for the SQLSTATEs 28xxx and 42501. After the error
+    /// TimedOut, the connection is closed, but the server may still finish the statement. All other errors are Internal, with the
+    /// server's message.
     Result<PostgresRows> run(const std::string& sql, const std::vector<std::optional<std::string>>& parameters,
                              Microseconds timeout);
 
@@ -70,14 +71,14 @@ private:
     /// Connects to one address of the server.
     static Result<PostgresConnection> connectTo(const PostgresServer& server, const std::string& address,
                                                 const Deadline& deadline);
-    /// `sent` says whether libpq has taken the statement.
+    /// `sent` says whether libpq has accepted the statement.
     Result<PostgresRows> finish(bool sent, const Deadline& deadline);
     Result<void> await(const Deadline& deadline);
     Result<void> exchange(short events, const Deadline& deadline);
     Error statementFailed(const pg_result* result);
     Error lost();
 
-    Handle handle_; ///< null after a timeout and after the connection was lost
+    Handle handle_; ///< the connection of libpq; null after a time-out or a loss of the connection
     std::string sqlState_;
 };
 

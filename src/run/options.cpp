@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kFirstLong = 256; // long options have numbers from kFirstLong on, which are larger than all characters
+constexpr int kFirstLong = 256; // the number of the first long option, higher than the code of every character
 
 /// Holds pinfold-run's options in the form that getopt_long(3) needs.
 class GetoptTable {
@@ -49,8 +49,8 @@ bool underOurName(const char* name) {
     return path.substr(path.rfind('/') + 1) == "pinfold-run";
 }
 
-/// Refuses options that exclude each other. A role other than Job must not have limits, because the job got its limits when it
-/// was created or opened.
+/// Refuses options that exclude each other. Unless the role is Job, the options must not contain limits, because the job got its
+/// limits when it was created or opened.
 Result<void> consistent(const RunOptions& options) {
     if (options.role == WrapperRole::Job)
         return {};

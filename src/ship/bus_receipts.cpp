@@ -22,7 +22,7 @@ Result<void> BusReceipts::connect() {
             return bus.error();
         bus_ = *std::move(bus);
     }
-    // A call to a name without an owner would start pinfoldd.
+    // A call to the bus name kBusName would start pinfoldd if no program owned the name.
     const auto runs = bus_->hasOwner(kBusName);
     if (!runs)
         return runs.error();

@@ -8,14 +8,14 @@
 
 namespace pinfold {
 
-/// Holds what pinfold-ship needs to know about the node's own certificate. pinfold-ship does not check the certificate: OpenSSL
-/// does so when libpq connects.
+/// Holds what pinfold-ship needs to know about the node's own certificate. pinfold-ship does not check the certificate, because
+/// OpenSSL checks the certificate when libpq connects.
 struct Certificate {
     std::string name;   ///< the common name (CN), which is the name of the node in the archive
     RealTime expires{}; ///< the certificate is not valid after this time
 };
 
-/// Reads the first certificate of a PEM file. Error: ConfigInvalid, with a message that says what to do.
+/// Reads the first certificate of a PEM file. Fails with ConfigInvalid, and the message of the error says what to do.
 Result<Certificate> readCertificate(const std::string& file);
 
 } // namespace pinfold

@@ -7,21 +7,23 @@
 
 namespace pinfold {
 
-/// Decides when pinfold-ship sends the next lot. Thousands of nodes send to one archive. Many nodes may start, or lose the
-/// archive, in the same second. So Schedule spreads all times at random.
+/// Decides when pinfold-ship sends the next lot of receipts. Thousands of nodes send receipts to one archive. Many nodes may
+/// start, or lose the connection to the archive, in the same second. So Schedule spreads the times of sending at random.
 class Schedule {
 public:
-    static constexpr Microseconds kFirst = 2s;       ///< the longest time from the start to the first lot
+    static constexpr Microseconds kFirst = 2s;       ///< the longest time from the start to the first lot of receipts
     static constexpr Microseconds kLongest = 60s;    ///< the longest time for which a receipt waits if the archive answers
-    static constexpr Microseconds kHeartbeat = 5min; ///< the longest time from one lot to the next, with or without receipts
+    static constexpr Microseconds kHeartbeat = 5min; ///< the longest time from one lot to the next, even without new receipts
     static constexpr Microseconds kLeastRetry = 1s;
     static constexpr Microseconds kMostRetry = 10min;
-    static constexpr Microseconds kMostLocalRetry = 30s; ///< for failures of pinfoldd, which serves only this node
+    /// The longest pause after failures of pinfoldd. The pause is shorter than kMostRetry, because pinfoldd serves only this
+    /// node.
+    static constexpr Microseconds kMostLocalRetry = 30s;
 
     /// `random` returns numbers from 0 to 1.
     Schedule(BootTime now, std::function<double()> random);
 
-    /// Call waiting() when receipts wait. The next lot is then due after at most kLongest.
+    /// Call waiting() when receipts wait to be sent. After this call, the next lot is due within kLongest.
     void waiting(BootTime now);
     /// Call urgent() when receipts wait that should be sent at once.
     void urgent(BootTime now);
@@ -29,7 +31,7 @@ public:
     void succeeded(BootTime now, bool more);
     /// Call failed() when a lot could not be sent. The time until the next try doubles with each failure, up to `most`.
     void failed(BootTime now, Microseconds most = kMostRetry);
-    /// Call retry() when something that failed may work again. The next try is then due at once.
+    /// Call retry() when something that failed may work again. After a call of retry(), the next try is due at once.
     void retry(BootTime now);
 
     /// Returns the time at which the next lot is due.

@@ -12,7 +12,8 @@
 
 namespace pinfold {
 
-/// Reacts to the events of pinfoldd, and sends a lot when it is due. Shipper does not wait: the caller waits until next().
+/// Reacts to the events of pinfoldd, and sends a lot of receipts when the lot is due. Shipper does not wait: the caller waits
+/// until the time that next() returns.
 class Shipper {
 public:
     /// The time for which Shipper collects events before it asks pinfoldd whether a failed job is among the new receipts.
@@ -30,13 +31,14 @@ public:
     explicit Shipper(Parts parts) : parts_(std::move(parts)) {}
 
     void heard(const Event& event);
-    /// Call busLost() when the connection to the bus was lost, or cannot be made. From then on, Shipper may miss events.
+    /// Call busLost() when the connection to the bus was lost, or cannot be made. After a call of busLost(), Shipper may miss
+    /// events of pinfoldd.
     void busLost(const Error& error);
     /// Call busFound() when the connection to the bus works.
     void busFound();
     /// Does the work that is due.
     void turn();
-    /// Returns the time at which turn() has something to do.
+    /// Returns the next time at which turn() has work to do.
     BootTime next() const;
 
 private:
@@ -44,7 +46,7 @@ private:
 
     Parts parts_;
     std::optional<BootTime> look_;
-    bool hearing_ = false; ///< pinfold-ship gets the events of pinfoldd
+    bool hearing_ = false; ///< true while pinfold-ship gets the events of pinfoldd
 };
 
 } // namespace pinfold

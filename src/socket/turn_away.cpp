@@ -18,19 +18,21 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
-// The queue of the wrapper's socket has kMostAtOnce places. If more connections come, systemd starts pinfoldd again.
+// The queue of the wrapper's socket has room for kMostAtOnce connections. If more connections than that come, systemd starts
+// pinfoldd again for the other connections.
 constexpr std::size_t kMostAtOnce = 4096;
 
-/// Returns true if the request comes from an older wrapper. An older wrapper ends at any answer, even if processes of its job
-/// are left. So turnAway() sends no answer to an older wrapper. When the connection closes, the wrapper asks again.
+/// Returns true if the request comes from an older wrapper. An older wrapper ends when it gets any answer, even if processes of
+/// its job are left. So turnAway() sends no answer to an older wrapper. When pinfoldd ends and the connection closes without an
+/// answer, the older wrapper asks again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
     const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
     return end && !end->toldOfRefusal;
 }
 
-/// Waits until the request has come. If pinfoldd closed the connection before it read the request, the kernel would reset the
-/// connection and the answer would be lost.
+/// Waits until the wrapper's request has come. If pinfoldd closed the connection before it read the request, the kernel would
+/// reset the connection and the answer would be lost.
 void waitForRequest(int socket, steady_clock::time_point deadline) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - steady_clock::now());
     pollfd asked{socket, POLLIN, 0};
@@ -50,8 +52,8 @@ void answer(int socket, const Error& why) {
 } // namespace
 
 void turnAway(int listener, const Error& why) {
-    // The sockets stay open until the process ends. A close of a descriptor that nobody has received may linger, but the end of
-    // a process does not wait for a lingering close.
+    // The sockets stay open until the process ends. Closing a socket also closes the descriptors in it that nobody has received,
+    // and this may take long. But the end of a process does not wait until these descriptors are closed.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

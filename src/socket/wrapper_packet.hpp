@@ -17,7 +17,7 @@ struct WrapperPacket {
     std::string text; ///< the text of the packet; empty if the other end is closed
     std::vector<ForeignFd> fds;
     bool cut = false;     ///< the packet was longer than the buffer, or had more descriptors than a request may have
-    bool lacking = false; ///< pinfoldd had no free descriptor for a descriptor that came with the packet
+    bool lacking = false; ///< pinfoldd had no free descriptors, and so lost a descriptor of the packet
 };
 
 /// Accepts the next connection in the queue. If there is no connection, or the connection cannot be accepted, the result is
@@ -27,8 +27,8 @@ UniqueFd acceptWrapper(int listener);
 /// Receives a packet. Returns nullopt if no packet has come yet.
 std::optional<WrapperPacket> receiveWrapperPacket(int socket);
 
-/// Sends the reply. Ignores errors, because the peer gets only one packet. If the peer cannot receive the packet, the peer is
-/// gone.
+/// Sends the reply, and ignores errors. The reply is the only packet that the peer gets, so if the peer cannot receive the reply,
+/// the peer is gone.
 void sendWrapperReply(int socket, const Result<WrapperReply>& reply);
 
 } // namespace pinfold

@@ -67,10 +67,10 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
 /// Returns true if the socket's queue contains no message with descriptors, and no more messages can come.
 bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
-    constexpr int kMostMessages = 4; // each connection carries only one message, even in a flood of connections
+    constexpr int kMostMessages = 4; // even in a flood of connections, there is usually only one message for each connection
     (void)::shutdown(socket, SHUT_RD);
-    // With SO_PASSCRED, each message, even an empty one, comes with its sender's credentials. The credentials fill `control`,
-    // so a descriptor does not fit (MSG_CTRUNC).
+    // With SO_PASSCRED, each message, even an empty one, comes with its sender's credentials. The credentials fill the buffer
+    // `control`, so there is no room for a descriptor, and the kernel sets MSG_CTRUNC.
     (void)::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &kOn, sizeof kOn);
     for (int i = 0; i <= kMostMessages; ++i) {
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};
@@ -93,8 +93,8 @@ void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
         closer.close(peer, std::move(socket));
 }
 
-/// Returns the descriptor if it is a pidfd. The core opens and closes descriptors in the event loop's thread. So takePidfd()
-/// accepts only pidfds, because a pidfd closes at once.
+/// Returns the descriptor if it is a pidfd. The core opens and closes descriptors in the event loop's thread, which must not
+/// wait. So takePidfd() accepts only pidfds, because a pidfd can be closed without a wait.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
@@ -125,7 +125,7 @@ struct WrapperSocket::Connection {
     UniqueFd socket;
     Caller caller;
     DescriptorCloser& closer;
-    std::shared_ptr<void> counted; ///< counts the connection of an ordinary user; null for an admin
+    std::shared_ptr<void> counted; ///< counts the connection if its user is an ordinary user; null for an admin
     EventHandle readable;
     EventHandle patience;
 };
@@ -209,7 +209,7 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     });
     if (!caller.admin)
         connection->patience = parts_.loop.after(kSilence, [this, place] {
-            // `gone` keeps the connection until the end of this function, because the connection owns the function.
+            // The connection owns this function, so `gone` keeps the connection alive until the function ends.
             const auto gone = *place;
             silent_.erase(place);
         });

@@ -24,9 +24,9 @@ namespace {
 constexpr Microseconds kCreatePatience = 90s;
 constexpr Microseconds kSuspendPatience = 2s;
 constexpr Microseconds kRetryInterval = 100ms;
-// If pinfoldd cannot run, each attempt starts a pinfoldd that ends again, so attempts must be rare. A restarted pinfoldd waits
-// only ten seconds for a supervisor's report about a job's end. So the time between two attempts must be shorter than ten
-// seconds.
+// If pinfoldd cannot run, each attempt to connect starts a pinfoldd that ends again, so attempts must be rare. A restarted
+// pinfoldd waits only ten seconds for a supervisor's report about a job's end. So the time between two attempts must be shorter
+// than ten seconds.
 constexpr Microseconds kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
 // If no program listens on the socket, pinfold-run waits only as long as a restart takes.
@@ -48,8 +48,8 @@ bool trusted(int socket) {
 
 Result<UniqueFd> connectTo(const std::string& path) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    // If the socket's queue is full, pinfold-run waits until there is room. If pinfold-run tried again later, other wrappers
-    // could always come first in a flood of wrappers.
+    // If the socket's queue is full, pinfold-run waits until there is room in the queue. If pinfold-run gave up and tried again
+    // later, other wrappers could always come first in a flood of wrappers.
     const timeval inLine{.tv_sec = 0, .tv_usec = kInLine};
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};
@@ -139,9 +139,9 @@ void DaemonLink::attempt() {
 }
 
 void DaemonLink::receive() {
-    // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would be 64 KiB of the
-    // stack, and the decoder would use the stack below the buffer. A supervisor never needs these pages again, but would keep
-    // them as long as its job runs.
+    // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would take 64 KiB of the
+    // stack, and the decoder would use the stack below the buffer. A supervisor would never need these pages of the stack again,
+    // but would keep the pages as long as its job runs.
     const auto length = ::recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;

@@ -17,7 +17,7 @@
 
 namespace pinfold {
 
-/// Holds the time limits of a wait for a caller that must not hang.
+/// Holds the time limits for a caller that must not hang while it waits for pinfoldd's answer.
 struct Patience {
     Microseconds untilRead = kForever;     ///< limits the time until pinfoldd reads the request
     Microseconds untilAnswered = kForever; ///< limits the whole wait
@@ -42,14 +42,14 @@ public:
     /// Repeats the request until pinfoldd answers, even if pinfoldd does not run for a long time. The error is Unreachable if
     /// pinfoldd refuses to start.
     void end(WrapperEnd request);
-    /// Asks for at most two seconds, because the caller handles a signal only after the answer.
+    /// Waits at most two seconds for the answer, because the caller handles a signal only after the answer.
     void suspend(const WrapperSuspend& request);
     void list(const WrapperList& request, Microseconds patience);
     /// The argument `process` is a pidfd.
     void adopt(const WrapperAdopt& request, int process, Microseconds patience);
 
-    /// Does everything that is possible without waiting. Returns the outcome if there is one: pinfoldd's answer, Unreachable,
-    /// or why pinfoldd refuses.
+    /// Does everything that is possible without waiting. Returns the outcome of the request if there is one: pinfoldd's answer,
+    /// the error Unreachable, or the error with which pinfoldd refuses the request.
     std::optional<Result<WrapperReply>> advance();
 
     /// Waits for the outcome, for a caller that watches no other descriptors. Fails with the error in the answer, or with

@@ -45,7 +45,7 @@ void warnInJournal(const std::string& fields) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, "/run/systemd/journal/socket", sizeof address.sun_path - 1);
-    // The code ignores an error of sendto(2). If there is no journal, the line from say() is enough.
+    // The code ignores an error of sendto(2). If there is no journal, the line that say() writes to standard error is enough.
     (void)!::sendto(socket.get(), fields.data(), fields.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
                     sizeof address);
 }

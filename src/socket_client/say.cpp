@@ -34,8 +34,8 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
         pollfd room{fd, POLLOUT, 0};
         if (::poll(&room, 1, deadline.remainingMs()) <= 0)
             return;
-        // A pipe that has room takes PIPE_BUF bytes at once. The code cannot use O_NONBLOCK, because O_NONBLOCK affects all
-        // processes that share the descriptor.
+        // If poll(2) reports that a pipe has room, the pipe takes PIPE_BUF bytes without a wait. The code cannot use O_NONBLOCK,
+        // because O_NONBLOCK affects all processes that share the descriptor.
         const auto written = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written <= 0)
             return;

@@ -33,8 +33,8 @@ public:
     void vacuum(const Retention& retention, RealTime now, std::size_t maxRows, Reply<Vacuumed> reply);
     /// Calls History::live() when all earlier calls of write() are done. Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
-    /// Calls History::list(), and does not wait for earlier calls of write() and vacuum(). Errors: Internal; Busy if
-    /// too many queries wait.
+    /// Calls History::list(), and does not wait for earlier calls of write() and vacuum(). Fails with Busy if too many queries
+    /// wait, or with Internal.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
 
     /// Calls History::profile() in the same way as list().
@@ -61,7 +61,7 @@ private:
     Background& background_;
     std::shared_ptr<Writer> writer_;
     std::shared_ptr<Readers> readers_;
-    std::shared_ptr<AsyncHistory*> self_; ///< completions use the pointer, which is null when the AsyncHistory no longer exists
+    std::shared_ptr<AsyncHistory*> self_; ///< callbacks use this pointer; it is null when the AsyncHistory no longer exists
 };
 
 } // namespace pinfold

@@ -16,8 +16,8 @@ using sqlite::Statement;
 using sqlite::Transaction;
 
 // At most 32 schedulers have their own rows in the table `kinds`. Users choose the scheduler's name, and every query looks at
-// each kind, so the number of kinds must have a limit. Receipts of all further schedulers share the kinds with the empty
-// scheduler name ''.
+// each row of `kinds`, so the number of these rows must have a limit. Receipts of all further schedulers share the kinds with the
+// empty scheduler name ''.
 constexpr const char* kAddKind =
     "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
     " CASE WHEN :scheduler IN (SELECT scheduler FROM kinds)"
@@ -28,8 +28,8 @@ constexpr const char* kKindOfReceipt =
     "(SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND outcome = :outcome"
     " AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1)";
 
-// The second part of max() is for rows that somebody else has added. If the number of a new receipt were in use, sqlite would
-// ignore the receipt.
+// The second argument of max() is necessary if another program has added rows to the table `receipts`. If the number of a new
+// receipt were already in use, sqlite would not add the receipt.
 constexpr const char* kAddReceipt =
     "INSERT OR IGNORE INTO receipts (number, id, key, uid, ended, receipt, kind)"
     " VALUES ((SELECT max(last, coalesce((SELECT max(number) FROM receipts), 0)) + 1 FROM numbering),"
@@ -41,8 +41,8 @@ constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, 
 
 constexpr const char* kStored = "SELECT receipt, number FROM receipts WHERE id = :id";
 
-// A job that already has its receipt gets no row in `live`. After a restart of pinfoldd, the request for the row may come later
-// than the receipt.
+// A job that already has its receipt gets no row in `live`. After a restart, pinfoldd may ask for a job's row in `live` when the
+// job's receipt is already stored.
 constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, started, boot, receipt)"
                                  " SELECT :id, :key, :uid, :started, :boot, :receipt"
                                  " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)";
@@ -153,7 +153,7 @@ Result<Receipt> History::Impl::add(const Receipt& receipt) const {
     auto known = find(receipt.id);
     if (!known)
         return known.error();
-    return *known ? **std::move(known) : asStored; // a damaged receipt stays, and the job's end goes on
+    return *known ? **std::move(known) : asStored; // a damaged receipt stays in the table, and is not an error of add()
 }
 
 Result<void> History::Impl::amend(const LateReport& report) const {
@@ -162,7 +162,7 @@ Result<void> History::Impl::amend(const LateReport& report) const {
         return found.error();
     if (!*found || !pinfold::amend(**found, report.exit))
         return {};
-    (*found)->sequence.reset(); // the JSON text has no number, because the row has a column for the number
+    (*found)->sequence.reset(); // the JSON text does not contain the sequence, because the row has a column for it
     (*found)->epoch.reset();
     bindKind(addKind, **found);
     if (auto done = addKind.finish(); !done)

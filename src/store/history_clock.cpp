@@ -15,7 +15,7 @@ constexpr const char* kStore = "INSERT OR REPLACE INTO clock (row, boot_id, boot
 
 struct LastLook {
     RealTime real{};
-    Microseconds elapsed{}; ///< the minimum time for which the node has been up since the last call
+    Microseconds elapsed{}; ///< the time since the last call for which the node was certainly up
     Microseconds agreed{};  ///< how long the clock and CLOCK_BOOTTIME had agreed at the last call
 };
 

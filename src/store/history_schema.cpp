@@ -24,7 +24,7 @@ constexpr int kWriterBusyTimeoutMs = 10'000;
 // rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. The reuse of free pages
 // is enough to keep the file within its limit. With synchronous = FULL a transaction is on the disk when the commit returns.
 // The cache is small, because pinfoldd mostly adds rows. A migration or a slow reader can make the log long. With
-// journal_size_limit, sqlite shortens the log as soon as sqlite starts the log from its beginning again.
+// journal_size_limit, sqlite shortens the log when sqlite begins to overwrite the log from its start.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"
                                   "PRAGMA journal_mode = WAL;"
                                   "PRAGMA synchronous = FULL;"
@@ -55,7 +55,8 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " id TEXT PRIMARY KEY, key TEXT NOT NULL, uid INTEGER NOT NULL, started INTEGER NOT NULL,"
                               " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;";
 
-// The receipts of an older pinfold keep their numbers. by_owner is ordered by number within a user, for ReceiptFilter::after.
+// The receipts of an older pinfold keep their numbers. In the index by_owner, the receipts of each user are ordered by number, as
+// ReceiptFilter::after needs them.
 constexpr const char* kNumbering = "CREATE TABLE numbering ("
                                    " row INTEGER PRIMARY KEY CHECK (row = 1), epoch TEXT NOT NULL, last INTEGER NOT NULL);"
                                    "INSERT INTO numbering (row, epoch, last)"
@@ -68,8 +69,8 @@ constexpr const char* kProfiles = "CREATE TABLE profiles (number INTEGER PRIMARY
 constexpr const char* kVersion = "PRAGMA user_version = 5;";
 
 // Reading a million JSON texts takes long, even if each text is read only once. So fillKinds() inserts all kinds that may
-// occur, and kDropUnusedKinds deletes the kinds that do not occur. Only the most frequent schedulers get their own kinds, up to
-// the limit of add(). The result '?' is for JSON texts that cannot be read.
+// occur, and kDropUnusedKinds deletes the kinds that do not occur. Only the 32 most frequent schedulers get their own kinds,
+// because add() has the same limit. The result '?' is for JSON texts that cannot be read.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -125,8 +126,8 @@ std::string ddl(std::uint64_t from) {
 
 /// Returns the number of the file's schema, or 0 if the file has no tables.
 Result<std::uint64_t> schemaOf(sqlite3* db) {
-    // A file may have tables but no schema number, because pinfold wrote the number in another transaction, after the tables of
-    // schema 1.
+    // A file of schema 1 may have tables but no schema number, because pinfold created the tables in one transaction, and wrote
+    // the schema number in a later transaction.
     return sqlite::queryNumber(db, "SELECT max(user_version, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'receipts'))"
                                    " FROM pragma_user_version");
 }

@@ -22,16 +22,16 @@ constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
                                       " (SELECT number FROM receipts INDEXED BY by_uid"
                                       " WHERE uid = :uid AND number <= :last ORDER BY ended, number LIMIT :limit)";
 
-// The query counts receipts and not bytes, because a receipt has a maximum size. To count receipts, sqlite needs only the
-// index.
+// The query counts receipts and not bytes. The count is exact enough, because no receipt is larger than the maximum size of a
+// receipt. To count receipts, sqlite needs only the index.
 constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid WHERE number <= :last"
                                       " GROUP BY uid ORDER BY count(*) DESC, uid LIMIT 1), 0)";
 
 constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
                                " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
 
-/// If a job ended at the returned time or earlier, the receipt of the job is too old to keep. Returns nullopt if no receipt is
-/// too old.
+/// Returns a time: the receipts of all jobs that ended at this time or earlier are too old to keep. Returns nullopt if no receipt
+/// is too old.
 std::optional<RealTime> tooOldUntil(const Retention& retention, RealTime now) {
     if (!retention.maxAge || now.time_since_epoch() <= *retention.maxAge)
         return std::nullopt;
@@ -102,9 +102,9 @@ private:
         return fromUsec<RealTime>(*oldest) <= *tooOldUntil_;
     }
 
-    /// Removes receipts with a sequence of at most `last`, and returns their number. Receipts that are too old go first. Then go
-    /// the oldest receipts of the user who has the most receipts, so a user who fills the history does not cause the removal of
-    /// other users' receipts.
+    /// Removes receipts with a sequence of at most `last`, and returns how many receipts it has removed. Receipts that are too
+    /// old are removed first. The next receipts to be removed are the oldest receipts of the user who has the most receipts. So a
+    /// user who fills the history does not cause the removal of other users' receipts.
     Result<std::uint64_t> removeUpTo(std::uint64_t last, std::uint64_t bytes, std::uint64_t limit) const {
         if (tooOldUntil_) {
             removeOld_.bind(":until", *tooOldUntil_);
@@ -162,8 +162,8 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
         return vacuum.error();
     if (auto shrunk = vacuum->shrink(maxRows, done); !shrunk)
         return shrunk.error();
-    // A receipt or a profile is seldom larger than a page. So two pages for each row are enough for the receipts that this call
-    // of vacuum() has removed, and for some older free pages.
+    // A receipt or a profile is seldom larger than a page. So with two pages for each of `maxRows` rows, sqlite frees the pages
+    // of all receipts that this call of vacuum() has removed, and some older free pages.
     if (auto freed = sqlite::run(db, "PRAGMA incremental_vacuum(" + std::to_string(2 * maxRows) + ")"); !freed)
         return freed.error();
     const auto bytes = bytesInUse(db);
@@ -173,7 +173,8 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
     return done;
 }
 
-// To count the rows, sqlite would read the whole index, and the caller wants the number every few minutes.
+// Calculates the number of unsent receipts from their sequences. To count the rows, sqlite would have to read the whole index,
+// and the caller asks for the number every few minutes.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile) {
     auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
     if (!first)

@@ -16,7 +16,7 @@ namespace pinfold {
 struct SentPosition {
     std::string epoch;          ///< the epoch of the history
     std::uint64_t sequence = 0; ///< all receipts of the epoch up to this sequence are in the archive
-    RealTime time{};            ///< when pinfold-ship learned this from the archive
+    RealTime time{};            ///< the time at which pinfold-ship learned this sequence from the archive
 
     bool operator==(const SentPosition&) const = default;
 };
@@ -25,10 +25,11 @@ struct SentPosition {
 std::string encode(const SentPosition& sent);
 
 /// Reads the file, which may block on a disk. Returns nullopt if the file is not a regular file of at most 4 KiB with a
-/// position. In this case no receipt counts as sent.
+/// position. Without a position, no receipt counts as sent.
 std::optional<SentPosition> readSentPosition(const std::filesystem::path& file);
 
-/// Returns the highest sequence of the epoch that is in the archive, or 0 if the file does not say it for this epoch.
+/// Returns the highest sequence of the epoch that is in the archive according to the file, or 0 if the file has no position of
+/// this epoch.
 std::uint64_t sentOf(const std::filesystem::path& file, const std::string& epoch);
 
 } // namespace pinfold

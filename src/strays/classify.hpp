@@ -14,15 +14,15 @@ namespace pinfold {
 /// Describes the place of a cgroup among the units of the system manager (PID 1). The members point into the cgroup's path.
 struct Place {
     std::vector<std::string_view> slices; ///< the slices of the path; the outermost slice comes first
-    /// The service or scope in the innermost slice. If the text is empty, there is no service or scope, and no process should be
-    /// there.
+    /// The service or scope in the innermost slice. If the text is empty, the cgroup is not in a service or scope, and should not
+    /// have processes.
     std::string_view unit;
     /// The rest of the path, below the unit. The programs in the unit, and possibly the user, choose the names in this part of
     /// the path.
     std::string_view below;
 };
 
-/// Returns the place of a cgroup. `cgroup` has the form of /proc/PID/cgroup.
+/// Returns the place of a cgroup among the units. `cgroup` has the form of /proc/PID/cgroup.
 Place placeOf(std::string_view cgroup);
 
 /// Returns the kind of a process that is in no live job.
@@ -32,7 +32,7 @@ StrayKind kindOf(const Place& place, const Logins& logins);
 /// text.
 std::string_view jobSliceOf(const Place& place);
 
-/// Returns true if the place is pinfold.slice, the home of supervisors.
+/// Returns true if the place is pinfold.slice, in which the supervisors of jobs run.
 bool isSupervisorsHome(const Place& place);
 
 /// Returns the name of the innermost unit in a cgroup's path, for messages to people. Units of a user's own systemd count too. If

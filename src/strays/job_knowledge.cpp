@@ -28,7 +28,7 @@ void addIdentities(const JobRecord& record, std::vector<ProcessIdentity>& ours) 
     }
 }
 
-/// Lists the slices of jobs that have processes. The error is Internal if pinfold cannot list the slices.
+/// Lists the job slices in which there are processes. The error is Internal if pinfold cannot list the slices.
 Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
     const auto batch = "/" + std::string(kBatchSlice);
     std::set<std::string> populated;
@@ -69,9 +69,9 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
-    // Keep the order of the calls. If a job ends while learnOnce() reads the sources, the first source contains the job, but
-    // later sources may not contain the job. When the job has ended, a further call of learnOnce() finds the same jobs in all
-    // sources.
+    // Do not change the order of these three calls. If a job ends while learnOnce() reads the sources, the first source contains
+    // the job, but later sources may not contain the job. When the job has ended, a further call of learnOnce() finds the same
+    // jobs in all sources.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);

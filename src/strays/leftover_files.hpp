@@ -29,9 +29,9 @@ struct UserFile {
     std::optional<IpcObject> ipc = {}; ///< the IPC object; unset for a file
     uid_t uid = 0;
     std::optional<RealTime> born = {}; ///< the time at which the file was created; unset if the file system does not know it
-    Microseconds
-        /// The file was created at most the time `bornWithin` after `born`, because the times of IPC objects are whole seconds.
-        bornWithin{};
+    /// The file was created at the time `born`, or at most `bornWithin` later. For IPC objects, `bornWithin` is needed because
+    /// their times are whole seconds.
+    Microseconds bornWithin{};
     TreeSurvey tree = {};
 };
 
@@ -82,13 +82,13 @@ private:
 enum class Kept {
     LiveJob,      ///< the file's user has a live job on this node
     Processes,    ///< the file's user has processes of any kind on this node
-    BirthUnknown, ///< the time at which the file, or a file in a directory, was created is not known
-    Older,        ///< the file, or a file in a directory, was created before the job began
+    BirthUnknown, ///< pinfold does not know when the file, or a file inside the directory, was created
+    Older,        ///< the file, or a file inside the directory, was created before the job began
     Changed,      ///< somebody changed the file after the job's end
     InUse,        ///< a process has the file open, mapped or attached, or the creator or last user of an IPC object still lives
     Young,        ///< the job ended less than strays.file_min_age ago
     Unseen,       ///< pinfold could not examine the whole file or tree
-    Unknown,      ///< pinfold does not know all facts that it must know
+    Unknown,      ///< pinfold does not know all facts that it needs for the decision
     NotRoot,      ///< this process is not root, and only root can see which files other users' processes have open
 };
 std::string_view toString(Kept kept); ///< returns a word for JSON, such as "live-job"
@@ -102,7 +102,7 @@ struct LeftoverContext {
     bool complete = true;   ///< pinfold knows all jobs and all processes
     bool root = true;
     RealTime now{};
-    Microseconds minAge{}; ///< the minimum time since the job's end
+    Microseconds minAge{}; ///< the time that must pass between the job's end and the removal
 };
 
 /// A change of a file within kMoment after the job's end does not count as a later change. A change within kMoment may come from

@@ -23,14 +23,14 @@ namespace pinfold {
 struct LeftoverRules {
     std::function<bool(uid_t)> ordinary; ///< returns true for users whose files searchLeftovers() should examine
     std::vector<std::filesystem::path> directories;
-    Microseconds minAge{};            ///< the minimum time since the job's end
+    Microseconds minAge{};            ///< the time that must pass between the job's end and the removal
     bool root = true;                 ///< this process is root
     SubordinateIds subordinates = {}; ///< the owners of subordinate ids, for ProcessLooks
     std::vector<std::string> doubts;  ///< doubts about the rules, in one line for each doubt; doubts count as gaps
 };
 
-/// Holds functions that ask pinfoldd, its records and its receipts. An error of endedJobs() is a gap for the user `uid`. An
-/// error of usersWithLiveJobs() is a gap for the whole node.
+/// Holds functions that ask pinfoldd, its records and its receipts. If endedJobs() fails, pinfold lacks knowledge about the user
+/// `uid` (a gap). If usersWithLiveJobs() fails, pinfold lacks knowledge about the whole node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
     /// Returns the user's jobs that ended at `since` or later.

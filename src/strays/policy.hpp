@@ -18,10 +18,10 @@ struct StrayPolicy {
     std::set<uid_t> users; ///< only processes of these users are strays; without meaning if config.users is empty
     std::set<uid_t> exemptUsers;
     std::set<gid_t> exemptGroups;
-    SubordinateIds subordinates; ///< the owners of subordinate ids, for what pinfold limits for each user
+    SubordinateIds subordinates; ///< the owners of subordinate ids; a limit for a user includes the user's subordinate ids
     std::string ownCgroup;       ///< the cgroup of this program; processes in it, such as the admin's login session, are spared
-    /// Each text is about a name that is not known. While a name is not known, nothing may be killed, because the name may stand
-    /// for any user.
+    /// Each text is about the name of a user or group that is not known. While the configuration has an unknown name, pinfold may
+    /// not kill any process, because the name may stand for any user.
     std::vector<std::string> problems;
 };
 

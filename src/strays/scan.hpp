@@ -18,7 +18,7 @@ struct SeenProcess {
 
 struct Scan {
     std::vector<SeenProcess> processes;
-    std::vector<std::string> problems; ///< reasons why there may be further processes; empty if there are none
+    std::vector<std::string> problems; ///< the reasons why the list of processes may be incomplete
 };
 
 enum class Pidfds { Keep, Close };
@@ -29,8 +29,8 @@ void cutShort(std::vector<std::string>& problems);
 /// Returns every process with a real user id for which `wanted` is true, except kernel threads, pid 1 and this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
-/// Reads a process again. The process must have the same pid, user and start time as before. Errors: Internal; PidGone
-/// if the process has ended or runs as another user now.
+/// Reads a process again. The process must have the same pid, user and start time as in the first scan. Fails with PidGone if the
+/// process has ended or runs as another user now, or with Internal.
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen);
 
 } // namespace pinfold

@@ -73,7 +73,7 @@ Findings StrayScanner::lookAgain(std::vector<Stray> strays) const {
         else if (read.error().code != ErrorCode::PidGone)
             unseen.push_back(read.error().message);
     }
-    // The function that reads command lines is empty, because the first look has already read the command lines.
+    // The second look does not read command lines again, so the function `describe` is empty here.
     auto findings = judge(std::move(processes), [](ProcessInfo&) {});
     findings.unseen = std::move(unseen);
     return findings;

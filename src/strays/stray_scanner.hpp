@@ -32,7 +32,7 @@ public:
     /// `strays` must be open.
     Findings lookAgain(std::vector<Stray> strays) const;
     /// Call confirm() right before you send a signal to the stray. Succeeds if the stray is still the same process in the same
-    /// cgroup. Errors: Internal; PidGone with a message that says what has changed.
+    /// cgroup. Fails with PidGone and a message that says what has changed, or with Internal.
     Result<void> confirm(Stray& stray) const;
 
     const StraysConfig& config() const { return policy_.config; }

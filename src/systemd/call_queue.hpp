@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Makes asynchronous calls on one proxy. CallQueue limits the number of calls without a reply. Further calls wait in their
-/// order.
+/// Makes asynchronous calls on one proxy. CallQueue limits how many calls may wait for a reply at the same time. Further calls
+/// wait in a queue until CallQueue can send them.
 class CallQueue {
 public:
     using Handler = std::function<void(sdbus::MethodReply&, const sdbus::Error*)>;

@@ -109,7 +109,7 @@ struct SdbusSystemdManager::Impl {
                 return;
             try {
                 (this->*handler)(message);
-            } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): systemd does not send such a signal
+            } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): systemd does not send signals that cannot be read
             }
         };
     }
@@ -121,7 +121,8 @@ struct SdbusSystemdManager::Impl {
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        /// The ended jobs of this unit, by their path. The map is kept until the path of pinfoldd's own job is known.
+        /// The systemd jobs of this unit that have ended, by their D-Bus path. The map is kept until pinfoldd knows the path of
+        /// the systemd job that it has asked for.
         std::map<std::string, SystemdOutcome> ended;
     };
 
@@ -191,7 +192,8 @@ struct SdbusSystemdManager::Impl {
         SystemdOutcome outcome;
         if (result != "done")
             outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
-        // There may be several jobs, because PID 1 merges several stops of one unit into one job.
+        // Several requests of pinfoldd may have the same path, because PID 1 merges several stops of one unit into one systemd
+        // job.
         std::vector<std::uint64_t> ended;
         for (auto& [id, job] : pending) {
             if (job.path == path)

@@ -8,7 +8,7 @@ namespace pinfold {
 namespace {
 
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
-constexpr Microseconds kPatience = 10s; // PID 1 has much to do when a shutdown begins
+constexpr Microseconds kPatience = 10s; // PID 1 may answer late, because it has much to do when a shutdown begins
 
 // At the beginning of a shutdown, PID 1 creates a systemd job for shutdown.target. PID 1 announces the job for shutdown.target
 // before it runs any job of the shutdown.
@@ -38,7 +38,7 @@ void ShutdownWatch::look(sd_bus_message* message) {
         return;
     try {
         asking_ = true;
-        ask([this] { asking_ = false; }); // the job of shutdown.target may be of a kind other than "start"
+        ask([this] { asking_ = false; }); // the systemd job of shutdown.target need not be a job of the kind "start"
     } catch (const sdbus::Error&) {       // the bus is gone, and the event source of the bus notices the loss
         asking_ = false;
     }

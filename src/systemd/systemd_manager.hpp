@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the calls from pinfoldd to PID 1 (org.freedesktop.systemd1(5)). Tests use another implementation of SystemdManager.
-// All calls are asynchronous: SystemdManager calls the callback of each call exactly once, and only after the call has returned.
+// All calls are asynchronous: each function with a callback returns before PID 1 has answered, and SystemdManager later calls the
+// callback exactly once.
 #pragma once
 
 #include <sys/types.h>
@@ -18,7 +19,7 @@ namespace pinfold {
 enum class SystemdFault {
     UnitExists, ///< systemd has already loaded a unit with the same name
     NoSuchUnit,
-    ProcessGone,     ///< a process of the start request has ended
+    ProcessGone,     ///< a process that the start request names has already ended
     PropertyRefused, ///< this version of systemd does not know a property, or does not accept its value
     Destructive,     ///< the slice is being stopped (TransactionIsDestructive)
     NoReply,         ///< the answer was lost or came too late, so PID 1 may or may not have carried out the request
@@ -111,7 +112,7 @@ public:
     /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. During a daemon-reload or daemon-reexec (between the
     /// two Reloading signals), SystemdManager does not call onUnitRemoved, because PID 1 then sends UnitRemoved for live units.
     /// But SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. So the callback must look at the
-    /// cgroup.
+    /// cgroup to learn whether the unit still exists.
     std::function<void(const std::string& unit)> onUnitRemoved;
     /// SystemdManager calls onOomdKill when systemd-oomd has killed everything in the cgroup `path` (signal Killed of
     /// org.freedesktop.oom1(5)). `path` has the form of /proc/PID/cgroup.

@@ -44,8 +44,8 @@ void appendCommon(Properties& properties, std::string description) {
     properties.push_back({"Description", std::move(description)});
     // Without CollectMode=inactive-or-failed, a unit that needed SIGKILL would remain as a failed unit and block its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
-    // A job may end because of its own limits, because of its owner, or because the node has too little memory. But
-    // systemd-oomd must not end a job because of a guess.
+    // A job may end because of its own limits, because of its owner, or because the node has too little memory. But systemd-oomd
+    // must not end a job, because systemd-oomd only guesses that memory will run out.
     properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
         properties.push_back({accounting, true});
@@ -154,8 +154,8 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     properties.push_back({"After", std::vector<std::string>{kDaemon}});
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});
-    // pinfoldd always sets OOMPolicy. With systemd's default, the kernel would kill one process, and PID 1 would then stop the
-    // scope.
+    // pinfoldd always sets OOMPolicy. With systemd's default for OOMPolicy, the kernel would kill one process, and PID 1 would
+    // then stop the scope.
     const auto oomPolicy = job.shepherd ? OomPolicy::Process : job.limits.oomPolicy.value_or(OomPolicy::Job);
     properties.push_back({"OOMPolicy", valueOf(oomPolicy)});
     if (task == 0) {
@@ -182,7 +182,7 @@ std::vector<UnitProperty> limitProperties(const ResourceLimits& limits) {
 
 bool ExpectedCgroupValue::holds(const CgroupReader& read) const {
     const auto text = read(file);
-    if (!text) // systemd disables the controller for a unit when the unit's last limit of the controller is removed
+    if (!text) // systemd disables a controller for a unit when the unit no longer has a limit that needs the controller
         return value.starts_with("max") || (fallbackFile && read(fallbackFile) == fallbackValue);
     if (device.empty())
         return *text == value;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Limits which unit properties pinfoldd sends to systemd: only the functions of unit_properties.hpp make properties, from typed
-// values. All functions are pure.
+// Makes all unit properties that pinfoldd sends to systemd. The functions take only typed values, so pinfoldd cannot send any
+// other properties. All functions are pure.
 #pragma once
 
 #include "model/device_rule.hpp"
@@ -22,7 +22,7 @@ struct TaskProperties {
     ResourceLimits limits;
     /// The only devices that the job may open, besides the harmless ones (DevicePolicy=closed); if unset, all devices.
     std::optional<DeviceRules> devices;
-    bool shepherd = false; ///< an out-of-memory kill must not end the task's leader
+    bool shepherd = false; ///< if true, an out-of-memory kill must not end the task's leader
 };
 
 /// Returns the properties of a job's slice: its limits, accounting, Description, and its place in the order of a shutdown.

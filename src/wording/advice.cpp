@@ -12,8 +12,8 @@ namespace {
 
 using Advice = std::optional<std::string>;
 
-constexpr Microseconds kShort = 60s; // a shorter run time is not a basis for advice
-// The amount of memory, in bytes, that a job may request without need and without harm to others.
+constexpr Microseconds kShort = 60s; // a job with a shorter run time tells too little about the next run
+// A memory limit below this number of bytes does no harm to other jobs, even if the job needs much less memory.
 constexpr std::uint64_t kLittleMemory = 1ULL << 30;
 constexpr double kMuch = 0.1; // a wait that takes at least this part of the run time counts as long
 

@@ -11,7 +11,7 @@ namespace pinfold {
 
 /// Formats amounts and times for people. An unknown amount is shown as "-".
 struct Amounts {
-    bool raw = false;   ///< amounts are plain numbers, because the user gave --bytes
+    bool raw = false;   ///< if true, amounts are plain numbers (the user gave the option --bytes)
     bool local = false; ///< times are in the local time zone, and not in UTC
 
     std::string size(std::optional<std::uint64_t> bytes) const;

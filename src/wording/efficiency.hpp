@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the resources that a job used with the resources that it could have used. An unknown result is unset.
+// Compares the resources that a job used with the resources that it could have used. If a result is not known, the function
+// returns nullopt.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,7 +15,7 @@ namespace pinfold {
 /// Returns the run time without the time in which the job was suspended.
 Microseconds runTime(const Receipt& receipt);
 
-/// Returns the CPU time, user and system.
+/// Returns the sum of the CPU time in user mode and the CPU time in the kernel.
 std::optional<Microseconds> cpuTime(const Usage& usage);
 
 /// Returns how many CPUs the job held, as cpusHeld() says.

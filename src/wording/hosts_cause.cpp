@@ -25,7 +25,7 @@ std::string taskInWords(const EndEvent& event, const Receipt& receipt) {
     return "task " + std::to_string(task->number) + (task->command.empty() ? "" : " (" + legible(task->command, 64) + ")");
 }
 
-/// Returns the words for an out-of-memory kill that follow the name of the host.
+/// Returns words about an out-of-memory kill. In a sentence, these words follow the name of the host.
 std::string memoryInWords(const Receipt& receipt) {
     if (!receipt.oom)
         return " because memory ran out";
@@ -55,7 +55,7 @@ bool isSuccess(const EndEvent& event) {
     return event.kind == EndKind::BatchEnded && !event.exit.signal && event.exit.status.value_or(0) == 0;
 }
 
-/// Says how much later than the first end the other hosts ended.
+/// Says how much later than on the first host the job ended on the other hosts.
 std::string whenInWords(const HostsOfJob& job) {
     const auto& after = job.after;
     if (job.first.event->kind == EndKind::NodeLost) // the time at which the host went down is not known
@@ -65,7 +65,8 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if the batch script exited by itself on each host that ended after the first end. Nobody stopped such hosts.
+/// Returns true if the batch script exited by itself on each host with HostRole::After. In this case, nobody stopped the job on
+/// these hosts.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {
@@ -88,7 +89,8 @@ std::string othersInWords(const HostsOfJob& job) {
     return "; " + who + verb + whenInWords(job);
 }
 
-/// Says what is known if no receipt explains the end. Slurm reports the exit state of the whole job to each host.
+/// Says what is known about the job's end if no receipt explains the end. Slurm reports the exit state of the whole job to each
+/// host.
 std::string unknownCause(const HostsOfJob& job) {
     std::string text = "The receipts of " + counted(job.hosts.size(), "host", "hosts") + " do not say what ended it.";
     if (!job.missing.empty() || job.missingUnnamed > 0)

@@ -15,8 +15,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostNames = 5;
-constexpr std::uint64_t kIdleShare = 100;         // a host is idle if it used less than 1/100 of the mean
-constexpr Microseconds kLeastMeanForAdvice = 60s; // a job that used less CPU time may not have begun its work
+constexpr std::uint64_t kIdleShare = 100;         // a host is idle if it used less than 1/100 of the mean CPU time
+constexpr Microseconds kLeastMeanForAdvice = 60s; // with less CPU time per host, a job may not have begun its work
 
 /// Returns a line like page::line(), but breaks a long value into several lines.
 std::string line(const std::string& name, const std::string& value) {
@@ -36,7 +36,8 @@ std::string listed(const std::vector<std::string>& names, std::uint64_t count) {
     return text + (count > shown ? " and " + std::to_string(count - shown) + " more" : "");
 }
 
-/// Returns the hosts with their numbers, the highest number first, such as "node1 (7), node2 (3) and 2 more".
+/// Returns each host with its value of `number`, the host with the highest value first, such as "node1 (7), node2 (3) and 2
+/// more".
 std::string listedByNumber(const HostsOfJob& job, std::uint64_t HostOfJob::*number) {
     std::vector<const HostOfJob*> hosts;
     for (const auto& host : job.hosts)
@@ -57,8 +58,8 @@ template <class Predicate> std::vector<std::string> namesOf(const HostsOfJob& jo
     return names;
 }
 
-/// Returns the identity with the most facts, because some hosts may lack facts. In Slurm, only the host of the batch script has
-/// all facts that the batch system reports about the job.
+/// Returns the JobIdentity that contains the most facts about the job, because some hosts may lack facts. In Slurm, only the host
+/// of the batch script has all facts that the batch system reports about the job.
 const JobIdentity& fullestIdentity(const HostsOfJob& job) {
     const auto members = [](const JobIdentity& identity) {
         std::size_t count = 0;

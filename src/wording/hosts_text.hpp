@@ -18,8 +18,8 @@ std::string causeInWords(const HostsOfJob& job, NameOfUser nameOf);
 /// line names at most five hosts. receiptPage() explains `width`.
 std::string hostsPage(const HostsOfJob& job, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
-/// Rounds the time from the first end to a later end: to tenths of a second below 10 s, and otherwise to seconds. The clocks of
-/// the hosts are not more exact.
+/// Rounds the time from the job's end on the first host to its end on another host. A time below 10 s is rounded to tenths of a
+/// second, and a longer time to seconds, because the clocks of the hosts are not more exact.
 Microseconds roundedDelay(Microseconds delay);
 
 } // namespace pinfold

@@ -11,12 +11,12 @@
 
 namespace pinfold::page {
 
-constexpr std::size_t kWidth = 80; ///< the width of the paragraphs of a page, if the terminal has no width
+constexpr std::size_t kWidth = 80; ///< the width of the paragraphs of a page, if the caller does not give a width
 constexpr std::size_t kNameWidth = 13;
 
 /// Returns a line such as "  host         node7", with its line break.
 std::string line(const std::string& name, const std::string& value);
-/// Returns a line that continues the line before it.
+/// Returns a line without a name, which continues the value of the line before it.
 std::string further(const std::string& value);
 
 /// Returns a text such as "25.00%". The program seff prints efficiencies in this form.

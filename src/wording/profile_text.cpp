@@ -55,7 +55,7 @@ std::string decimal(double value) {
 
 std::string bytes(double value, const Amounts& amounts) { return amounts.size(static_cast<std::uint64_t>(std::llround(value))); }
 
-/// Returns the index of the block for a value: the number of eighths. A value above 0 gets at least the lowest block.
+/// Returns how many eighths of a block show the value. A value above 0 gets at least one eighth of a block.
 int eighths(double value, double full, int most) {
     if (value <= 0 || full <= 0)
         return 0;

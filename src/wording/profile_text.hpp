@@ -27,14 +27,15 @@ double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
 
-/// Returns true if the pages show the curve. The pages do not show a curve whose highest value is written as zero, because a
-/// chart is as high as its highest value.
+/// Returns true if the pages show the curve. The pages do not show a curve whose highest value is written as zero. Every chart is
+/// scaled to its highest value, so a chart of such a curve would be misleading.
 bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 
 /// Returns one line of block characters, one for each value. A full block stands for `highest`.
 std::string sparkline(const std::vector<double>& values, double highest);
 
-/// Returns one line for each curve that isShown(), for the page of `pinfold why`. The text is empty for an empty profile.
+/// Returns one line for each curve for which isShown() is true, for the page of `pinfold why`. The text is empty for an empty
+/// profile.
 std::string profileLines(const Profile& profile, const Amounts& amounts);
 /// Returns an empty line and profileLines(), to be added to the page about a job. The text is empty if there is no profile.
 std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts);
@@ -49,7 +50,7 @@ ChartLimits chartLimits(const ResourceLimits& limits);
 /// Returns the limit in the unit of the curve's values.
 std::optional<double> limitOf(Curve curve, const ChartLimits& limits);
 
-/// Returns a chart for each curve that isShown(). A chart is `width` columns wide, but at least 40 columns.
+/// Returns a chart for each curve for which isShown() is true. A chart is `width` columns wide, but at least 40 columns.
 std::string profileCharts(const Profile& profile, const ChartLimits& limits, const Amounts& amounts, std::size_t width);
 
 } // namespace pinfold

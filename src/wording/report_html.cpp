@@ -65,7 +65,7 @@ std::string figure(const Profile& profile, Curve curve, const ChartLimits& limit
     const auto limit = limitOf(curve, limits);
     auto top = std::max(*std::ranges::max_element(values), highest / 2);
     const bool drawn = limit && *limit > 0 && *limit <= top * 3;
-    top = (drawn ? std::max(top, *limit) : top) * 1.05; // the factor keeps a line at the top visible
+    top = (drawn ? std::max(top, *limit) : top) * 1.05; // with the factor, a line at the top of the chart is visible
     std::string text = "<figure><figcaption><b>" + html(curveName(curve)) + "</b><span class=\"top\">" +
                        html(amountOf(curve, highest, amounts) + " at most" +
                             (limit ? ", limit " + amountOf(curve, *limit, amounts) : std::string())) +
@@ -120,7 +120,8 @@ std::string tasks(const Receipt& receipt) {
     return text + (table.exact ? "" : "<p>" + html(kInexact) + "</p>\n");
 }
 
-/// Says what ended a job of several hosts. The rest of the section is about the host that ended the job.
+/// Says what ended a job of several hosts. After the text for all hosts, the rest of the job's section is about the host that
+/// ended the job.
 std::string hosts(const ReportedJob& job) {
     if (job.hosts.empty())
         return "";

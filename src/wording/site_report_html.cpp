@@ -15,13 +15,14 @@
 namespace pinfold {
 namespace {
 
-/// Describes how the page shows a table. An empty name of a column means that the section does not have the figure.
+/// Describes how the page shows a table. If the name of a column is empty, the section does not have the figure that needs the
+/// column.
 struct Section {
     std::string_view table;
     const char* title;
-    const char* text;             ///< says what the figures mean
-    std::string_view shared = {}; ///< the column of which each row has a share, shown as a bar
-    bool ofTotals = false;        ///< the share is a part of the same column of the table "totals", and not of the rows' sum
+    const char* text;             ///< a text that says what the figures mean
+    std::string_view shared = {}; ///< the column for which the page shows each row's share of the whole as a bar
+    bool ofTotals = false;        ///< the whole is the value in the table "totals", and not the sum of the rows
     const char* ratio = "";       ///< the name of the figure part / whole
     std::string_view part = {};
     std::string_view whole = {};
@@ -147,7 +148,8 @@ const ReportTable* find(const std::vector<ReportTable>& tables, std::string_view
 bool isTime(std::string_view column) { return column.ends_with("_us"); }
 bool isMemory(std::string_view column) { return column.ends_with("_byte_hours"); }
 
-/// Says whether the sum of a column has a meaning. The names of counts do not have a unit.
+/// Returns true if the sum of a column has a meaning. The function has a list of the columns with counts, because their names do
+/// not end with a unit.
 bool isAmount(std::string_view column) {
     constexpr std::array<std::string_view, 7> counts{"jobs",      "hosts", "jobs_without_limit", "leftovers",
                                                      "node_lost", "lost",  "supervisor_lost"};
@@ -165,7 +167,7 @@ std::string heading(std::string name) {
     return name;
 }
 
-/// Returns the number as a whole number that is less than "infinity".
+/// Rounds the value to a whole number from 0 to 2^63, which is less than the number that stands for "infinity".
 std::uint64_t whole(double value) {
     return value < 0 ? 0 : value >= 0x1p63 ? std::uint64_t{1} << 63 : static_cast<std::uint64_t>(std::llround(value));
 }

@@ -16,7 +16,7 @@ struct TaskTable {
     /// of the receipt has all figures of the batch script.
     std::vector<std::vector<std::string>> rows;
     std::size_t more = 0; ///< the number of tasks that the table does not show
-    bool exact = true;    ///< false if the mark "+" is in the table
+    bool exact = true;    ///< false if a figure in the table has the mark "+"
 };
 
 /// Says what the mark "+" behind a figure means.

@@ -64,7 +64,8 @@ void forward(const signalfd_siginfo& info, int pidfd) {
 void dieBySignal(int signal) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    // The limit RLIMIT_CORE is not enough, because the kernel ignores it if the core pattern is a pipe.
+    // The limit RLIMIT_CORE alone does not prevent a core dump, because the kernel ignores the limit if the core pattern is a
+    // pipe.
     ::prctl(PR_SET_DUMPABLE, 0);
     ::signal(signal, SIG_DFL);
     sigset_t only;

@@ -50,8 +50,8 @@ void writeLastWords(const WrapperReply& words) {
     writeInTime(STDOUT_FILENO, words.summary, deadline);
 }
 
-/// Makes a child process call `write` after this process has closed its output, and waits for the child for at most `most`.
-/// Returns false if there is no child.
+/// Closes the output of this process, and makes a child process call `write` after that. Waits at most the time `most` for the
+/// end of the child. Returns false if the child cannot be started.
 bool writeFromChild(const std::function<void()>& write, Microseconds most) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -64,7 +64,7 @@ bool writeFromChild(const std::function<void()>& write, Microseconds most) {
     if (child == 0) {
         writeEnd.reset();
         char none = 0;
-        (void)!::read(readEnd.get(), &none, 1); // returns when the parent closes its `writeEnd`
+        (void)!::read(readEnd.get(), &none, 1); // read(2) returns when the parent closes its `writeEnd`
         write();
         ::_exit(0);
     }
@@ -80,8 +80,8 @@ bool writeFromChild(const std::function<void()>& write, Microseconds most) {
 }
 
 /// Writes pinfoldd's messages about the job's end to the job's own output. If the output is a file and its file server hangs,
-/// write(2) waits for the server and no signal ends the wait. After that, close(2) of the same file also waits. So a child
-/// process writes, and this process closes the output first.
+/// write(2) waits for the server and no signal ends the wait. After such a call of write(2), close(2) of the same file also
+/// waits. So this process closes the output, and only then a child process writes the messages.
 void sayLastWords(const WrapperReply& words) {
     if (words.notice.empty() && words.summary.empty())
         return;
@@ -166,8 +166,8 @@ void Supervisor::takeUp(const WrapperReply& created) {
 }
 
 void Supervisor::superviseUntilLeaderGone() {
-    // From here on, the supervisor only waits, often for days, and each job has a supervisor. So it gives back the memory that
-    // it no longer needs, such as the memory of the options.
+    // From here on, the supervisor of each job only waits, often for days. So the supervisor gives back the memory that it no
+    // longer needs, such as the memory of the options.
     ::malloc_trim(0);
     while (!waitStatus_)
         waitOnce();
@@ -242,9 +242,9 @@ void Supervisor::handleSignals() {
             reap();
             continue;
         }
-        // While the command runs, the signal is meant for the command. Before the command starts, and after it has ended, the
-        // signal must end the supervisor's wait. At a shutdown, pinfoldd and the bus may be gone for good, and nothing else
-        // would end the wait.
+        // A signal that comes while the command runs is meant for the command. A signal that comes before the command starts, or
+        // after the command has ended, must end the supervisor's wait. At a shutdown, pinfoldd and the bus may be gone for good,
+        // and nothing else would end the wait.
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
@@ -262,8 +262,8 @@ void Supervisor::handleSignals() {
 }
 
 bool Supervisor::shallGiveUpWaiting() {
-    // The kernel may not tell whether processes are left. If pinfoldd has read the request, the supervisor then assumes that
-    // pinfoldd is ending the job.
+    // If the kernel does not tell whether processes of the job are left, but pinfoldd has read the request, the supervisor
+    // assumes that pinfoldd is ending the job.
     if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
         return false;
     if (!lastWait_)

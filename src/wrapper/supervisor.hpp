@@ -37,8 +37,8 @@ struct SupervisorDuties {
     /// If hasJobsOutput is true, the standard error of this program is also the job's standard error, and pinfoldd may write to
     /// it.
     bool hasJobsOutput = true;
-    /// The supervisor also waits for the descriptor `watch` until `watched` returns false. If `watch` is -1, there is no such
-    /// descriptor.
+    /// While the supervisor waits, it calls `watched` each time the descriptor `watch` can be read. When `watched` returns false,
+    /// the supervisor ignores the descriptor from then on. If `watch` is -1, the supervisor waits for no further descriptor.
     int watch = -1;
     std::function<bool()> watched = [] { return false; };
 };
@@ -53,7 +53,7 @@ public:
 
     /// Runs the command as a job, and returns the exit status. If a signal ended the job, run() does not return.
     int run();
-    /// Returns the job's key. The supervisor knows the job's key when the job runs.
+    /// Returns the job's key. The supervisor learns the job's key when the job starts.
     const std::string& key() const { return key_; }
 
 private:
@@ -75,8 +75,8 @@ private:
     void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
-    /// Returns true if the supervisor should stop waiting after a signal. The signal has asked this program to end, no process
-    /// of the job is left, and pinfoldd's time for an answer is over.
+    /// Returns true if the supervisor should stop waiting. The result is true if a signal has asked this program to end, no
+    /// process of the job is left, and pinfoldd's time for an answer is over.
     bool shallGiveUpWaiting();
     /// Forgets the signal that asked this program to end.
     void forgetEndRequest();
