@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures the archive of a site: how much room a receipt takes on the disk, and how long `pinfold why`, `pinfold history` and the site report take.
-Also measures how many receipts a second the archive takes from 64 nodes at once. The program makes a server of its own in --directory, and removes
-it.
+"""Measures the archive of a site: the room of a receipt on the disk, and how long `pinfold why`, `pinfold history` and the site report take.
+The program makes a server of its own in --directory, and removes it.
 
     /usr/bin/python3 tests/bench/archive.py
     /usr/bin/python3 tests/bench/archive.py --rows 10000000 --directory /var/tmp
@@ -11,14 +10,11 @@ it.
 import argparse
 import json
 import os
-import random
 import re
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support/python"))
@@ -27,7 +23,6 @@ from postgres_server import TOP, PostgresServer
 NODES, USERS, DAYS = 2000, 500, 28
 EPOCH = "5e0c" * 8
 EXAMPLE = json.loads((TOP / "tests/archive/receipt.json").read_text())
-LOT = 500
 AT_ONCE = 1_000_000  # rows of one INSERT
 # These are the settings in docs/examples/archive for a server with 8 GiB of memory. fsync is on, because a site would not switch it off.
 SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'"
@@ -146,54 +141,9 @@ def print_sizes(server, rows):
           f"{indexes / rows:.0f} in indexes, the rest outside of the row; {partitions} partitions")
 
 
-def lots_of(node, number, file):
-    """Writes a script for psql that sends lots of receipts of one node, one after the other."""
-    now = time.time_ns() // 1000
-    chance = random.Random(node)
-    with open(file, "w", encoding="utf-8") as script:
-        script.write("\\o /dev/null\n")
-        for first in range(1, number + 1, LOT):
-            last = min(first + LOT, number + 1) - 1
-            receipts = [json.dumps({**EXAMPLE, "id": f"{chance.getrandbits(128):032x}", "sequence": sequence, "key": f"sge.{chance.randrange(10**7)}",
-                                    "uid": chance.randrange(1000, 1500), "host": node, "started": now - 10**9, "ended": now + sequence}
-                                   ).replace("'", "''") for sequence in range(first, last + 1)]
-            texts = ",".join(f"'{receipt}'" for receipt in receipts)
-            script.write(f"SELECT * FROM pinfold.put('{node}', 'boot', '{EPOCH}', {first}, {last}, {number}, now(), ARRAY[{texts}],"
-                         f" array_fill(''::bytea, ARRAY[{last - first + 1}]));\n")
-
-
-def send(server, node, file):
-    """Sends the lots of a node over one connection, as pinfold-ship does. Returns the time of each lot in seconds."""
-    output = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", server.connection(node=node)], check=True, text=True,
-                            input=f"\\timing on\n\\i {file}\n", stdout=subprocess.PIPE).stdout
-    return [float(found) / 1000 for found in re.findall(r"^Time: ([\d.]+) ms", output, re.M)]
-
-
-def put(server, nodes, number, connections):
-    names = [f"ship{node}" for node in range(nodes)]
-    with tempfile.TemporaryDirectory() as directory:
-        for name in names:
-            server.certificate(name)
-            lots_of(name, number, f"{directory}/{name}")
-        before = os.times()
-        begun = time.monotonic()
-        with ThreadPoolExecutor(connections) as pool:
-            lots = sorted(sum(pool.map(lambda name: send(server, name, f"{directory}/{name}"), names), []))
-        took = time.monotonic() - begun
-        spent = os.times().children_user + os.times().children_system - before.children_user - before.children_system
-    stored = int(server.psql("SELECT count(*) FROM pinfold.receipt WHERE node LIKE 'ship%'"))
-    assert stored == nodes * number, f"{stored} receipts are in the archive, and {nodes * number} were sent"
-    print(f"{stored} receipts of {nodes} nodes in lots of {LOT}, over {connections} connections at once: {took:.1f} s, {stored / took:.0f} receipts a "
-          f"second. A lot took {statistics.median(lots) * 1000:.0f} ms (median), 99 % took less than {lots[len(lots) * 99 // 100] * 1000:.0f} ms. "
-          f"The clients took {spent:.0f} s of CPU time on the same machine.")
-
-
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rows", type=int, default=1_000_000, help="the number of receipts in the archive (default 1,000,000)")
-    options.add_argument("--nodes", type=int, default=64, help="the number of nodes that send receipts at once (default 64)")
-    options.add_argument("--receipts", type=int, default=5000, help="the number of receipts that each node sends (default 5000)")
-    options.add_argument("--connections", type=int, default=64, help="the number of connections at once (default 64)")
     options.add_argument("--directory", default="/tmp", help="where the server keeps its files (default /tmp)")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="pinfold-bench-", dir=chosen.directory) as directory, PostgresServer(Path(directory)) as server:
@@ -207,7 +157,6 @@ def main():
         for name, sql in queries(key, uid).items():
             milliseconds, spent, indexes = measure(server, name, sql)
             print(f"{milliseconds:9.1f} ms, {spent:7.1f} ms of CPU time  {name:32} {', '.join(indexes)}", flush=True)
-        put(server, chosen.nodes, chosen.receipts, chosen.connections)
 
 
 if __name__ == "__main__":
