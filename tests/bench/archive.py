@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures the archive of a site: the room of a receipt on the disk, and how long `pinfold why`, `pinfold history` and the site report take.
-The program makes a server of its own in --directory, and removes it.
+The program makes a server of its own in --directory, and removes it. The exit status is 1 if a query reads more than it has to.
 
     /usr/bin/python3 tests/bench/archive.py
-    /usr/bin/python3 tests/bench/archive.py --rows 10000000 --directory /var/tmp
-"""
+    /usr/bin/python3 tests/bench/archive.py --rows 10000000 --plans --directory /var/tmp
+
+One INSERT adds a million receipts, which takes a third of the CPU time of pinfold.put(). The rows, the tables and the indexes are those that
+pinfold.put() makes."""
 
 import argparse
 import json
@@ -28,6 +30,8 @@ AT_ONCE = 1_000_000  # rows of one INSERT
 SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'"
 # The settings that the service pinfold-archive always has, and the settings that it adds for a report.
 OF_SERVICE, OF_REPORT = "SET jit = off", "; SET work_mem = '256MB'"
+REPORT = "report: "
+PARTITION = r"receipt_(\d{4}w\d{2}|default)"
 
 # Of ten jobs, nine have one host, and one has four. Some users have many more jobs than others.
 FILL = """
@@ -56,9 +60,11 @@ FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'pi
 """
 
 # The queries of src/archive_service/receipt_query.cpp: the newest run of a key, the receipts of that run, and a page of a user's receipts.
+BODY = ("(CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body ELSE body || "
+        "jsonb_build_object('host', node) END)::text")
 PAGE = ("SELECT ended, node, id, body FROM (SELECT ended, node, id, body, sum(octet_length(body)) OVER newest_first - octet_length(body) AS "
-        "bytes_before FROM (SELECT ended, node, id, body::text AS body FROM pinfold.receipt WHERE {} ORDER BY ended DESC, node DESC, id DESC "
-        "LIMIT 100) AS page WINDOW newest_first AS (ORDER BY ended DESC, node DESC, id DESC)) AS sized WHERE bytes_before < 1048576 "
+        f"bytes_before FROM (SELECT ended, node, id, {BODY} AS body FROM pinfold.receipt WHERE {{}} ORDER BY ended DESC, node DESC, id DESC "
+        "LIMIT 100) AS page WINDOW newest_first AS (ORDER BY ended DESC, node DESC, id DESC)) AS sized WHERE bytes_before < 262144 "
         "ORDER BY ended DESC, node DESC, id DESC")
 NEWEST_RUN = (
     "WITH newest AS (SELECT cluster, key, run, uid FROM pinfold.receipt WHERE key = '{key}' ORDER BY started DESC, node DESC, id DESC LIMIT 1), "
@@ -68,36 +74,54 @@ NEWEST_RUN = (
     "FROM ends WHERE earlier), '-infinity') GROUP BY cluster, run, uid")
 
 
-def queries(key, uid):
+def queries(server, key, uid):
     """Returns the name and the text of each statement."""
+    since_of_run = server.psql(f"SELECT min(ended) FROM pinfold.receipt WHERE key = '{key}' AND uid = {uid}")
+    since, until = server.psql("SELECT now() - interval '7 days', now()").split("|")
     found = {
         "why JOB: the newest run": NEWEST_RUN.format(key=key),
-        "why JOB: its receipts": PAGE.format(f"cluster = 'main' AND key = '{key}' AND run = 0 AND uid = {uid}"),
+        "why JOB: its receipts": PAGE.format(f"cluster = 'main' AND key = '{key}' AND run = 0 AND uid = {uid} AND ended >= '{since_of_run}'"),
         "history -u USER": PAGE.format(f"uid = {uid}"),
         "history": PAGE.format("true"),
     }
     for file in sorted((TOP / "src/archive/sql/report").glob("*.sql")):
         sql = re.sub("^--.*\n", "", file.read_text(), flags=re.M)
-        found[f"report: {file.stem}"] = sql.replace("$1", "(now() - interval '7 days')").replace("$2", "now()")
+        found[f"{REPORT}{file.stem}"] = sql.replace("$1", f"'{since}'::timestamptz").replace("$2", f"'{until}'::timestamptz")
     return found
 
 
-def indexes_in(plan):
-    """Returns the names of the indexes that a plan uses, without the name of the partition, and the tables that it reads as a whole."""
-    found = set()
-    if "Index Name" in plan:
-        found.add(re.sub(r"^receipt_(\d{4}w\d{2}|default)_", "", plan["Index Name"]))
-    if plan["Node Type"] == "Seq Scan":
-        found.add("no index")
-    return found.union(*(indexes_in(child) for child in plan.get("Plans", [])))
+def parts_of(plan):
+    """Returns the node of a plan and all nodes below it that were executed."""
+    parts = [plan] if plan["Actual Loops"] else []
+    return sum((parts_of(child) for child in plan.get("Plans", [])), parts)
 
 
-def plans(server, sql, settings, times):
+def partitions_of(plan):
+    return {part["Relation Name"] for part in parts_of(plan) if re.match(PARTITION + "$", part.get("Relation Name", ""))}
+
+
+def indexes_of(plan):
+    """Returns the names of the indexes that a plan uses, without the name of the partition."""
+    return sorted({re.sub(f"^{PARTITION}_", "", part["Index Name"]) for part in parts_of(plan) if "Index Name" in part})
+
+
+def lines_of(plan, depth=1):
+    """Returns the plan as text. Partitions that were not read have no line."""
+    if not plan["Actual Loops"]:
+        return []
+    place = " ".join(plan[name] for name in ("Relation Name", "Index Name") if name in plan)
+    disk = f", {plan['Temp Written Blocks'] // 128} MiB written to temporary files" if plan["Temp Written Blocks"] else ""
+    line = (f"{'  ' * depth}{plan['Node Type']} {place}".rstrip() + f": {plan['Actual Rows'] * plan['Actual Loops']:.0f} rows, "
+            f"{plan['Shared Hit Blocks']} pages from memory, {plan['Shared Read Blocks']} pages read{disk}")
+    return sum((lines_of(child, depth + 1) for child in plan.get("Plans", [])), [line])
+
+
+def run(server, sql, settings, times):
     """Runs a statement several times over one connection. Returns the plans with their times, and the CPU time of the server for each run
     in milliseconds."""
     processes_time = "SELECT trim(pg_read_file('/proc/self/stat'), E'\\n')"
     answer = server.psql(f"SET default_transaction_read_only = on; {settings}; {processes_time};"
-                         + f"EXPLAIN (ANALYZE, FORMAT JSON, TIMING OFF) {sql};" * times + processes_time)
+                         + f"EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON, TIMING OFF) {sql};" * times + processes_time)
     before, text, after = answer.partition("\n")[0], answer.partition("\n")[2].rpartition("]")[0] + "]", answer.rpartition("]")[2]
     ticks = [sum(map(int, stat.rpartition(")")[2].split()[11:13])) for stat in (before, after)]
     found = []
@@ -108,12 +132,32 @@ def plans(server, sql, settings, times):
     return found, (ticks[1] - ticks[0]) * 1000 / os.sysconf("SC_CLK_TCK") / times
 
 
-def measure(server, name, sql):
-    """Runs the statement six times. Returns the median time of all runs except the first one, and the CPU time of a run, both in milliseconds.
-    Also returns the indexes that were used."""
-    found, spent = plans(server, sql, OF_SERVICE + (OF_REPORT if name.startswith("report") else ""), 6)
-    middle = statistics.median(plan["Planning Time"] + plan["Execution Time"] for plan in found[1:])
-    return middle, spent, sorted(indexes_in(found[-1]["Plan"]))
+def faults_of(name, plan, weeks):
+    """Returns what is wrong with a plan. `weeks` are the partitions of the report's time. receipt_default may have receipts of each time."""
+    if name.startswith(REPORT):
+        return [f"reads {partition}" for partition in sorted(partitions_of(plan) - weeks)]
+    return [f"reads {part['Relation Name']} as a whole" for part in parts_of(plan)
+            if part["Node Type"] == "Seq Scan" and part["Shared Hit Blocks"] + part["Shared Read Blocks"] > 0]
+
+
+def measure(server, key, uid, with_plans):
+    """Prints the time of each statement, and its plan. Returns what is wrong with the plans."""
+    weeks = set(server.psql("SELECT pinfold.partition_name('receipt', now() - days * interval '1 day') FROM generate_series(0, 7) AS days").splitlines())
+    faults, whole, whole_spent = [], 0, 0
+    for name, sql in queries(server, key, uid).items():
+        # A query of the report reads all rows of a week, so it takes as long each time.
+        of_report = name.startswith(REPORT)
+        found, spent = run(server, sql, OF_SERVICE + (OF_REPORT if of_report else ""), 1 if of_report else 6)
+        times = [plan["Planning Time"] + plan["Execution Time"] for plan in found]
+        middle, plan = statistics.median(times[1:] or times), found[-1]["Plan"]
+        whole, whole_spent = whole + middle * of_report, whole_spent + spent * of_report
+        print(f"{middle:9.1f} ms, {times[0]:9.1f} ms at first, {spent:9.1f} ms of CPU time  {name:32} {len(partitions_of(plan))} partitions  "
+              f"{', '.join(indexes_of(plan))}", flush=True)
+        if with_plans:
+            print("\n".join(lines_of(plan)), flush=True)
+        faults += [f"{name} {fault}" for fault in faults_of(name, plan, weeks | {"receipt_default"})]
+    print(f"{whole:9.1f} ms and {whole_spent:9.1f} ms of CPU time for all queries of the report")
+    return faults
 
 
 def make(server):
@@ -144,6 +188,7 @@ def print_sizes(server, rows):
 def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--rows", type=int, default=1_000_000, help="the number of receipts in the archive (default 1,000,000)")
+    options.add_argument("--plans", action="store_true", help="print the plan of each query")
     options.add_argument("--directory", default="/tmp", help="where the server keeps its files (default /tmp)")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="pinfold-bench-", dir=chosen.directory) as directory, PostgresServer(Path(directory)) as server:
@@ -154,10 +199,11 @@ def main():
         fill(server, chosen.rows)
         print_sizes(server, chosen.rows)
         key, uid = server.psql("SELECT key, uid FROM pinfold.receipt WHERE sequence = " + str(chosen.rows // 2 // 13 * 13 + 9)).split("|")
-        for name, sql in queries(key, uid).items():
-            milliseconds, spent, indexes = measure(server, name, sql)
-            print(f"{milliseconds:9.1f} ms, {spent:7.1f} ms of CPU time  {name:32} {', '.join(indexes)}", flush=True)
+        faults = measure(server, key, uid, chosen.plans)
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
