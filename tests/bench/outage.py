@@ -179,7 +179,8 @@ def write_lots(name, number, file):
         for begin in range(0, number, LOT):
             lot = rows[begin : begin + LOT]
             texts = ",".join("'" + json.dumps(receipt).replace("'", "''") + "'" for receipt in lot)
-            script.write(f"SELECT * FROM pinfold.put('{name}', 'boot', '{EPOCH}', {begin + 1}, {begin + len(lot)}, {number}, now(), ARRAY[{texts}]);\n")
+            script.write(f"SELECT * FROM pinfold.put('{name}', 'boot', '{EPOCH}', {begin + 1}, {begin + len(lot)}, {number}, now(), ARRAY[{texts}],"
+                         f" array_fill(''::bytea, ARRAY[{len(lot)}]));\n")
 
 
 def send(server, name, file):
