@@ -20,8 +20,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns a setter for a limit. A string in the configuration has the same form as the value of the option on the command
-/// line. An integer means the same as the string of its digits.
+/// Returns a setter for a limit. If a limit in the configuration is a string, the string has the same form as the value of the
+/// limit's option on the command line. The integer 4 means the same as the string "4".
 Setter limit(std::string_view name) {
     return [name](const toml::node& node, Config& config) -> Result<void> {
         if (const auto* text = node.as_string())
@@ -63,7 +63,7 @@ Result<void> deviceRules(const toml::node& node, DeviceRules& rules) {
     return {};
 }
 
-/// Reads [gpus] devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]].
+/// Reads the list of GPUs in the section [gpus], such as devices = ["/dev/nvidia0", ["/dev/dri/card0", "/dev/dri/renderD128"]].
 Result<void> gpuDevices(const toml::node& node, Config& config) {
     const auto* gpus = node.as_array();
     if (!gpus)
@@ -145,7 +145,8 @@ Result<void> summary(const toml::node& node, Config& config) {
 }
 
 constexpr const char* kProfileIntervals = "0 for never, or 5 s to 1 h";
-/// Sets daemon.cluster. Programs use the name as a key, so it has a form that needs no quotation marks anywhere.
+/// Sets daemon.cluster. Programs use the name of a cluster as a key, so only characters that never need quotation marks are
+/// valid.
 Result<void> cluster(const toml::node& node, Config& config) {
     const auto* name = node.as_string();
     if (!name || (!name->get().empty() && !isLabelName(name->get())))

@@ -19,7 +19,7 @@ using Values = std::map<std::pair<std::string, std::string>, ConfigValue>;
 void addSection(const std::filesystem::path& file, const std::string& section, const toml::table& keys, Values& values) {
     for (const auto& [key, value] : keys) {
         const std::string name(key.str());
-        if (const auto* table = value.as_table()) { // a table inside a section is a profile [devices.NAME]
+        if (const auto* table = value.as_table()) { // a table inside a section is a device profile, [devices.NAME]
             addSection(file, section + "." + name, *table, values);
             continue;
         }

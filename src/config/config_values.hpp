@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Holds the value of a configuration key. If several files set the key, the last of these files decides.
+/// Holds the value of a configuration key. If several files set the key, the value in the last of these files is in force.
 struct ConfigValue {
     std::string section; ///< the section of the key, for example "jobs" or "devices.fuse"
     std::string key;

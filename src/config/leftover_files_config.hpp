@@ -14,10 +14,11 @@ enum class LeftoverFilesPolicy { Report, Remove };
 /// Holds those keys of [strays] that are about leftover files. The keys are settings for the timer of `pinfold strays`. The
 /// keys name the directories in which the timer looks for leftover files, and say whether the timer removes the files.
 struct LeftoverFilesConfig {
-    LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report; ///< files = "report" | "remove"
+    /// files = "report" | "remove": what the timer does with leftover files.
+    LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report;
     /// file_directories = ["/tmp"]: the directories that pinfold searches, as absolute paths.
     std::vector<std::string> directories{"/dev/shm", "/tmp"};
-    Microseconds minAge = 10min; ///< file_min_age = "10min": time since the job's end
+    Microseconds minAge = 10min; ///< file_min_age = "10min": how long the timer keeps the files of a job after the job's end
 
     bool operator==(const LeftoverFilesConfig&) const = default;
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the functions that store the values of configuration keys in a Config. Each key has one Setter, which depends on the
 // form of the value. If a value is not valid, the Setter's error message contains the value and says which values are allowed.
-// The caller of the Setter adds the file, line and column.
+// The caller of the Setter adds the file, the line and the column to the error message.
 #pragma once
 
 #include "base/clock.hpp"
@@ -45,7 +45,8 @@ Setter flag(bool& (*member)(Config&));
 
 Setter absolutePath(std::string& (*member)(Config&));
 
-/// Returns a setter for a list of texts. The text `what` is for error messages, and says what each text of the list is.
+/// Returns a setter for a list of texts. The argument `what` is for error messages, and says which texts the list contains, for
+/// example "groups".
 Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
 
 template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std::string_view, T>> words) {

@@ -18,11 +18,11 @@ enum class StraysMode { Report, Warn, Stop, Kill };
 /// [strays]: which processes `pinfold strays` reports as strays, and what the timer of `pinfold strays` does with the strays.
 /// Each key of [strays] has the same name as an option of `pinfold strays`.
 struct StraysConfig {
-    StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill"
+    StraysMode mode = StraysMode::Report; ///< mode = "report" | "warn" | "stop" | "kill": what the timer does with strays
     uid_t minUid = 1000;                  ///< min_uid = 1000: the lowest user id of users who may have strays
     uid_t maxUid = kMostUid;              ///< max_uid: the highest user id of users who may have strays
-    std::vector<std::string> users;       ///< users = ["alice"]: only these users, names or ids; if empty, all users
-    std::vector<std::string> exemptUsers; ///< exempt_users = ["alice"]: users whose processes are never strays; names or ids
+    std::vector<std::string> users; ///< users = ["alice"]: the users who may have strays, by name or id; if empty, all users
+    std::vector<std::string> exemptUsers; ///< exempt_users = ["alice"]: users whose processes are never strays, by name or id
     /// exempt_groups = ["pinfold-admin"]: processes that run with one of these groups (names or ids) are never strays.
     std::vector<std::string> exemptGroups{"pinfold-admin"};
     /// exempt_units = ["site-*.service", "site.slice"]: processes in units that match a pattern (glob(7)) are never strays.
@@ -33,11 +33,11 @@ struct StraysConfig {
     /// kinds = ["session"]: the kinds of strays on which `pinfold strays` acts. `pinfold strays` lists strays of all kinds.
     StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,
                      StrayKind::Container, StrayKind::Moved,       StrayKind::Supervisor, StrayKind::Other};
-    bool withoutJob = false;       ///< without_job: only strays of users who have no live job
-    Microseconds minAge = 60s;     ///< min_age = "60s": time since the start of the process
-    Microseconds minCpu{};         ///< min_cpu = "0": the CPU time that the process has used
-    Microseconds grace = 10s;      ///< grace = "10s": time from SIGTERM to SIGKILL; 0 to 1 h
-    std::uint32_t maxKills = 1000; ///< max_kills = 1000: how many processes one run of `pinfold strays` acts on
+    bool withoutJob = false;       ///< without_job: if true, users who have a live job have no strays
+    Microseconds minAge = 60s;     ///< min_age = "60s": a stray has run for at least this time
+    Microseconds minCpu{};         ///< min_cpu = "0": a stray has used at least this CPU time
+    Microseconds grace = 10s;      ///< grace = "10s": the time from SIGTERM to SIGKILL, from 0 to 1 h
+    std::uint32_t maxKills = 1000; ///< max_kills = 1000: the most processes on which one run of `pinfold strays` acts
     LeftoverFilesConfig files = {};
 
     static constexpr uid_t kMostUid = UINT32_MAX - 1; ///< the kernel treats (uid_t)-1 as "no user"

@@ -11,15 +11,15 @@ namespace {
 
 using Strays = StraysConfig;
 
-constexpr Microseconds kLongest = kForever - 1us; // "infinity" is not a valid value for these settings
+constexpr Microseconds kLongest = kForever - 1us; // the longest valid duration; "infinity" is not valid in [strays]
 
 bool isText(const std::string& text) { return !text.empty() && text == printable(text); }
 
 /// The cgroup of a process shows only the name of the unit, so a pattern with a slash would match nothing.
 bool isUnitGlob(const std::string& text) { return isText(text) && text.find('/') == std::string::npos; }
 
-/// The path must have the form that the kernel uses, for example without a slash at the end. In another form pinfold would not
-/// recognize the path /dev/shm.
+/// The path must have the form that the kernel uses, for example without a slash at the end. pinfold would not recognize the path
+/// /dev/shm in another form such as /dev/shm/.
 bool isPlainDirectory(const std::string& path) {
     return path.starts_with('/') && path.size() > 1 && isText(path) && !path.ends_with('/') &&
            path == std::filesystem::path(path).lexically_normal().native();

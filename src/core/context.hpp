@@ -47,8 +47,8 @@ struct CoreContext {
     /// Returns the owner of a subordinate user id, or the id itself for any other id. Limits on jobs and threads cover all ids
     /// of one owner together (SubordinateUsers).
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
-    /// Returns the user's own id and the user's subordinate ids. Threads other than the loop's thread may also call idsOf
-    /// (SubordinateUsers).
+    /// Returns the user's own id and the user's subordinate ids. The result is a copy, which threads other than the loop's thread
+    /// may use (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
     /// Asks the user database for the name of a user, which may take long. Only the thread of Lane::Names calls nameOfUser.
     std::function<Result<std::string>(uid_t)> nameOfUser = [](uid_t) -> Result<std::string> {

@@ -28,7 +28,7 @@ struct Core {
     OutputWriters outputs; ///< the threads that write to the output of jobs; all jobs share them
     Registry registry;
     JobObserver* observer;                 ///< gets the events of jobs; the pointer is never null
-    std::optional<BootTime> shutdownSince; ///< since when the node has been shutting down
+    std::optional<BootTime> shutdownSince; ///< the time at which the node began to shut down
 
     /// Stores the job's record, and returns false if the record was not stored. After a failure, save() only writes to the log,
     /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key may

@@ -77,7 +77,7 @@ void DrainState::ask(Change change) {
 /// Holds the result of a thread's attempt to store a change of the drain on the disk.
 struct DrainState::Stored {
     Result<void> done;
-    Result<std::optional<Drain>> now; ///< the drain that a restarted pinfoldd would read
+    Result<std::optional<Drain>> now; ///< the drain that pinfoldd would read from the disk after a restart
 };
 
 void DrainState::storeNext() {

@@ -24,18 +24,18 @@
 
 namespace pinfold {
 
-/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) to read the command lines of leftovers
-/// first. Without the delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line. The
-/// time is limited because reading a command line may hang.
+/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) in order to read the command lines of leftovers. Without the
+/// delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line. The time is limited because
+/// reading a command line may hang.
 inline constexpr Microseconds kDescriptionWait = 300ms;
 
 struct Task {
-    std::string command; ///< the name of the program of task 0's leader; for other tasks, JobRecord::taskLog has it
+    std::string command; ///< the name of the program that the leader of task 0 runs; for other tasks see JobRecord::taskLog
     UniqueFd leader;     ///< the pidfd of the leader; empty for adopted processes
     EventHandle leaderWatch;
     UniqueFd supervisor; ///< the pidfd of the supervisor; empty for task 0, whose supervisor is in Job::supervisor
     EventHandle supervisorWatch;
-    std::vector<Newcomer> newcomers; ///< the processes for the task's scope; empty after the request to systemd
+    std::vector<Newcomer> newcomers; ///< the processes that join the scope; empty after the request to systemd
     bool starting = false;           ///< pinfoldd has asked systemd for the task's scope
     /// When startTimer expires, pinfoldd asks systemd again about a start that an earlier pinfoldd requested.
     EventHandle startTimer;
@@ -71,7 +71,7 @@ struct Job {
     EventHandle supervisorWatch;
     EventHandle runTimer;
     EventHandle warningTimer;       ///< the timer of LimitWarner for the warning ahead of run_time_max
-    EventHandle describeTimer;      ///< limits how long SIGTERM waits for the reports on leftovers
+    EventHandle describeTimer;      ///< limits how long pinfoldd delays SIGTERM for the reports on leftovers
     EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
     EventHandle killTimer;          ///< the timer of Killer for the job
     EventHandle unkillableTimer;    ///< the timer of UnkillablePolicy for its next step, if processes outlive SIGKILL
@@ -80,21 +80,22 @@ struct Job {
     EventHandle memoryWatch;        ///< watches the file memory.events of the slice
     EventHandle oomTimer;           ///< limits the wait for the line of the kernel's log that names the killed process
     Boxed<OomReport> oomReport;
-    JobOutput output; ///< the job's standard error; after a restart, pinfoldd does not have it any more
+    JobOutput output; ///< the job's standard error; unset after a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
     ProfileRecorder recorder;
     EventHandle leaderTimer; ///< limits the wait for the end of a leader that has left the job's cgroups
-    EventHandle lingerTimer; ///< runs while the job is empty and has no batch script; when the time is over, the job ends
+    EventHandle lingerTimer; ///< ends a job without a batch script after the job had no processes for its linger time
     /// The timer limits the wait for the freeze of the slice. After the freeze, pinfoldd kills all processes except the
     /// shepherds.
     EventHandle freezeTimer;
     bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
     EventHandle reportTimer; ///< limits the wait for EndJob's report on how the leader ended
-    bool reportOver = false; ///< the report of EndJob has come, or the wait for it is over
-    bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may have given up its report
-    bool leftToPid1 = false; ///< the node is being shut down: PID 1 signals the job's processes, and kills them later
+    bool reportOver = false; ///< the report of EndJob has come, or pinfoldd does not wait for it any more
+    bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may never report the end
+    bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
-    /// The time at which the end of the job began. The value is 0 if the end has not begun, or if an earlier pinfoldd began it.
+    /// The time at which the end of the job began. The value is 0 if the end of the job has not begun, or if an earlier pinfoldd
+    /// began the end.
     BootTime endBegan{};
     bool ownersTurn = false;     ///< a signal or suspension that the owner requested is in progress
     bool ownerSuspends = false;  ///< the owner requested the suspension that is in progress
@@ -113,8 +114,8 @@ struct Job {
     /// Returns true if somebody opened the job, and the job has no batch script. A job without a batch script ends by EndJob,
     /// by a stop request, or at the end of its linger time.
     bool lacksBatchScript() const { return record.linger && !record.tasks.contains(0); }
-    /// Returns true if pinfoldd has asked systemd for a scope of the task and does not know the outcome yet. As long as the
-    /// outcome is unknown, an empty or missing scope does not mean that the task has ended.
+    /// Returns true if pinfoldd has asked systemd to start the task's scope and does not know the outcome yet. As long as the
+    /// outcome of the start is unknown, an empty or missing scope does not mean that the task has ended.
     bool isStarting(std::uint32_t number) const;
     bool isStartingTasks() const;
     /// Returns the number of live tasks of the job. The batch script is not counted.

@@ -153,8 +153,8 @@ void JobManager::takeUp(std::function<void(Result<void>)> ready) {
                     logNodeWarning(impl_->core.context, "cannot look for orphaned units: " + reconciled.error().message);
             });
         }
-        // pinfoldd starts to watch the kernel's log last. When the log names the victim of an out-of-memory kill, pinfoldd must
-        // know the victim's job already.
+        // pinfoldd must know all jobs before it begins to watch the kernel's log, because the log may name a process of any job
+        // as the victim of an out-of-memory kill.
         impl_->core.context.kernelLog.watch(impl_->core.context.loop);
         impl_->share.protect();
         ready(std::move(done));
@@ -223,8 +223,8 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->past.newestReceipt(caller, Action::EndJob, key, late);
-    // In the state Accounting, pinfoldd may be writing the receipt already. So pinfoldd adds the reported exit state to the
-    // receipt afterwards.
+    // In the state Accounting, pinfoldd may be writing the receipt already, so pinfoldd adds the reported exit state to the
+    // receipt after the write.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report.exit, caller.admin);
 }
@@ -372,7 +372,7 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     const auto job = impl_->permitted(caller, Action::GetUsage, key);
     if (!job)
         return job.error();
-    // The figures are set when the job has ended, because the slice of the job may be gone by then.
+    // After the end of a job, its slice may be gone, so the record contains the job's last usage figures.
     const auto& figures = (*job)->record.figures;
     return figures ? figures->usage : lookAtUsage(**job);
 }

@@ -38,12 +38,12 @@ struct CreateRequest {
     ResourceLimits limits;
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {}; ///< the number of slots, 1 to 8192; Config::Jobs::slots says what a slot means
-    JobIdentity identity = {};               ///< only admins may set members other than the labels
-    bool shepherd = false;                   ///< the leader is the batch system's own process above the job's processes
+    JobIdentity identity = {};               ///< only admins may set other members of the identity than the labels
+    bool shepherd = false;                   ///< the leader is a process of the batch system itself, not of the user
     /// The time for which an opened job lives without tasks. If the time is unset, the site's setting applies.
     std::optional<Microseconds> linger = {};
-    /// The time for which pinfoldd waits for a report (ReportWait). If reportWithin is unset, the time is 10 s for an opened job,
-    /// and 0 for other jobs.
+    /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, the time is 10
+    /// s for an opened job, and 0 for other jobs.
     std::optional<Microseconds> reportWithin = {};
 };
 
@@ -52,10 +52,10 @@ struct TaskRequest {
     std::string key;
     UniqueFd leader;     ///< the pidfd of the leader
     UniqueFd supervisor; ///< the pidfd of the supervisor; empty if the task has no supervisor
-    ForeignFd output;    ///< the standard error, as in CreateRequest; only for a batch script
+    ForeignFd output;    ///< the standard error of the batch script, as in CreateRequest
     bool batch = false;
     bool shepherd = false;
-    /// If `open` is set and no job has the key, pinfoldd first opens the job with the request `open`.
+    /// If `open` is set and no job has the key, pinfoldd opens the job with the request `open`, and then adds the task.
     std::optional<CreateRequest> open = {};
 };
 
@@ -77,7 +77,7 @@ struct JobSummary {
     JobState state = JobState::Creating;
     uid_t uid = 0;
     pid_t leader = 0;   ///< the process id of the leader; 0 if the job has no batch script
-    RealTime created{}; ///< when the job was created
+    RealTime created{}; ///< the time at which the job was created
     bool suspended = false;
     ResourceLimits limits = {};
     std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that the kernel does not enforce

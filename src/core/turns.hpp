@@ -17,7 +17,7 @@ class Turns {
 public:
     enum class Kind { Move, Hit };
 
-    /// Calls `begin` when the turn comes, possibly at once. The turn lasts until the call of over().
+    /// Calls `begin` when the turn comes, possibly before take() returns. The turn lasts until the call of over().
     void take(Kind kind, std::function<void()> begin) {
         waiting_.emplace_back(kind, std::move(begin));
         next();

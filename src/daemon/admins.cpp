@@ -32,7 +32,7 @@ void Admins::refresh(std::function<void()> then) {
         clients_.setAuditors(std::move(members.auditors));
         over(weak);
     });
-    if (!asked) // the queue of the lane is full, so its threads will ask the user database only later
+    if (!asked) // Lane::Names has no room for the question, so the admins stay as they are
         return over(weak);
     waiting->timer = loop_.after(kPatience, [this, weak] { over(weak); });
 }

@@ -49,7 +49,7 @@ constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
 // takes the name org.pinfold1.Daemon. The bus refuses messages with file descriptors to the owner of the name
-// org.pinfold1.Daemon. So users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
+// org.pinfold1.Daemon, so users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.
@@ -70,8 +70,8 @@ int refuse(const Error& error) {
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // systemd cannot find the unit of a message if the sender of the message has ended. So pinfoldd does not exit before
-    // systemd has read the message.
+    // pinfoldd does not exit before systemd has read the message, because systemd cannot find the unit of a message if the sender
+    // has ended.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, toUsec(kBarrier));
     return kExitConfig;
@@ -92,8 +92,8 @@ std::string readBootId() {
 }
 
 /// Tells systemd that the start of pinfoldd waits for the migration of the history. The start time-out of the unit must not
-/// interrupt the migration. After an interruption, the next start would have to begin the migration again. The loop's thread
-/// does not call announceMigration(): another thread does.
+/// interrupt the migration. After an interruption of the migration, the next start of pinfoldd would have to begin the migration
+/// again. A thread other than the loop's thread calls announceMigration().
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
     // Only the loop's thread may use the log, so announceMigration() writes the line itself. The write may block, but it does
@@ -160,8 +160,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // Each unsent answer is a message that uses the connection to the bus. So unsent answers must be destroyed
-    // before the connection to the bus.
+    // Each unsent answer is a message that uses the connection to the bus, so unsent answers must be destroyed before the
+    // connection.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

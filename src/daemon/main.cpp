@@ -12,9 +12,9 @@ namespace {
 
 constexpr int kUsage = 2;
 
-// Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. With the default settings,
-// pinfoldd would keep the memory of a large answer. By default, malloc(3) raises its threshold to the size of the block that was
-// freed last. malloc(3) would also give each thread of pinfoldd an arena of its own.
+// Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. With the default settings
+// of malloc(3), pinfoldd would keep the memory of a large answer, because malloc(3) raises its mmap threshold to the size of a
+// freed block. By default, malloc(3) also gives each thread of pinfoldd an arena of its own.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);

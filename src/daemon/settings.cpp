@@ -44,7 +44,7 @@ void Settings::publishFailurePolicy() const {
     // writes the setting into a separate file.
     const auto file = inRoot(root_, kFailurePolicyFile);
     const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
-    // The comparison comes before the write, so that load() succeeds even if /run is full.
+    // load() writes the file only if the setting has changed, so that load() succeeds even if /run is full.
     if (readFile(AT_FDCWD, file.c_str()) == policy)
         return;
     std::error_code error;

@@ -15,8 +15,8 @@ constexpr const char* kBootV2 =
 
 struct Controller {
     const char* name;
-    /// The state of the finding if the controller is missing. The state is Fail if jobs use the controller by default, and Warn
-    /// if only a site's settings use the controller.
+    /// The state of the doctor's finding if the controller is missing. The state `without` is Fail if jobs use the controller by
+    /// default, and Warn if only a site's settings use the controller.
     FindingState without;
     const char* limits;
     bool accounted; ///< systemd enables the controller for each job

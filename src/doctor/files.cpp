@@ -15,8 +15,8 @@ namespace pinfold::doctor {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kMostLinks = 40;  // the kernel follows at most the same number of links
-constexpr int kMostFiles = 256; // the number of files is limited, because files may include each other for ever
+constexpr int kMostLinks = 40;  // the maximum number of links, as in the kernel
+constexpr int kMostFiles = 256; // the maximum number of files, because files may include each other for ever
 constexpr std::string_view kBlanks = " \t\r";
 
 std::string_view trimmed(std::string_view text) {

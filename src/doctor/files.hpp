@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads files and directories below a root directory. Paths mean the same as on the host itself, so absolute symbolic links
-// also start at the root directory.
+// Reads files and directories below a root directory. Paths mean the same as on the host itself, so the target of an absolute
+// symbolic link is also below the root directory.
 #pragma once
 
 #include <fmt/core.h>
@@ -50,8 +50,8 @@ public:
     /// Returns the files that match the pattern. Only the last component of the path may contain wildcards of glob(7).
     std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
 
-    /// Returns the patterns of the files that the line includes. A relative pattern is relative to the directory of the first
-    /// file. If the line is not an include line, the list is empty.
+    /// Returns the patterns of the files that the line includes. A relative pattern is relative to the directory of the file that
+    /// is passed to linesWithIncludes(). If the line is not an include line, the list is empty.
     using Included = std::function<std::vector<std::filesystem::path>(const std::string& line)>;
     /// Returns the meaningful lines of a file. In the result, the lines of an included file replace the line that includes the
     /// file.
@@ -70,7 +70,7 @@ private:
     std::filesystem::path root_;
 };
 
-/// Returns the lines of a text without comments and without empty lines. The character `#` begins a comment. A backslash at the
+/// Returns the lines of a text, but without its comments and empty lines. The character `#` begins a comment. A backslash at the
 /// end of a line joins the line with the next line.
 std::vector<Line> meaningfulLines(std::string_view text);
 std::vector<std::string> words(std::string_view text);

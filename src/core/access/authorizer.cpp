@@ -17,7 +17,7 @@ namespace {
 enum class Who {
     Admin,
     Owner,   ///< the owner of the job
-    Reader,  ///< the owner of the job, and the members of pinfold-audit for all jobs
+    Reader,  ///< the owner of the job, and each member of pinfold-audit
     Creator, ///< the creator of a job, as decideCreate() checks
     Everyone,
 };
@@ -25,7 +25,7 @@ enum class Who {
 /// Says how pinfoldd answers a request, depending on the phase of the job.
 enum class Is {
     Done,
-    Needless, ///< pinfoldd has nothing to do, and answers at once; the answer discloses nothing
+    Needless, ///< pinfoldd has nothing to do and answers at once; the answer contains no facts about the job
     NoJob,
     NoReceipt,
     Taken,
@@ -213,8 +213,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // In some phases, a job gets the same answer as a job that does not exist. pinfoldd then does not check the owner. This is
-    // safe, because everyone may know which jobs are live.
+    // If a request gets the same answer for this phase of the job as for a job that does not exist, pinfoldd does not check the
+    // owner. An answer without a check of the owner is safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
     // Nobody may move a process from one job into another. A process that left its job would escape from the limits of the job,

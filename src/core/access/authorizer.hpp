@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says which requests a caller may make, and in which states of a job. The function decide() is pure. For requests from the bus
-// and for requests from the socket, decide() uses one common table in authorizer.cpp. The function decide() refuses every
-// request that the table does not allow. For human readers, docs/security.md has a copy of the table.
+// Says which requests a caller may make in each state of a job. The function decide() is pure. For requests from the bus and for
+// requests from the socket, decide() uses one common table in authorizer.cpp. The function decide() refuses every request that
+// the table does not allow. For human readers, docs/security.md has a copy of the table.
 #pragma once
 
 #include "base/result.hpp"
@@ -76,13 +76,14 @@ enum class Phase {
 /// Holds the facts about the job and the request that decide() needs. The caller and the action are separate arguments of
 /// decide().
 struct Target {
-    std::string key;                   ///< the job's key, for the text of a refusal
-    Phase phase = Phase::NoJob;        ///< the phase of the job; NoJob also for actions on the whole node
-    std::optional<uid_t> owner;        ///< the owner of the job; unset if the job does not exist
-    bool ownProcesses = false;         ///< all processes of the request have only the caller's user id
-    bool processesInJob = false;       ///< a process of the request is in a job already
-    bool userJobsAllowed = false;      ///< the setting jobs.allow_user_jobs
-    const char* looserLimit = nullptr; ///< a limit above the site's default or the limit in force; otherwise null
+    std::string key;              ///< the job's key, for the text of a refusal
+    Phase phase = Phase::NoJob;   ///< the phase of the job; NoJob if the action is not about one job
+    std::optional<uid_t> owner;   ///< the owner of the job; unset if the job does not exist
+    bool ownProcesses = false;    ///< all processes of the request have only the caller's user id
+    bool processesInJob = false;  ///< a process of the request is in a job already
+    bool userJobsAllowed = false; ///< the setting jobs.allow_user_jobs
+    /// A limit that the request sets looser than the site's default or than the value in force; otherwise null.
+    const char* looserLimit = nullptr;
     const char* reservedKey = nullptr; ///< the key that the request names, if users may not use that key; otherwise null
     bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job alone
     bool namesOwner = false;           ///< the request names an owner other than the caller

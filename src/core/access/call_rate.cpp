@@ -14,7 +14,7 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 } // namespace
 
 bool CallRate::take(uid_t uid, BootTime now) {
-    // After some time, a user's token bucket is full again. A full token bucket is the same as a new one, so CallRate removes it.
+    // After some time, a user's token bucket is full again. CallRate removes full buckets, because a new bucket is full too.
     if (buckets_.size() > kMaxBuckets)
         std::erase_if(buckets_,
                       [now](const auto& entry) { return Seconds(now - entry.second.filled).count() * kPerSecond >= kBurst; });
@@ -28,8 +28,8 @@ bool CallRate::take(uid_t uid, BootTime now) {
 }
 
 void CallRate::charge(uid_t uid, Microseconds spent) {
-    // The number of tokens in a user's bucket can be negative, but not lower than the size of one burst. So after one expensive
-    // request, CallRate refuses the user's calls for a few seconds at most.
+    // The number of tokens in a user's bucket can be negative, but never below -kBurst, so that CallRate refuses a user's calls
+    // for only a few seconds after an expensive call.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens = std::max(-kBurst, bucket->second.tokens - Milliseconds(spent).count() * kPerMillisecondSpent);
 }

@@ -11,12 +11,13 @@
 namespace pinfold {
 
 /// Keeps a token bucket for each user, so that many calls from one user hardly slow down the calls of other users. CallRate has
-/// no timers, because the caller passes the time.
+/// no timers, because the caller passes the present time to take().
 class CallRate {
 public:
     static constexpr double kBurst = 200;
     static constexpr double kPerSecond = 100;
-    /// Each millisecond of CPU time costs kPerMillisecondSpent tokens, so a user gets at most a tenth of a CPU.
+    /// Each millisecond of CPU time costs kPerMillisecondSpent tokens. A user gets only kPerSecond tokens in a second, so the
+    /// user's calls can use at most a tenth of a CPU.
     static constexpr double kPerMillisecondSpent = 1;
 
     /// Takes a token from the user's bucket. Returns false if the user's bucket is empty. The argument `now` is the time on a

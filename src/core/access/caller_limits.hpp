@@ -22,12 +22,12 @@ namespace pinfold {
 /// socket together. Admins have no limits.
 class CallerLimits {
 public:
-    /// Limits the number of calls of one user that wait at the same time. The limit is high, because a user may have 10,000
-    /// jobs, each with a supervisor that waits.
+    /// The maximum number of calls of one user that wait at the same time. kMostWaits is high, because a user may have 10,000
+    /// jobs, each with a supervisor whose call waits for the job's end.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// Limits the number of calls of all ordinary users together that wait at the same time. Because the number of queries is
-    /// limited, Lane::HistoryRead always has room for queries of admins.
+    /// The maximum number of calls of all ordinary users together that wait at the same time. Because the number of ordinary
+    /// users' queries is limited too, Lane::HistoryRead always has room for queries of admins.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
@@ -40,8 +40,9 @@ public:
     void setAuditors(std::set<uid_t> auditors) { auditors_ = std::move(auditors); }
     Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid), auditors_.contains(uid)}; }
 
-    /// Counts a call that waits for a job's end. The code that handles the call keeps the result until pinfoldd has answered
-    /// the call. The call needs memory until the answer, even if the sender has gone. Error: Busy.
+    /// Counts a call that waits for a job's end. The code that handles the call keeps the result of enterWait() until pinfoldd
+    /// has answered the call. A waiting call needs memory until the answer, even if its sender does not exist any more. Error:
+    /// Busy.
     Result<std::shared_ptr<void>> enterWait(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();
@@ -54,8 +55,8 @@ public:
                 caller.uid)};
     }
 
-    /// Counts a query of the history. The code that handles the query keeps the result until pinfoldd has answered the query.
-    /// The number of queries is limited because all queries share a few threads. Error: Busy.
+    /// Counts a query of the history. The code that handles the query keeps the result of enterQuery() until pinfoldd has
+    /// answered the query. The number of queries is limited because all queries share a few threads. Error: Busy.
     Result<std::shared_ptr<void>> enterQuery(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();

@@ -77,7 +77,7 @@ SubordinateUsers::Look SubordinateUsers::lookAt(const std::filesystem::path& fil
         look.ids.emplace();
         return look;
     }
-    std::error_code ignored; // the target of a dangling link does not exist, so `path` is empty and the file cannot be read
+    std::error_code ignored; // for a dangling link, canonical() returns an empty path, and no file is read
     const auto text = S_ISREG(status.st_mode)
                           ? readFile(AT_FDCWD, std::filesystem::canonical(file, ignored).c_str(), kMostBytes + 1)
                           : std::nullopt;
@@ -137,7 +137,7 @@ void SubordinateUsers::askFor(uid_t first, Range& range) {
         Lane::Names, [find = parts_.findUser, name = range.range.owner] { return find(name); },
         [this, first, name = range.range.owner](const Result<uid_t>& owner) {
             asking_ = false;
-            const auto still = ranges_.find(first); // the file may have changed meanwhile, and the range of ids may be gone
+            const auto still = ranges_.find(first); // /etc/subuid may no longer contain the range of ids
             if (owner && still != ranges_.end() && still->second.range.owner == name)
                 still->second.owner = *owner;
         });

@@ -25,12 +25,12 @@ namespace pinfold {
 /// /etc/subuid says. When pinfoldd limits something for each user, the limit covers the user's own id and the 65,536
 /// subordinate ids together.
 ///
-/// SubordinateUsers reads /etc/subuid and asks the name service in the background. Callers never wait, so answers may be
-/// incomplete until the name service has answered.
+/// SubordinateUsers reads /etc/subuid and asks the name service in the background. Callers of SubordinateUsers never wait for the
+/// name service, so results may be incomplete until the name service has answered.
 class SubordinateUsers {
 public:
-    /// SubordinateUsers waits at least the time kLookAgain between two checks whether /etc/subuid has changed. A question about a
-    /// user triggers a check.
+    /// userOf() and idsOf() check whether /etc/subuid has changed, but two of these checks are at least the time kLookAgain
+    /// apart.
     static constexpr Microseconds kLookAgain = 10s;
     /// SubordinateUsers reads at most kMostBytes of /etc/subuid, which is enough for some 200,000 users.
     static constexpr std::size_t kMostBytes = 4 << 20;
@@ -41,7 +41,7 @@ public:
         std::filesystem::path file;
         /// Asks the name service for a user's id. The name service may block, so a thread of Lane::Names calls findUser.
         std::function<Result<uid_t>(const std::string& name)> findUser;
-        /// nameOf asks the name service for a user's name, also in a thread of Lane::Names.
+        /// Asks the name service for a user's name. Like findUser, nameOf runs in a thread of Lane::Names.
         std::function<Result<std::string>(uid_t user)> nameOf;
         std::function<void(const std::string&)> inform;
         std::function<void(const std::string&)> warn;
@@ -49,12 +49,12 @@ public:
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
     /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`. While SubordinateUsers does not know the id of
-    /// the range's owner, userOf() returns the first id of the range. If the owner is root, userOf() also returns the first id
-    /// of the range, because root's subordinate ids are meant for other users.
+    /// the range's owner, userOf() returns the first id of the range. If root owns the range, userOf() returns the first id of
+    /// the range, because root's subordinate ids are meant for other users.
     uid_t userOf(uid_t id);
-    /// Returns the user's own id and the subordinate ids. The subordinate ids are missing in the result until the name service
-    /// has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name service
-    /// for the user's name.
+    /// Returns the user's own id and the subordinate ids. The subordinate ids are missing in the result of idsOf() until the name
+    /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name
+    /// service for the user's name.
     UserIds idsOf(uid_t user);
     /// Reads /etc/subuid again if the file has changed.
     void look();
@@ -68,12 +68,12 @@ private:
     using Stamp = std::array<std::int64_t, 4>; ///< identifies a version of the file /etc/subuid
     struct Look {
         Stamp stamp{};
-        std::optional<SubordinateIds> ids; ///< the contents of the file; unset if the file has not changed
+        std::optional<SubordinateIds> ids; ///< the contents of /etc/subuid; unset if the file has not changed
         std::string trouble;
     };
     struct Known {
-        std::vector<std::pair<uid_t, uid_t>> ranges; ///< the ranges have the same form as UserIds::subordinate
-        bool asked = false;                          ///< the name service has been asked since the file was read
+        std::vector<std::pair<uid_t, uid_t>> ranges; ///< the user's ranges of subordinate ids, as in UserIds::subordinate
+        bool asked = false; ///< the name service has got a question about the user since /etc/subuid was read
     };
     void lookIfDue();
     void askForName(uid_t user);
@@ -85,10 +85,10 @@ private:
     std::map<uid_t, Range> ranges_; ///< the ranges of subordinate ids, by their first id
     std::map<uid_t, Known> known_;  ///< what is known about each user, by user id
     Stamp stamp_{INT64_MIN};
-    std::optional<BootTime> lookedAt_; ///< when SubordinateUsers last looked at the file (EventLoop::bootTime())
+    std::optional<BootTime> lookedAt_; ///< the time of the last look at /etc/subuid (EventLoop::bootTime())
     bool looking_ = false;
-    /// If asking_ is true, the name service has not answered yet. SubordinateUsers asks only one question at a time, because
-    /// other parts of pinfoldd also need Lane::Names.
+    /// If asking_ is true, a question to the name service has no answer yet. SubordinateUsers asks only one question at a time,
+    /// because other parts of pinfoldd also need Lane::Names.
     bool asking_ = false;
 };
 

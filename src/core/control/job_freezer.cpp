@@ -63,7 +63,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         }
         if (!job->ownerSuspends)
             return suspended(job, by, reply);
-        // A frozen job cannot create processes. So the second check, which comes after the freeze, sees all processes of the
+        // A frozen job cannot create processes, so a check of the processes' owners after the freeze sees all processes of the
         // job.
         ask(job, [this, job, by, reply](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
@@ -78,7 +78,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
 
 void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply) {
     if (job->record.state == JobState::Running && job->record.suspendedSince) {
-        job->record.suspendedSince = core_.context.loop.bootTime(); // the job has run until now
+        job->record.suspendedSince = core_.context.loop.bootTime(); // the suspension begins now: the job has run until now
         core_.save(*job);
         ender_.limitRunTime(job);
         logSuspension(core_.context, *job, true, by);
@@ -110,7 +110,7 @@ void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
 
 void JobFreezer::failed(const JobPtr& job) {
     if (!core_.registry.has(*job))
-        return; // by now, the unit's name may belong to another job
+        return; // the job is over, and the name of its unit may belong to another job
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
     // After a failed freeze, some processes of the job may be frozen, so pinfoldd thaws the job.
@@ -131,8 +131,8 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // The slice can be frozen although the record does not say so. For example, an earlier pinfoldd lost the bus after PID 1
-    // had frozen the job. pinfoldd then got no answer from PID 1, and could not ask PID 1 to thaw the job.
+    // The slice can be frozen although the record does not say so. For example, an earlier pinfoldd may have lost the connection
+    // to the bus after PID 1 had frozen the job, so that it could not ask PID 1 to thaw the job.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

@@ -8,20 +8,21 @@
 
 namespace pinfold {
 
-/// Sends signals to a job's processes on behalf of the job's owner. A batch system may run root's prologue and epilogue in the
-/// job. So OwnerReach sends a signal only to a process that the owner may also signal by kill(2). A job may have thousands of
-/// processes, so a thread does the work. The thread uses the OwnerReach, so an OwnerReach has its own copy of all data.
+/// Sends signals to a job's processes on behalf of the job's owner. Because a batch system may run root's prologue and epilogue
+/// in the job, OwnerReach sends a signal only to a process that the owner may also signal by kill(2). A job may have thousands of
+/// processes, so a thread sends the signals. An OwnerReach has its own copy of all data that it needs, because a thread other
+/// than the loop's thread uses it.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)
         : cgroups_(context.cgroups), processes_(context.processes), slice_(slicePath(job.key())),
           owner_(context.idsOf(job.record.uid)) {}
 
-    /// Sends the signal to the owner's processes. Errors: Internal; Denied if all processes of the job belong to other
+    /// Sends the signal to the owner's processes. The errors are Internal, and Denied if all processes of the job belong to other
     /// users.
     Result<void> signal(int number) const;
-    /// Succeeds if all processes of the job belong to the owner. Errors: Internal; Denied if a process belongs to
-    /// another user. The message of Denied names the process.
+    /// Succeeds if all processes of the job belong to the owner. The errors are Internal, and Denied if a process belongs to
+    /// another user. The message of the error Denied names the process.
     Result<void> coversAll() const;
 
 private:

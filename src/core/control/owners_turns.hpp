@@ -12,21 +12,22 @@
 
 namespace pinfold {
 
-/// Lets each user have at most one request at a time in Lane::Owners, the queue for requests of jobs' owners. So a user never
-/// waits in Lane::Owners for more than one request of each other user.
+/// Lets each user have at most one request at a time in Lane::Owners, the queue for requests of jobs' owners. Because no user has
+/// several requests in Lane::Owners, a user never waits there for more than one request of each other user.
 class OwnersTurns {
 public:
     /// The maximum number of waiting requests of one user, including the request that has its turn.
     static constexpr std::size_t kMostOfOne = 128;
 
-    /// Calls `begin` when the request's turn comes, possibly at once. The turn lasts until the call of over(). If a subordinate
-    /// id makes the request, `user` is the owner of the subordinate id. The error is Busy if too many requests of `user` wait.
+    /// Calls `begin` when the request's turn comes, possibly before take() returns. The turn lasts until the call of over(). If a
+    /// subordinate id makes the request, `user` is the owner of the subordinate id. The error is Busy if too many requests of
+    /// `user` wait.
     Result<void> take(uid_t user, std::function<void()> begin);
     void over(uid_t user);
 
 private:
-    /// The map contains the functions of each user's requests. The first element belongs to the request that is in progress now,
-    /// and is empty, because its function has already been called.
+    /// The map contains the functions of each user's requests. In each queue, the first function is empty, because it belongs to
+    /// the request in progress and has already been called.
     std::map<uid_t, std::deque<std::function<void()>>> begins_;
 };
 

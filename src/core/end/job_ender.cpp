@@ -23,8 +23,8 @@ constexpr Microseconds kFreezeWait = 1s;
 // has left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
 constexpr Microseconds kDyingWait = 1s;
 
-/// Returns true if the job has ended by itself. All processes that still run in the job are then leftovers. After a request to
-/// stop the job, leftBehind() returns false, because the processes have not had time to end.
+/// Returns true if the job has ended by itself. In a job that has ended by itself, all running processes are leftovers. After a
+/// request to stop the job, leftBehind() returns false, because the processes have not had time to end.
 bool leftBehind(const Job& job) {
     return job.record.linger && !job.record.tasks.contains(0) ? job.record.cause == JobResult::Exited : leaderEnded(job);
 }
@@ -131,7 +131,7 @@ void JobEnder::linger(const JobPtr& job) {
 void JobEnder::leaderGone(const JobPtr& job) {
     job->tasks[0].leaderWatch.reset();
     lookAtEnd(core_.context, *job, 0);
-    // pinfoldd spared the shepherd, which had to see the end of its job. The shepherd has ended, so pinfoldd kills the rest.
+    // The shepherd, which pinfoldd had not killed, has ended by itself, so pinfoldd kills all other processes.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
     if (job->record.state == JobState::Ending) // the end has begun already, for example because of the empty slice
@@ -174,21 +174,21 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.grace = request.grace;
     job->lingerTimer.reset();
     job->leaderTimer.reset();
-    // The job must be thawed first: systemd 257 does not stop a frozen unit, and SIGKILL is the only signal that a frozen process
-    // obeys.
+    // pinfoldd thaws the job, because systemd 257 does not stop a frozen unit, and SIGKILL is the only signal that a frozen
+    // process obeys.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
     job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
     if (frozen)
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job) && !job->isStartingTasks()) {
         job->runTimer.reset();
-        // advance() does not store the record, because a restarted pinfoldd would also see the empty slice. pinfoldd stores the
-        // record at the next change of the state.
+        // The new state need not be stored before the next change of the state, because a restarted pinfoldd would see the empty
+        // slice too.
         core_.advance(*job, JobState::Ending);
         return emptied(job);
     }
     core_.enter(*job, JobState::Ending);
-    // As long as the report is awaited, the run time limit applies to the processes that the leader left behind.
+    // While pinfoldd waits for a report, the run time limit applies to the processes that the leader left behind.
     if (reports_.letsBe(job))
         return core_.observer->jobStateChanged(job->key());
     job->runTimer.reset();
@@ -240,18 +240,18 @@ void JobEnder::terminate(const JobPtr& job) {
 }
 
 void JobEnder::terminateInTurn(const JobPtr& job) {
-    // pinfoldd sends the D-Bus signal about the state `ending` only here. If a job ends by itself, the end takes only a moment,
-    // and the signal JobRemoved is enough.
+    // pinfoldd sends the D-Bus signal about the state `ending` only for a job with processes. The end of a job without processes
+    // takes only a moment, and the signal JobRemoved is enough.
     core_.observer->jobStateChanged(job->key());
     const auto delay = grace(*job);
-    (void)lookAtUsage(*job); // after the end, nobody can read how large the parts of the memory peak were
+    (void)lookAtUsage(*job); // after the job's end, nobody can read which kinds of memory made up the peak
     // PID 1 sends SIGTERM itself at a shutdown, and some programs treat a second SIGTERM as an order to end at once.
     if (job->leftToPid1)
         return;
     if (delay == 0s)
         return kill(job);
-    // In a job that never ran, the only process is the leader, which still waits for the answer. The leader gets the answer
-    // that the job was not created, and then ends by itself.
+    // In a job that never ran, the only process is the leader, which waits for the answer to CreateJob. The leader ends by itself
+    // after the answer that the job was not created.
     if (!job->record.neverRan) {
         // Errors do not matter, because pinfoldd uses cgroup.kill later even if PID 1 fails.
         const auto ignore = [](const SystemdOutcome&) {};
@@ -288,7 +288,7 @@ void JobEnder::kill(const JobPtr& job) {
 
 void JobEnder::cull(const JobPtr& job) {
     job->culled = true;
-    // A frozen process cannot fork. So a list of a frozen job's processes stays complete while pinfoldd kills them.
+    // No frozen process can fork, so the list of a frozen job's processes stays complete while pinfoldd kills them.
     if (auto frozen = job->slice->freeze(true); !frozen) {
         logWarning(core_.context, job->key(),
                    frozen.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -320,7 +320,7 @@ void JobEnder::killAround(const JobPtr& job) {
 
 void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {
     const bool believed = byAdmin || job->record.ownersBatch;
-    // If the batch system created the job, pinfoldd accepts an exit state only from the batch system, and waits for the
+    // If the batch system created the job, pinfoldd does not accept an exit state from the owner, and still waits for the
     // supervisor's report.
     if (!job->record.exit.known() && believed)
         job->record.exit = exit;
@@ -354,8 +354,8 @@ void JobEnder::emptied(const JobPtr& job) {
         return; // PID 1 may still put a process into the job; emptied() is called again after the start of the task
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
-        // pinfoldd may be restarted before the report comes, so pinfoldd stores the record as soon as the loop is idle. On a busy
-        // node, the report often comes before the loop is idle. If the report comes first, pinfoldd stores the record at the next
+        // pinfoldd may be restarted before the report comes, so pinfoldd stores the record as soon as the loop is idle. If the
+        // report comes before the loop is idle, which is often the case on a busy node, pinfoldd stores the record at the next
         // change of the job's state.
         job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
@@ -363,9 +363,9 @@ void JobEnder::emptied(const JobPtr& job) {
         });
         return;
     }
-    // If somebody kills the process group, the leader and the supervisor end together, and the slice becomes empty. pinfoldd may
-    // notice the three events in any order. If the supervisor still lives here, isAwaited() has already waited for its report.
-    // The check must come after isAwaited(): otherwise the supervisor could end between the two.
+    // If somebody kills the process group, pinfoldd may notice the ends of the leader and of the supervisor and the empty slice
+    // in any order. If the supervisor still lives at this point, the wait for its report is over. pinfoldd must call isAwaited()
+    // before it checks whether the supervisor lives, because the supervisor could end between the check and isAwaited().
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())
@@ -376,7 +376,7 @@ void JobEnder::emptied(const JobPtr& job) {
 void JobEnder::account(const JobPtr& job) {
     if (job->describing == 0)
         return closer_.account(job);
-    // The receipt names the leftovers, so pinfoldd describes the leftovers first.
+    // The receipt names the leftovers, so pinfoldd writes the receipt only after it has described the leftovers.
     job->onDescribed.push_back(onJob(job, &JobEnder::account));
 }
 

@@ -16,9 +16,9 @@
 namespace pinfold {
 
 // clang-format off
-// The table says what JobEnder does at each event in each state of the job. In the state Creating, JobEnder does nothing:
-// JobCreator either lets the job run, or drops the job, or gives the job up. A job that JobCreator gives up ends from the state
-// Creating (JobRecord::neverRan). In the state Accounting only JobCloser acts.
+// The table says what JobEnder does at each event in each state of the job. In the state Creating, JobEnder does nothing, because
+// JobCreator decides whether the job runs, is dropped or is given up. A job that JobCreator gives up ends from the state Creating
+// (JobRecord::neverRan). In the state Accounting only JobCloser acts.
 //
 //                                      | Running                                | Ending
 // -------------------------------------|----------------------------------------|-----------------------------------------------------

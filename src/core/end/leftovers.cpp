@@ -66,7 +66,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
     }
     auto seen = glance(core.context, *pids);
     // A batch system kills the processes of a job and then reports the end of the job. On a busy node, a killed process may still
-    // be in the cgroup at that time.
+    // be in the cgroup when the report comes.
     const auto count = pids->size() - std::erase_if(seen, [](const ProcessInfo& process) { return process.dying; });
     if (count == 0)
         return;

@@ -17,9 +17,9 @@ std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pi
 void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processes);
 
 /// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A process that SIGKILL
-/// has already ended does not count, even if the process is still in the cgroup. A job may create
-/// processes very fast, and must not keep pinfoldd busy. So reportLeftovers() examines at most leftovers.report_max processes
-/// one by one, and only counts all others. For task 0, reportLeftovers() lists all processes of the job.
+/// has already ended is not a leftover, even if the process is still in the cgroup. A job that creates processes very fast must
+/// not keep pinfoldd busy, so reportLeftovers() examines at most leftovers.report_max processes one by one, and only counts all
+/// others. For task 0, reportLeftovers() lists all processes of the job.
 ///
 /// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. A thread
 /// reads the command lines in the background, and pinfoldd then writes the report to the journal. Job::describing is the number

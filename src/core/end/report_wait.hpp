@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pinfoldd is not the parent of a job's leader, so somebody has to report how the leader ended. The report comes after pinfoldd
-// has noticed the end of the leader. ReportWait waits for the report.
+// pinfoldd is not the parent of a job's leader, so another program has to report how the leader ended. ReportWait waits for the
+// report on how the leader ended, which comes after pinfoldd has noticed the end of the leader.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,9 +19,9 @@ public:
     /// Call isAwaited() for a job that is ending. The result is true if pinfoldd still waits for a report on how the leader
     /// ended. pinfoldd continues to end the job when the report comes, or when the time for the report is over.
     bool isAwaited(const JobPtr& job);
-    /// Returns true if pinfoldd must not send signals to the leader's leftovers before the report has come. The batch system may
-    /// have asked the job to end, and may have given the job's processes time to end before the report. For a job with a
-    /// supervisor, letsBe() returns false, because a supervisor reports at once.
+    /// Returns true if pinfoldd must not send signals to the leader's leftovers before the report on the leader has come. The
+    /// batch system may have asked the job's processes to end, and may give the processes some time before it sends the report.
+    /// For a job with a supervisor, letsBe() returns false, because a supervisor reports at once.
     bool letsBe(const JobPtr& job) { return !job->record.supervisor && isAwaited(job); }
     /// Returns the result of the last call of letsBe() for the job.
     static bool hasLetBe(const Job& job);

@@ -10,7 +10,7 @@ namespace pinfold {
 bool shepherdLives(const Job& job);
 
 /// Sends the signal to all of the job's processes except its shepherds. If a process of the job forks during the call, the new
-/// process may not get the signal. The error is Internal if some processes did not get the signal.
+/// process possibly does not get the signal. The error is Internal if some processes did not get the signal.
 Result<void> signalAllButShepherds(const CoreContext& context, const Job& job, int signal);
 
 } // namespace pinfold

@@ -25,7 +25,7 @@ void TaskEnder::watch(const JobPtr& job, std::uint32_t number) {
     if (task.supervisor)
         task.supervisorWatch = core_.context.loop.onReadable(task.supervisor.get(), onTask(&TaskEnder::supervisorGone));
     if ((record.leader && !task.leader) || (record.supervisor && !task.supervisor))
-        end(job, number); // the leader of the task ended while pinfoldd did not run
+        end(job, number); // the leader or the supervisor ended while pinfoldd did not run
     if (!job->tasks.contains(number))
         return;
     const auto events = core_.context.cgroups.eventsFile(scopePath(job->key(), number));
@@ -52,7 +52,7 @@ void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
 void TaskEnder::reportExit(const JobPtr& job, std::uint32_t number, const EndReport& report) {
     if (!report.leader || !pinfold::reportExit(*job, number, *report.leader, report.exit))
         return;
-    // On a busy node, the record often changes once more before the loop is idle.
+    // pinfoldd stores the record only when the loop is idle, because on a busy node the record often changes again at once.
     job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             core_.save(*live);

@@ -24,7 +24,7 @@ RealTime startOfBatch(const Job& job, const ProcessIdentity& leader) {
                          : record.created;
 }
 
-/// Returns the log of the job. The first call adds the batch script, if there is one.
+/// Returns the job's log of tasks. The first call of logOf() adds the batch script to the log, if the job has a batch script.
 TaskLog& logOf(Job& job) {
     auto& record = job.record;
     if (record.taskLog)
@@ -38,8 +38,8 @@ TaskLog& logOf(Job& job) {
     return log;
 }
 
-/// Reads the figures of the task's scope. Returns false if the scope was gone before the last figure was read. If there is no new
-/// figure, the task keeps the earlier one.
+/// Reads the figures of the task's scope. Returns false if the scope was gone before the last figure was read. If a figure cannot
+/// be read, the task keeps the earlier value of the figure.
 bool readFigures(const CgroupDir& scope, TaskReceipt& task) {
     const auto usage = scope.taskUsage();
     if (usage.cpuUser && usage.cpuSystem)
@@ -49,7 +49,7 @@ bool readFigures(const CgroupDir& scope, TaskReceipt& task) {
     return usage.cpuUser && !scope.gone();
 }
 
-/// Reads which program the leader runs. When a task starts, its leader often runs a program of the batch system.
+/// Reads which program the leader runs. When a task starts, its leader often still runs a program of the batch system.
 void readCommand(const CoreContext& context, const ProcessIdentity& leader, std::string& command) {
     // After the end of the leader, its process id may belong to another process, which has started later.
     if (const auto info = context.processes.read(leader.pid); info && info->started == leader.started)

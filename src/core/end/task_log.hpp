@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps what the receipt says about each task of a job: which program ran when, and what it used. systemd removes the cgroup of a
-// scope with all counters as soon as the scope is empty, usually within a millisecond. So pinfoldd reads the figures of a task
-// when it learns that the scope is empty, before it does anything else. systemd may still be faster than pinfoldd. So pinfoldd
-// also reads the figures at each look of Sampler while the task runs, and when the leader has ended.
+// scope with all counters as soon as the scope is empty, usually within a millisecond. When pinfoldd learns that the scope of a
+// task is empty, it reads the task's figures before it does anything else. systemd may remove the cgroup before pinfoldd has read
+// the figures, so pinfoldd also reads the figures of a running task at each look of Sampler, and when the task's leader has
+// ended.
 #pragma once
 
 #include "core/context.hpp"
@@ -26,9 +27,10 @@ void dropTask(Job& job, std::uint32_t number);
 /// script, lookAtTasks() reads only the name of the program, and only once.
 void lookAtTasks(const CoreContext& context, Job& job);
 /// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job was too
-/// short for a look of Sampler, lookAtEnd() also reads the name of the program that the batch script ran. This is possible if the
-/// leader's parent has not reaped the leader yet. A job with a supervisor does not need this, because the supervisor gives the
-/// leader the right name before the start. Any other leader executes the program only after its start.
+/// short for a look of Sampler, lookAtEnd() also reads the name of the program that the batch script ran. The name of an ended
+/// leader's program can be read until the leader's parent has reaped the leader. If the job has a supervisor, lookAtEnd() need
+/// not read the name, because the supervisor gives the leader the right name before the start of the job. Without a supervisor,
+/// the leader executes the batch script's program only after the start of the job.
 void lookAtEnd(const CoreContext& context, Job& job, std::uint32_t number);
 /// Call endTask() when the task has no process any more. If the cgroup of the task still exists, the figures are exact.
 void endTask(const CoreContext& context, Job& job, std::uint32_t number);
@@ -36,8 +38,8 @@ void endTask(const CoreContext& context, Job& job, std::uint32_t number);
 void endTasks(const CoreContext& context, Job& job);
 /// Call continueTasks() when a process has joined the job after endTasks().
 void continueTasks(Job& job);
-/// Stores how the leader of a further task ended. Returns false if the exit state is known already, or if no listed task with
-/// this number has the leader.
+/// Stores how the leader of a further task ended. Returns false if the exit state is known already, or if the log has no task
+/// with this number and this leader.
 bool reportExit(Job& job, std::uint32_t number, pid_t leader, const ExitState& exit);
 /// Returns the list of tasks for the receipt of a job that is over. All other members of the receipt must have their values
 /// already.

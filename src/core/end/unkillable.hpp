@@ -40,7 +40,7 @@ public:
 private:
     void killAgain(const JobPtr& job, Microseconds last, RealTime killedAt);
     /// Reports the job when the second SIGKILL has been sent. If a user has many tasks that SIGKILL does not end, the second
-    /// SIGKILL may be a minute late. The function reportAfter() reports the job after the time `wait` or later.
+    /// SIGKILL may be a minute late. The function reportAfter() waits at least the time `wait` before it reports the job.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
     /// Tries again later to report the job. As long as the state of the processes cannot be read, pinfoldd takes no action
@@ -56,11 +56,11 @@ private:
     DrainState& node_;
 };
 
-/// Lists the jobs that cannot be killed, for the node's comment and its drain.
+/// Lists the jobs that cannot be killed, for the comment and the drain of the node.
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;
-    RealTime since{}; ///< the time since which the first of the jobs cannot be killed
+    RealTime since{}; ///< the earliest time since which one of the jobs cannot be killed
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 

@@ -27,9 +27,9 @@ private:
     struct Run {
         Retention retention;
         std::optional<uid_t> by;
-        Reply<Vacuumed> reply; ///< the reply to the request; empty if nobody asked for this run
+        Reply<Vacuumed> reply; ///< the reply to the request for this run; empty if the hourly timer began the run
         std::uint64_t removed = 0;
-        std::uint64_t unsent = 0; ///< the number of those removed receipts that were not in the archive
+        std::uint64_t unsent = 0; ///< how many of the removed receipts were not in the archive
     };
 
     Retention configured() const;

@@ -97,7 +97,7 @@ void HistoryWriter::amend(const std::string& id, const ExitState& exit, const st
     }
     reports_.push_back({.report = {.id = id, .exit = exit}, .done = trouble_ ? nullptr : done});
     flushSoon();
-    if (trouble_) // the caller does not wait, because the caller's receipt has already waited for the disk
+    if (trouble_) // the caller does not wait for the disk, because its receipt has already done so
         done();
 }
 
@@ -182,8 +182,8 @@ void HistoryWriter::failed(const Error& why) {
     beginTrouble(why.message);
 }
 
-/// Returns the time until which a job waits for its receipt. If receipts could not be written for the whole of
-/// history.patience, jobs that end later do not wait, because waiting would not help.
+/// Returns the time until which a job waits for its receipt. If receipts could not be written for the whole of history.patience,
+/// jobs that end later do not wait for their receipts, because waiting would not help.
 BootTime HistoryWriter::patienceEnds(const Entry& entry) const {
     const auto patience = context_.config.history.patience;
     const auto own = entry.asked + patience;

@@ -61,7 +61,7 @@ public:
 
     /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function newest()
     /// searches the receipts that are set aside, and then the last 64 receipts that were written. An epilogue asks for the
-    /// receipt right after the end of its job. So newest() must work even while the disk cannot be read.
+    /// receipt right after the end of its job, and newest() must answer even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
     /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. The trouble begins
@@ -79,7 +79,7 @@ private:
     struct Entry {
         Receipt receipt;
         std::function<void(const Receipt&)> done;
-        BootTime asked{};     ///< when the caller asked HistoryWriter to write the receipt
+        BootTime asked{};     ///< the time at which the caller asked HistoryWriter to write the receipt
         std::size_t size = 0; ///< the size of the receipt's file in /run, in bytes; 0 if the receipt was not set aside
     };
 

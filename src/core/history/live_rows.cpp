@@ -5,7 +5,7 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kDue = 500ms;
-// The longest time for which a row waits for other rows, so that one transaction writes them all.
+// The longest time for which a row waits for other rows, so that one transaction writes all waiting rows.
 constexpr Microseconds kPatience = 250ms;
 
 LiveRow rowOf(const Job& job, const Origins& origins) {

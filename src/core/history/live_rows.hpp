@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps the rows of live jobs that wait to be written into the history. After a power cut, pinfoldd writes the receipts of lost
-// jobs from the rows in the history.
+// Keeps the rows of live jobs until a transaction writes the rows into the history. After a power cut, pinfoldd writes the
+// receipts of lost jobs from the rows in the history.
 #pragma once
 
 #include "base/clock.hpp"
@@ -18,8 +18,8 @@ class LiveRows {
 public:
     LiveRows(EventLoop& loop, const Origins& origins) : loop_(loop), origins_(origins) {}
 
-    /// Call expect() when the job runs. The history gets a row for the job half a second later, but only if the job still
-    /// lives. So most short jobs do not need a row.
+    /// Call expect() when the job runs. Half a second after the call of expect(), the history gets a row for the job if the job
+    /// still lives. Most short jobs need no row, because they end earlier.
     void expect(const JobPtr& job);
 
     /// Returns the rows that the next transaction has to write. When the transaction is over, call written() or failed().
@@ -35,7 +35,7 @@ public:
 private:
     struct Fresh {
         WeakJob job;
-        BootTime since; ///< when the job began to run
+        BootTime since; ///< the time at which the job began to run
     };
     void awake();
 

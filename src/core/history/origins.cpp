@@ -6,7 +6,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostNames = 10'000; // subordinate user ids have no names, and a user has 65,536 of them
+// The maximum number of names that Origins keeps, because a user may run jobs with 65,536 subordinate user ids.
+constexpr std::size_t kMostNames = 10'000;
 
 std::optional<std::string> set(std::string text) { return text.empty() ? std::nullopt : std::optional(std::move(text)); }
 
@@ -23,7 +24,7 @@ void Origins::expect(uid_t owner) {
             if (name)
                 names_[owner] = *name;
             else
-                names_.erase(owner); // the next call of expect() asks again
+                names_.erase(owner); // the next call of expect() asks for the name again
         });
     if (asked)
         names_.try_emplace(owner);

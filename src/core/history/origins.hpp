@@ -11,9 +11,9 @@
 
 namespace pinfold {
 
-/// Says where jobs run and who owns them, for their receipts. The user database may be a directory service in the network, so
-/// Origins asks for a name in a thread, at the start of a job. If the answer has not come when the job ends, the receipt has no
-/// name.
+/// Says on which node a job runs and who owns the job, for the job's receipt. The user database may be a directory service in the
+/// network, so Origins asks for a name in a thread, at the start of a job. If the user database has not answered before the job
+/// ends, the receipt does not contain the user's name.
 class Origins {
 public:
     explicit Origins(CoreContext& context) : context_(context) {}
@@ -27,7 +27,7 @@ public:
 
 private:
     CoreContext& context_;
-    std::map<uid_t, std::optional<std::string>> names_; ///< nullopt while a thread asks for the name
+    std::map<uid_t, std::optional<std::string>> names_; ///< the names of users; nullopt while a thread asks for the name
 };
 
 } // namespace pinfold

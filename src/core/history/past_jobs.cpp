@@ -16,8 +16,8 @@ constexpr Microseconds kLateReport = 1h; // the time after a job's end in which 
 
 void PastJobs::newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const {
     const auto answer = [caller, action, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-        // The error is Busy, so that an epilogue asks again. When somebody has repaired the full or damaged disk, the next answer
-        // is the receipt.
+        // The error is Busy, so that an epilogue asks again. When somebody has repaired the full or damaged disk, the next
+        // request gets the receipt.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
         if (found->empty())
@@ -29,8 +29,8 @@ void PastJobs::newestReceipt(const Caller& caller, Action action, const std::str
             return reply(allowed.error());
         reply(std::move(found->front()));
     };
-    // Another user may have had a later job with the same key. So if callers may ask only about their own jobs, pinfoldd looks
-    // only at the caller's jobs.
+    // Another user may have had a later job with the same key. If the caller may not ask about jobs of other users, pinfoldd
+    // looks only for receipts of the caller.
     const auto owner = isForAllJobs(caller, action) ? std::nullopt : std::optional(caller.uid);
     if (auto receipt = historyWriter_.newest(key, owner))
         return answer(std::vector{*std::move(receipt)});

@@ -11,11 +11,11 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kFirstLook = 1s; // the age of a job at its first look; at each further early look, the age has doubled
+constexpr Microseconds kFirstLook = 1s; // Sampler first looks at a job at this age, and then each time the age has doubled
 constexpr Microseconds kLastEarlyLook = 16s;
-// Jobs that start one after the other share the wake-ups for their early looks.
+// If jobs start shortly after each other, Sampler wakes up once for its early looks at all of them.
 constexpr Microseconds kEarlyGrid = 250ms;
-// A look takes some 0.1 ms. With many jobs, the loop does other work between the looks.
+// A look at a job takes some 0.1 ms. With many jobs, the loop does other work between the looks.
 constexpr std::size_t kLooksInARow = 16;
 constexpr std::uint64_t kLooksPerSave = 5;
 
@@ -40,7 +40,7 @@ Sampler::Sampler(Core& core, LimitWarner& warner)
 bool Sampler::isOn() const { return core_.context.config.profile.interval > 0s; }
 
 void Sampler::resume(Job& job) const {
-    // A job that is younger than kFirstLook has no file, so resume() avoids an unsuccessful open(2) for each new job.
+    // A job that is younger than kFirstLook has no stored profile, so resume() does not try to open its file.
     if (job.recorder.looks() > 0 || ageOf(job, core_.context.loop.bootTime()) < kFirstLook)
         return;
     if (auto stored = store_.load(job.key(), job.record.id)) {
@@ -95,7 +95,7 @@ void Sampler::wake() {
     }
     if (nextRound_ <= now) {
         nextRound_ = nextMultiple(now, core_.context.config.profile.interval);
-        if (!idle_) // if `idle_` is set, the last round has not ended yet
+        if (!idle_) // if `idle_` is set, the last round of looks at all jobs has not ended yet
             for (const auto& [key, job] : core_.registry.all())
                 due_.emplace_back(job);
     }
@@ -118,7 +118,8 @@ void Sampler::lookAtSome() {
 void Sampler::look(const JobPtr& job) {
     const bool mayHaveProcesses = job->record.state == JobState::Running || job->record.state == JobState::Ending;
     const auto age = ageOf(*job, core_.context.loop.bootTime());
-    // A second look at the same moment is useless, for example if an early look and a round come together.
+    // A second look at a job at the same moment is useless, for example if an early look and a round of looks at all jobs come
+    // together.
     if (!job->slice || !mayHaveProcesses || job->record.figures || age < job->recorder.lastLook() + kEarlyGrid)
         return;
     const auto usage = job->slice->profileUsage();
@@ -126,7 +127,7 @@ void Sampler::look(const JobPtr& job) {
     lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)
         warner_.lookAtMemory(*job, *usage.memoryAnon + *usage.memoryShmem);
-    if (job->recorder.looks() % kLooksPerSave == 0) // errors are ignored, because only a restart of pinfoldd needs the file
+    if (job->recorder.looks() % kLooksPerSave == 0) // errors do not matter, because only a restarted pinfoldd reads the file
         (void)store_.save(job->key(), job->record.id, job->recorder);
 }
 

@@ -24,13 +24,13 @@ public:
     /// Begins to look at a running job. If an earlier pinfoldd has looked at the job, Sampler continues the profile.
     void watch(const JobPtr& job);
     /// Returns the whole profile of a job without processes, in the form of encode(Profile). The result is empty if pinfoldd has
-    /// never looked at the job. The record must have the figures of the job's end.
+    /// never looked at the job. When finish() is called, the job's record must contain the usage figures of the job's end.
     std::string finish(Job& job) const;
     /// Removes what Sampler has stored about a job that has left the registry.
     void forget(const Job& job);
     /// Counts the idle jobs. A running job is idle if it used less than idle.share of its CPUs over the time idle.since. A job
-    /// that is younger than idle.since does not count. A job without slots and without a limit of CPUs does not count either.
-    /// Returns nullopt if Sampler does not look at jobs.
+    /// that is younger than idle.since does not count as idle. A job with neither slots nor a limit of CPUs does not count as
+    /// idle either. Returns nullopt if Sampler does not look at jobs.
     std::optional<std::size_t> idleCount() const;
     /// Starts or stops the looks at the jobs after a change of profile.interval.
     void configChanged();
@@ -46,8 +46,8 @@ private:
     Core& core_;
     LimitWarner& warner_;
     ProfileStore store_;
-    std::multimap<BootTime, WeakJob> early_; ///< the next look at each young job
-    BootTime nextRound_{};                   ///< when Sampler looks at all jobs
+    std::multimap<BootTime, WeakJob> early_; ///< the time of the next look at each young job
+    BootTime nextRound_{};                   ///< the time of the next look at all jobs
     std::vector<WeakJob> due_;               ///< jobs at which Sampler has to look now
     EventHandle timer_;
     BootTime timerAt_{};

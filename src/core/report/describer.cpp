@@ -23,8 +23,8 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Reading a process may hang. The class Reading lets at most one thread hang in a read of each process, even if there are many
-/// requests for the process.
+/// Reading a process may hang. The class Reading lets at most one thread at a time read the same process, so a process that hangs
+/// never makes several threads hang.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 
@@ -130,8 +130,8 @@ void Describer::describe(uid_t owner, std::vector<ProcessInfo> processes, Done d
             finish(live);
     });
     serve();
-    // If no thread of the Describer is working for any user, too many threads hang in other work. So no thread will become free
-    // to start the request, and Describer finishes the request without a thread.
+    // If no thread works for the Describer now, too many threads hang in other work and no thread will become free, so Describer
+    // finishes the request without a thread.
     if (std::all_of(shares_.begin(), shares_.end(), [](const auto& entry) { return entry.second.threads == 0; }))
         finish(request);
 }
@@ -181,7 +181,7 @@ bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
-    // The reference `request` may point to the element that serve() removes, so finish() keeps a copy.
+    // The reference `request` may point to the element that serve() removes, so finish() keeps a copy of the pointer.
     const auto kept = request; // NOLINT(performance-unnecessary-copy-initialization)
     if (requests_.erase(kept) == 0)
         return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes processes for reports. The kernel needs a lock of the process for some facts, so reading them may hang. Threads
-// read the facts for which the kernel needs the lock, so that pinfoldd's loop never hangs.
+// Describes processes for reports. For some facts about a process, the kernel needs a lock of the process, so reading these facts
+// may hang. Separate threads read the facts that need the lock, so that pinfoldd's loop never hangs.
 #pragma once
 
 #include "base/clock.hpp"
@@ -22,7 +22,7 @@ namespace pinfold {
 
 class Describer {
 public:
-    /// The longest time for the description of processes. A fact that cannot be read within kPatience is missing in the
+    /// The longest time that Describer takes to describe processes. A fact that cannot be read within kPatience is missing in the
     /// description. The usual reason for a missing fact is a process that hangs in the kernel and holds the lock of its memory.
     static constexpr Microseconds kPatience = 1s;
 
@@ -37,11 +37,11 @@ public:
     explicit Describer(CoreContext& context);
     ~Describer();
 
-    /// Begins to read the command lines of processes from ProcessTable::read(), and returns at once. The argument `owner` is
-    /// the owner of the job that the processes belong to. Describer calls `done` within kPatience, and possibly before
-    /// describe() returns. The processes that `done` gets are in the order of `processes`. If the command line of a process
-    /// cannot be read, the result has the name of the process in brackets instead, "[name]". When the Describer has been
-    /// destroyed, it does not call `done` any more.
+    /// Begins to read the command lines of `processes`, which ProcessTable::read() has returned, and returns at once. The
+    /// argument `owner` is the owner of the job that the processes belong to. Describer calls `done` within kPatience, and
+    /// possibly before describe() returns. The processes that `done` gets are in the order of `processes`. If the command line of
+    /// a process cannot be read, the result has the name of the process in brackets instead, "[name]". When the Describer has
+    /// been destroyed, it does not call `done` any more.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
     /// Works as describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
     /// ProcessTable::readStuck() needs no command lines and never hangs, so the search has no time limit. For a process that
@@ -57,7 +57,7 @@ private:
     /// has to wait for another user's processes.
     struct Share {
         std::size_t threads = 0;
-        /// Each request is in the queue once for each thread that should work on it.
+        /// The queue `waiting` contains each request once for each thread that should work on the request.
         std::deque<std::shared_ptr<Request>> waiting;
     };
 

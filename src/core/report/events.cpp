@@ -66,7 +66,8 @@ std::string describe(const Receipt& receipt) {
     return text;
 }
 
-/// Writes a warning or an error, and counts it. The field PINFOLD_TROUBLE makes `pinfold status` show the entry.
+/// Writes a warning or an error to the journal, and counts it for the metrics. The field PINFOLD_TROUBLE makes `pinfold status`
+/// show the entry.
 void logTrouble(const CoreContext& context, JournalEvent event, Trouble about) {
     event.fields.emplace_back("PINFOLD_TROUBLE", std::string(toString(about)));
     context.journal.event(event);
@@ -123,8 +124,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        // The entry does not have the field OBJECT_PID=. For the field OBJECT_PID=, journald would read the command line of the
-        // process. So journald would hang as long as somebody holds the lock of the process's memory.
+        // The entry does not have the field OBJECT_PID=, because journald would read the command line of the process, and would
+        // hang as long as somebody holds the lock of the process's memory.
         leftover.message = "leftover: " + (sayCommand ? process.command : fmt::format("pid {}", process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));
@@ -307,8 +308,7 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());
         const bool left = kind.ends_with("_left");
-        // A unit without a record seems to be an orphan. But if pinfoldd cannot read some record, the unit may belong to the
-        // job of the unreadable record.
+        // If pinfoldd cannot read some record, a unit that seems to be an orphan may belong to the job of the unreadable record.
         if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
             return;
         for (const auto& name : names) {

@@ -19,8 +19,8 @@ void logJobStarted(const CoreContext& context, const Job& job);
 void logJobEnded(const CoreContext& context, const Job& job, const Receipt& receipt);
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
-/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning
-/// begins with "rogue process(es) found for task". Grid Engine writes the same text, and sites search their logs for it.
+/// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning begins
+/// with "rogue process(es) found for task", because Grid Engine writes the same words and sites search their logs for them.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
@@ -64,7 +64,8 @@ void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
 /// Writes that the node's shutdown ends `jobs` jobs.
 void logShutdown(const CoreContext& context, std::size_t jobs);
-/// Writes that pinfoldd has made a receipt for a lost job. The job ran in an earlier boot, or nothing of the job was left.
+/// Writes that pinfoldd has made a receipt for a lost job. A lost job ran in an earlier boot, or nothing of it is left on the
+/// node.
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);

@@ -15,24 +15,24 @@
 
 namespace pinfold {
 
-/// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes with command lines of
-/// a megabyte. With too many entries, journald would drop entries of other users. So LeftoverLog limits how much it writes
-/// about the leftovers of each user. The limit does not apply to root's jobs.
+/// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes with command lines of a
+/// megabyte. If LeftoverLog wrote too many entries about one user, journald would drop entries of other users, so LeftoverLog
+/// limits how much it writes about the leftovers of each user. The limit does not apply to root's jobs.
 class LeftoverLog {
 public:
     static constexpr Microseconds kStretch = 30s;
-    /// The number of bytes that one user's jobs may write in the time kStretch.
+    /// The maximum number of bytes that LeftoverLog writes about one user's jobs in the time kStretch.
     static constexpr std::size_t kMostBytes = 1 << 20;
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// Calls logLeftovers() for the processes in `named`, up to the user's limit. If processes exceed the limit, LeftoverLog
-    /// writes their number to the journal at the end of kStretch.
+    /// Calls logLeftovers() for the processes in `named`, up to the user's limit. At the end of kStretch, LeftoverLog writes to
+    /// the journal how many processes it has left out because of the limit.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:
     struct Share {
-        BootTime began{}; ///< the time at which the user's present stretch began
+        BootTime began{}; ///< the time at which the user's present period of the length kStretch began
         std::size_t bytes = 0;
         std::uint64_t unsaid = 0; ///< the number of processes that the journal does not name
         EventHandle end;          ///< the timer for the end of kStretch; set only if there will be something to log at that time

@@ -18,8 +18,8 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// Counts a scope that systemd has started. The argument `time` is how long the start took. The time of a start begins with
-    /// the first call to systemd, and ends when the kernel shows every process in its scope.
+    /// Counts a scope that systemd has started. The argument `time` is how long the start of the scope took, from the first call
+    /// to systemd until the kernel showed every process in its scope.
     void scopeStarted(Microseconds time) {
         counts_.scopeStart.observe(time);
         changed();

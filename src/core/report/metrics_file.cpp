@@ -16,7 +16,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns the numbers of the GPUs, and their names. A reload may have removed a GPU from the configuration.
+/// Returns the number and the name of each GPU in the allocation. If a reload has removed a GPU from the configuration, the name
+/// of the GPU is empty.
 std::map<unsigned, std::string> gpusOf(const Allocation& allocation, const std::vector<std::string>& ids) {
     std::map<unsigned, std::string> gpus;
     for (const auto gpu : allocation.gpus.numbers())
@@ -25,7 +26,7 @@ std::map<unsigned, std::string> gpusOf(const Allocation& allocation, const std::
 }
 
 void removeFile(const std::filesystem::path& file) {
-    std::error_code ignored; // the file does not exist if MetricsFile has never written it
+    std::error_code ignored; // MetricsFile may never have written the file
     std::filesystem::remove(file, ignored);
 }
 

@@ -23,8 +23,8 @@ namespace pinfold {
 /// the file hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
 class MetricsFile {
 public:
-    /// The time after which a change is in the file, and also the shortest time between two writes. Reading the
-    /// figures of one live job takes about 70 us, during which pinfoldd does nothing else.
+    /// The time from a change until MetricsFile writes the change into the file, and also the shortest time between two writes.
+    /// pinfoldd needs about 70 microseconds to read the figures of one live job, and does nothing else in this time.
     static constexpr Microseconds kSettle = 2s;
     static constexpr Microseconds kSettlePerJob = 10s;
     /// The time between two writes of the file if no event happens. The regular writes show a monitoring system
@@ -42,12 +42,12 @@ public:
         MetricsCounter& counter;
         const DescriptorCloser& closer;
         const Config& config;
-        std::filesystem::path root; ///< the directory below which the configured path lies
+        std::filesystem::path root; ///< the root directory, below which the configured path lies
         std::string version;
         std::function<void(const std::string&)> warn;
     };
     explicit MetricsFile(Parts parts);
-    /// Removes the file. When pinfoldd does not run, the figures in the file would soon be wrong.
+    /// Removes the file, because its figures would soon be wrong when pinfoldd does not run.
     ~MetricsFile();
     MetricsFile(const MetricsFile&) = delete;
     MetricsFile& operator=(const MetricsFile&) = delete;
@@ -67,7 +67,8 @@ private:
     std::optional<std::filesystem::path> file_; ///< the path of the file; unset if MetricsFile should write no file
     bool failing_ = false;
     bool writing_ = false; ///< a write of the file is in progress, and the next write waits until it ends
-    /// The answer to the last askUnsent(). The history may be on a disk that hangs, so the file has the last known number.
+    /// The last known number of receipts that are not in the archive. The history may be on a disk that hangs, so MetricsFile
+    /// does not wait for a newer number.
     std::optional<std::uint64_t> unsent_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     EventHandle settleTimer_;

@@ -82,13 +82,13 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
     const auto list = CpuList::parse(text.value_or(""));
     if (!list)
         return std::nullopt;
-    // available() has to remove the reserved CPUs from the list. Before the first job starts, no cgroup shows which CPUs are
-    // reserved.
+    // available() has to remove the reserved CPUs from the list, because no cgroup shows which CPUs are reserved before the first
+    // job starts.
     return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
 }
 
 /// Returns true if an earlier pinfoldd has set the property of batch.slice. For each property that was set at run time, systemd
-/// has a file below system.control. So the files below system.control show a new pinfoldd which properties are set.
+/// has a file below system.control. A new pinfoldd learns from the files below system.control which properties are set.
 bool BatchSliceShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(
@@ -112,8 +112,8 @@ std::optional<UnitProperty> BatchSliceShare::cpuProperty() {
     reserved_ = {};
     if (!reserve && !setEarlier("AllowedCPUs"))
         return std::nullopt;
-    // If the site does not reserve CPUs any more, pinfoldd sets AllowedCPUs= to all CPUs. With an empty list, systemd 252 would
-    // not change the cgroup.
+    // If the site does not reserve CPUs any more, pinfoldd sets AllowedCPUs= to all CPUs. If AllowedCPUs= became an empty list,
+    // systemd 252 would not change the cgroup.
     const auto cpus = topology();
     const auto reserved = cpus ? reservedCores(*cpus, reserve.value_or(Config::Reserve{})) : Result<CpuList>(cpus.error());
     if (!reserved) {

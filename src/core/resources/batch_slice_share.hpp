@@ -32,15 +32,16 @@ public:
     /// Returns the topology of the node. If CPUs have become online or offline, topology() reads the topology from the kernel
     /// again. Error: Internal.
     Result<Topology> topology();
-    /// Returns the CPUs or memory nodes that jobs may use. The list comes from the file `file` of the cgroup, for example
-    /// "cpuset.cpus.effective", but has no reserved CPUs. The result is nullopt if the kernel does not have the file.
+    /// Returns the CPUs or memory nodes that jobs may use. available() reads the list from the file `file` of a cgroup, for
+    /// example "cpuset.cpus.effective", and removes the reserved CPUs. The result is nullopt if the kernel does not have the
+    /// file.
     std::optional<CpuList> available(const char* file) const;
 
     /// Returns the memory of the node in bytes, or nullopt if the kernel does not tell it.
     std::optional<std::uint64_t> memoryOfNode() const;
-    /// Returns how much of the node's memory jobs cannot get, in bytes. The node has `total` bytes. The amount comes from the
-    /// limit of batch.slice that is in force. Before the first job, batch.slice has no cgroup, and the amount comes from
-    /// node.reserve_memory. The result is nullopt if the amount is not known.
+    /// Returns how much of the node's memory jobs cannot get, in bytes. The argument `total` is the size of the node's memory in
+    /// bytes. memoryKept() calculates the amount from the limit of batch.slice that is in force. Before the first job,
+    /// batch.slice has no cgroup, and memoryKept() uses node.reserve_memory. The result is nullopt if the amount is not known.
     std::optional<std::uint64_t> memoryKept(std::uint64_t total) const;
 
 private:

@@ -19,11 +19,11 @@ namespace pinfold {
 namespace {
 
 struct Core {
-    CpuPlace place;               ///< the place of the core's lowest CPU in the node
+    CpuPlace place;               ///< the package, the NUMA node and the L3 cache of the core's lowest CPU
     std::vector<unsigned> online; ///< the core's online hyper-threads
     std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
     bool taken = false;
-    unsigned size = 0; ///< how much the core counts towards a request
+    unsigned size = 0; ///< how many of the requested CPUs or cores this core provides
 };
 
 /// A Domain is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA
@@ -34,7 +34,7 @@ struct Domain {
     unsigned number = 0;
     unsigned free = 0;
     std::vector<Domain> parts;      ///< the smaller domains in this domain; empty for an L3 cache
-    std::vector<const Core*> cores; ///< the free cores of the domain, in ascending order
+    std::vector<const Core*> cores; ///< the free cores of the domain, the lowest number first
 };
 
 struct Placement {
@@ -83,8 +83,8 @@ void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
     insert(*part, way.subspan(1), core);
 }
 
-/// Builds the tree of the free cores. The tree contains pointers to the elements of `cores`. So the elements of `cores` must
-/// not move while the tree exists.
+/// Builds the tree of the free cores. The tree contains pointers to the elements of `cores`, so these elements must not move
+/// while the tree exists.
 Domain treeOfFree(const std::vector<Core>& cores) {
     Domain machine;
     for (const auto& core : cores)
@@ -93,8 +93,9 @@ Domain treeOfFree(const std::vector<Core>& cores) {
     return machine;
 }
 
-/// Chooses some of the cores of one L3 cache. The cores may have different sizes (hybrid processors, hyper-threads offline).
-/// pickCores() avoids a large core that would give the job more than it needs, if a smaller core is enough.
+/// Chooses some of the cores of one L3 cache. The cores may have different sizes, for example in hybrid processors or if
+/// hyper-threads are offline. pickCores() avoids a large core that would give the job more than it needs, if a smaller core is
+/// enough.
 std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
     std::vector<const Core*> picked;
     const Core* larger = nullptr;
@@ -155,8 +156,8 @@ Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigne
     return placement;
 }
 
-/// Chooses free cores of the domain. The sizes of the chosen cores add up to at least `wanted`. The caller checks before that
-/// the domain has enough free cores, and that `wanted` is at least 1.
+/// Chooses free cores of the domain. The sizes of the chosen cores add up to at least `wanted`. Before the call, the caller
+/// checks that the domain has enough free cores, and that `wanted` is at least 1.
 Placement place(const Domain& domain, unsigned wanted) {
     if (domain.parts.empty()) {
         Placement placement{.cores = pickCores(domain.cores, wanted), .room = {domain.free}};

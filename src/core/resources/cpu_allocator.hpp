@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Chooses the CPUs that a job gets. The code has no state and reads no files. The caller reads the topology, and remembers
-// which CPUs are taken.
+// Chooses the CPUs that a job gets. The code in cpu_allocator.cpp has no state and reads no files. The caller reads the topology,
+// and remembers which CPUs are taken.
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -39,9 +39,9 @@ struct CpuAllocation {
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 
-/// Returns an allocation of the given CPUs and of their NUMA nodes. The batch system has chosen the CPUs already. The error is
-/// LimitInvalid if the list of CPUs is empty, or if a CPU of the list does not exist or is offline. The error message names the
-/// wrong CPUs.
+/// Returns an allocation of the given CPUs and of their NUMA nodes. describeCpus() is for CPUs that the batch system has already
+/// chosen. The error is LimitInvalid if the list of CPUs is empty, or if a CPU of the list does not exist or is offline. The
+/// error message names the wrong CPUs.
 Result<CpuAllocation> describeCpus(const Topology& topology, const CpuList& cpus);
 
 } // namespace pinfold

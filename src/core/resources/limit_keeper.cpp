@@ -264,7 +264,7 @@ void LimitKeeper::applied(const std::shared_ptr<PendingChange>& pending) {
         if (auto enforced = inForce(*job); !enforced)
             return undo(pending, enforced.error());
     logLimitsChanged(core_.context, *job, pending->change.by, pending->before);
-    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads); // tasks that start later get these variables
+    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads); // tasks that start later get the new variables
     core_.save(*job);
     ender_.limitRunTime(job);
     share_.protect();
@@ -283,8 +283,8 @@ void LimitKeeper::undo(const std::shared_ptr<PendingChange>& pending, const Erro
     pending->why = why;
     auto& back = pending->change.limits;
     back = reversal(back, pending->before);
-    // If the old list of CPUs or memory nodes was never set, pinfoldd sets the list of all CPUs or memory nodes. With an empty
-    // list, systemd 252 would not change the cgroup.
+    // If the old list of CPUs or memory nodes was never set, pinfoldd sets the list of all CPUs or memory nodes. If the new list
+    // were empty, systemd 252 would not change the cgroup.
     if (back.allowedCpus && back.allowedCpus->empty())
         back.allowedCpus = share_.available("cpuset.cpus.effective");
     if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())
@@ -300,8 +300,8 @@ void LimitKeeper::restore(const JobPtr& job) {
         return;
     logWarning(core_.context, job->key(), fmt::format("{}; setting {} again", *wrong, namesOf(job->record.limits)));
     const auto properties = limitProperties(job->record.limits);
-    // The callbacks ignore failures. pinfoldd has already written a warning that names the limits. After its next restart,
-    // pinfoldd compares the limits again.
+    // The callbacks ignore failures of systemd, because pinfoldd has already written a warning that names the limits. After each
+    // restart, pinfoldd compares the limits of running jobs again.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,
                                         [job](const SystemdOutcome&) { (void)compare(*job); });
     core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});

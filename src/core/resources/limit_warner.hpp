@@ -10,16 +10,17 @@
 namespace pinfold {
 
 /// Warns a job before it reaches its run time limit or its memory limit. The warning is a line in the job's own output, an entry
-/// in the journal and a signal on the bus. LimitWarner warns only once of each value of a limit, even if pinfoldd is restarted.
+/// in the journal and a signal on the bus. LimitWarner warns a job only once about each value of a limit, even if pinfoldd is
+/// restarted.
 class LimitWarner {
 public:
     explicit LimitWarner(Core& core) : core_(core), signaller_(core) {}
 
-    /// Starts the timer of the warning again. Call watchRunTime() when the limits have changed, or when the job was suspended or
-    /// resumed.
+    /// Restarts the timer of the warning about the run time limit. Call watchRunTime() when the limits have changed, or when the
+    /// job was suspended or resumed.
     void watchRunTime(const JobPtr& job);
-    /// Warns if the job needs at least 90 % of memory_max. The argument `need` is the job's anonymous and shared memory now, in
-    /// bytes.
+    /// Warns if the job needs at least 90 % of memory_max. The argument `need` is the present size of the job's anonymous and
+    /// shared memory in bytes.
     void lookAtMemory(Job& job, std::uint64_t need);
 
 private:

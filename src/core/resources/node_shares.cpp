@@ -11,9 +11,9 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kCpu = 1'000'000; // the CPU time that one CPU has in each second, in microseconds
-constexpr double kMostCpus = 1e12;        // a quota may be so high that its product with kCpu would overflow
+constexpr double kMostCpus = 1e12;        // an upper limit for CPUs, because a very high quota times kCpu would overflow
 
-/// Adds what one job holds. If the job has no limit, give() counts it as a job without a limit.
+/// Adds the amount `held` of one job to the share. If the job has no limit, give() adds 1 to the number of jobs without a limit.
 void give(NodeShare& share, std::optional<std::uint64_t> held) {
     if (!held || *held == kInfinity)
         ++*share.unlimitedJobs;

@@ -20,8 +20,8 @@ public:
 
     /// Checks the job for out-of-memory kills, at once and after each change of memory.events of its slice.
     void watch(const JobPtr& job);
-    /// Call conclude() at the end of the job. conclude() decides with the facts that pinfoldd has at that time, and does not
-    /// wait for the kernel's log.
+    /// Call conclude() at the end of the job. conclude() judges the kills of the job with the facts that pinfoldd has already,
+    /// and does not wait for the kernel's log.
     void conclude(const JobPtr& job);
 
     void reported(const OomReport& report);

@@ -23,8 +23,8 @@ struct AtStart {
     std::function<bool(const Receipt&)> mayLive;
 };
 
-/// Returns receipts for the lost jobs in `live`. For a job of an earlier boot, the result is NodeLost, and the end is the
-/// latest time at which the node was certainly running. For a job of the present boot, the result is Lost, and the end is the
+/// Returns receipts for the lost jobs in `live`. A lost job of an earlier boot gets the result NodeLost, and as its end the
+/// latest time at which the node was certainly running. A lost job of the present boot gets the result Lost, and as its end the
 /// present time. The receipts have no usage figures. The function lostReceipts() is pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 

@@ -14,8 +14,8 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kPatience = 30s;
-// At a shutdown, PID 1 first sends signals to the processes of jobs. PID 1 announces the shutdown on the bus later, so pinfoldd
-// may learn of the shutdown late.
+// At a shutdown, PID 1 sends signals to the processes of jobs before it announces the shutdown on the bus, so pinfoldd may learn
+// about the shutdown late.
 constexpr Microseconds kLateWord = 10s;
 
 /// Returns true if no request has caused the end of the job.

@@ -31,15 +31,16 @@ struct Reconciler::Run {
     bool dryRun;
     Reply<Reconciliation> reply;
     Reconciliation found;
-    std::set<std::string> known;         ///< the keys of the jobs that a dry run would take over
-    std::set<std::string> withoutCgroup; ///< the suspected units that had no cgroup in the expected place before the second list
-    std::size_t pending = 0;             ///< the number of answers of systemd that have not come yet
+    std::set<std::string> known; ///< the keys of the jobs that a dry run would take over
+    /// The suspected units whose expected cgroup did not exist when systemd had sent the first list of units.
+    std::set<std::string> withoutCgroup;
+    std::size_t pending = 0; ///< the number of answers of systemd that have not come yet
 };
 
-// Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the
-// job's units. The job stays in the registry until the job's cgroup is gone. So run() first asks systemd for the list of units,
-// and looks up each unit in the registry *after* the answer. A job may have ended between the answer and the look-up. So run()
-// asks systemd for a second list. Only a unit that is in the first and in the second list can be an orphan.
+// Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the job's
+// units. The job stays in the registry until the job's cgroup is gone. A job is in the registry for longer than its units exist,
+// so run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between the list and the
+// look-up, so run() asks systemd for a second list. Only a unit that is in both lists can be an orphan.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -144,12 +145,11 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const bool failed = unit.activeState == "failed";
     const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
     // pinfoldd forgets a task when the task's scope is empty, which is a moment before PID 1 removes the scope. PID 1 removes the
-    // cgroup of a scope and changes the scope's state in one turn of its loop. So if the cgroup has vanished since the first
-    // list, the second list is outdated, and the scope has ended.
+    // cgroup of a scope and changes the scope's state in one turn of its loop. If the cgroup has vanished since systemd sent the
+    // first list of units, the scope has ended, and the second list is outdated.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
-    // A scope that has not failed has processes. If the expected cgroup does not exist, the scope has its processes in another
-    // cgroup.
+    // A scope that has not failed has processes, so if its expected cgroup does not exist, the processes are in another cgroup.
     const bool elsewhere = identity->task && !failed && lacksCgroup;
     if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);

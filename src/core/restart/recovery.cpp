@@ -16,8 +16,8 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         return ready(loaded.error());
     const bool complete = loaded->unreadable.empty();
     auto records = std::make_shared<std::vector<JobRecord>>(std::move(loaded->records));
-    // The bus delivers calls in the order in which they were sent. So when PID 1 answers listUnits(), PID 1 has already
-    // received every call of the earlier pinfoldd.
+    // The bus delivers calls in the order in which they were sent. When PID 1 answers listUnits(), PID 1 has already received
+    // every call of the earlier pinfoldd.
     core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, complete, ready](const auto& answer) {
         if (const auto* error = std::get_if<SystemdError>(&answer))
             return ready(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
@@ -82,7 +82,7 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
         open(task.leader, job->tasks[number].leader);
     }
     open(job->record.supervisor, job->supervisor);
-    readBatchCommand(core_.context, *job); // records do not contain the name of the program
+    readBatchCommand(core_.context, *job); // the records of jobs do not contain the name of the batch script's program
     if (!all)
         return all.error();
     job->endMissed = leaderEnded(*job);

@@ -49,7 +49,7 @@ struct ScopeStarter::Attempt {
     JobPtr job;
     Request request;
     Callbacks callbacks;
-    std::shared_ptr<const std::vector<Newcomer>> processes; ///< the pointer is shared, because threads use the list too
+    std::shared_ptr<const std::vector<Newcomer>> processes; ///< the list is shared with the threads that move the processes
     BootTime since;                                         ///< the time at which the attempt began
     bool begun = false;                                     ///< `begun` has the same meaning as Outcome::begun
     bool lost = false; ///< the answer to a call was lost, and the call may still wait in PID 1's queue
@@ -113,8 +113,8 @@ void ScopeStarter::tryOnce(AttemptPtr attempt) {
     }
     if (!attempt->processes->empty())
         start.scope = attempt->unit();
-    // If the placeholder of an earlier try has ended, the scope does not exist any more, but the slice still exists. So
-    // tryOnce() does not create the slice again.
+    // If the placeholder of an earlier try has ended, the scope does not exist any more. But the slice still exists, so tryOnce()
+    // does not create the slice again.
     if (request.withSlice && !(attempt->begun && context_.cgroups.exists(slicePath(attempt->key())))) {
         start.slice = attempt->key().sliceName();
         start.sliceProperties = sliceProperties(attempt->key(), request.properties);
@@ -172,17 +172,16 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 }
 
 /// Removes an old unit from systemd, because a new unit needs the name of the old unit. A failed unit keeps its name. A scope
-/// that has never had a process also keeps its name. When pinfoldd is killed, a scope without any process can be left: the
-/// placeholder of the scope is a zombie until PID 1 reaps it. If PID 1 writes the process id of a zombie to cgroup.procs, the
-/// kernel reports success, but moves nothing. The scope has never had a process, so it never changes to empty, and PID 1 keeps
-/// the scope.
+/// that has never had a process also keeps its name, because it never changes to empty. When pinfoldd is killed, a scope can be
+/// left that has never had a process: the placeholder of the scope is a zombie until PID 1 reaps it. If PID 1 writes the process
+/// id of a zombie to cgroup.procs, the kernel reports success, but moves nothing.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
     // The unit may come from an earlier call to PID 1, and PID 1 may still be starting the unit. A scope that is still starting
-    // is empty only until PID 1 moves the job's process into the scope. So pinfoldd first asks PID 1 whether the start of the
-    // unit is over. After the answer, the next call to PID 1 must be the call that stops the unit.
+    // is empty only until PID 1 moves the job's process into the scope. Before pinfoldd stops the unit, it asks PID 1 whether the
+    // start of the unit is over. After the answer to this question, the next call to PID 1 must be the call that stops the unit.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {
@@ -353,8 +352,8 @@ void ScopeStarter::after(const AttemptPtr& attempt, Microseconds delay, std::fun
 }
 
 void ScopeStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
-    // The bus delivers calls in the order in which they were sent. So when PID 1 answers listUnits(), PID 1 has already
-    // received all earlier calls.
+    // The bus delivers calls in the order in which they were sent. When PID 1 answers listUnits(), PID 1 has already received all
+    // earlier calls.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
         if (std::holds_alternative<SystemdError>(answer))
             return waitForSystemd(attempt, otherwise);
@@ -374,7 +373,7 @@ Result<bool> ScopeStarter::isDone(const Attempt& attempt) const {
     std::size_t living = 0;
     for (const auto& process : *attempt.processes) {
         const auto path = context_.processes.cgroupOf(process.pid);
-        if (hasEnded(process.pidfd.get())) // when the process has ended, /proc may describe another process
+        if (hasEnded(process.pidfd.get())) // when the process has ended, another process may have its process id
             continue;
         if (!path)
             return path.error();

@@ -3,9 +3,9 @@
 // in the scope while the process still lives.
 //
 // A call to systemd contains process ids, but systemd moves the processes later. Between the call and the move, a process of an
-// ordinary user may end, and another process may get the same process id. From version 257 on, systemd accepts pidfds and
-// checks each pidfd once more before the move. But even with pidfds, systemd still writes a process id for the move itself
-// (src/core/cgroup.c of systemd). So pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover
+// ordinary user may end, and another process may get the same process id. From version 257 on, systemd accepts pidfds and checks
+// each pidfd once more before the move. But even with pidfds, systemd still writes a process id for the move itself
+// (src/core/cgroup.c of systemd). pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover then
 // moves the job's processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
 #pragma once
 
@@ -34,7 +34,7 @@ public:
         TaskProperties properties;
         std::vector<Newcomer> processes; ///< the processes for the scope; if empty, ScopeStarter starts only the slice
         bool withSlice = true;           ///< ScopeStarter creates the job's slice in the same transaction as the scope
-        bool mayBeThere = false;         ///< an earlier pinfoldd has begun this start, and systemd has loaded units of the start
+        bool mayBeThere = false;         ///< an earlier pinfoldd has begun this start, and systemd has loaded its units
     };
     /// Says how a start ended. After a success, all live processes of the request are in the scope, and the scope has at least
     /// one process of the request. If the request has no processes, a success means that the job's slice exists. The errors are
@@ -93,7 +93,7 @@ private:
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;
-    std::size_t highest_ = 0; ///< the highest number of starts in progress since the last moment without any start
+    std::size_t highest_ = 0; ///< how many starts were in progress at most since inFlight_ was last 0
 };
 
 } // namespace pinfold

@@ -46,8 +46,8 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // When the request came, pinfoldd checked that the supervisor was in no job. But after the request, the owner may have let a
-    // job adopt the supervisor.
+    // Before the start of the task, pinfoldd has checked that the supervisor is in no job, but the owner may have let a job adopt
+    // the supervisor since then.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))
         return {};

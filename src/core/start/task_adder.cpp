@@ -30,9 +30,9 @@ Result<void> takesBatchScript(const Job& job) {
     return {};
 }
 
-/// Checks that the job may have one more task. The number of tasks is limited for two reasons. Each task needs two file
-/// descriptors of pinfoldd. Each task also makes the job's record larger, and pinfoldd writes the record at the start and at
-/// the end of every task.
+/// Checks that the job may have one more task. The number of tasks is limited, because each task needs two file descriptors of
+/// pinfoldd. The number of tasks is also limited because each task makes the job's record larger, which pinfoldd writes at the
+/// start and at the end of every task.
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
@@ -103,7 +103,8 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
 void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
     auto job = std::move(*request.open);
     request.open.reset();
-    // The request is in a shared_ptr. A callback must be copyable, and the file descriptors in the request are not copyable.
+    // The request is in a shared_ptr, because a callback must be copyable, but the file descriptors in the request are not
+    // copyable.
     auto kept = std::make_shared<TaskRequest>(std::move(request));
     parts_.creator.open(
         caller, std::move(job),
