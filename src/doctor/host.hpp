@@ -14,8 +14,8 @@
 
 namespace pinfold::doctor {
 
-/// Holds the properties of an object on the bus. A list is a text with blanks between the entries, and a boolean is "yes" or
-/// "no".
+/// Holds the properties of an object on the bus. The value of a property that is a list is a text with blanks between the
+/// entries. The value of a boolean property is "yes" or "no".
 using Properties = std::map<std::string, std::string>;
 
 /// Returns the value of the property `name`, or "" if the property does not exist.
@@ -36,26 +36,27 @@ struct GridEngineAnswer {
 
 struct Host {
     std::filesystem::path root = "/";
-    bool privileged = true;    ///< the doctor runs as root
+    bool privileged = true;    ///< true if the doctor runs as root
     std::string version;       ///< the version of the program pinfold itself
     std::string libexec;       ///< the directory of pinfold's hooks below `root`, /usr/libexec/pinfold
     std::string kernelRelease; ///< the release that `uname -r` prints
     RealTime now{};
-    /// If clockSet is true, a service such as NTP sets the clock (adjtimex(2)). The value is unset if this container may not ask
-    /// the kernel.
+    /// If clockSet is true, a service such as NTP sets the clock (adjtimex(2)). clockSet is unset if the doctor runs in a
+    /// container that may not ask the kernel.
     std::optional<bool> clockSet;
 
-    std::optional<std::string> busError; ///< why pinfold cannot use the system bus
+    std::optional<std::string> busError; ///< the reason why pinfold cannot use the system bus
     std::optional<Properties> systemd;   ///< the properties of org.freedesktop.systemd1.Manager; unset if systemd did not answer
     std::map<std::string, Properties> units; ///< the properties of units, by the name of the unit
     std::optional<Properties> logind;        ///< the properties of org.freedesktop.login1.Manager; unset if logind does not exist
-    bool polkit = false;                     ///< polkit runs, or the bus can start polkit
+    bool polkit = false;                     ///< true if polkit runs, or if the bus can start polkit
 
-    /// The version of pinfoldd, or the error of the call that asked for the version. The value is unset if pinfoldd does not run.
+    /// The version of pinfoldd, or the error of the call that asked for the version. daemonVersion is unset if pinfoldd does not
+    /// run.
     std::optional<Result<std::string>> daemonVersion;
     std::optional<RealTime> newestReceipt; ///< the time at which the job of the newest receipt ended
 
-    std::map<std::string, Space> space;                 ///< the space of file systems, by directory
+    std::map<std::string, Space> space;                 ///< the free space of file systems, by directory
     std::optional<Result<GridEngineAnswer>> gridEngine; ///< the answer of qconf; unset if the program qconf does not exist
 
     /// Returns the properties of a unit. The result is empty if pinfold has not asked PID 1 about the unit, or if PID 1 has not

@@ -31,7 +31,7 @@ std::map<std::string, std::optional<JobState>> records(const Files& files) {
     for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {
         const auto text = files.read(file);
         const auto record = decodeJobRecord(text.value_or(""));
-        if (text) // if the file cannot be read, it was removed after the directory was read
+        if (text) // a record that cannot be read was removed after the directory was listed
             found.emplace(file.stem(), record ? std::optional(record->state) : std::nullopt);
     }
     return found;
@@ -67,8 +67,8 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
     }
     // Jobs may start and end during the check. The record of a job is written before the slice is created, and removed after
     // the slice. So the check lists the slices twice, before and after it reads the records. If both lists contain a slice but
-    // no record belongs to the slice, there is a finding: the slice has no record. If neither list contains the slice of a
-    // record that existed all the time, the slice is missing.
+    // no record belongs to the slice, there is a finding: the slice has no record. If a record existed during the whole check,
+    // and neither list contains the slice of the record's job, the slice is missing.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

@@ -31,8 +31,8 @@ std::vector<std::filesystem::path> logindFiles(const Files& files) {
     return found;
 }
 
-/// Returns the value that a setting of logind has in the files now. Until the next start of logind, a running logind may use
-/// another value.
+/// Returns the value that a setting of logind has in logind's configuration files. If the files have changed since the start of
+/// logind, the running logind may use another value.
 Setting configured(const Files& files, const std::string& name, bool otherwise) {
     Setting setting{otherwise, "/etc/systemd/logind.conf"};
     for (const auto& file : logindFiles(files))
@@ -72,8 +72,8 @@ void checkLoginLeftovers(const Host& host, const Files& files, Findings& finding
                    : "processes that a login outside of jobs leaves behind keep running (KillUserProcesses=no)");
 }
 
-/// Checks for lingering users. For a lingering user, the user's service manager runs all the time. Processes of this service
-/// manager do not end together with a job.
+/// Checks for lingering users. The service manager of a lingering user runs all the time. The processes of a lingering user's
+/// service manager do not end together with a job.
 void checkLinger(const Files& files, Findings& findings) {
     const std::string directory = "/var/lib/systemd/linger";
     std::vector<std::string> users;

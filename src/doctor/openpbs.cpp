@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The checks for OpenPBS follow docs/schedulers/openpbs.md. MoM stores the attributes of a hook in mom_priv/hooks/NAME.HK, as
-// lines NAME=VALUE. If a line does not exist, the attribute has the default of OpenPBS (hook.h).
+// lines NAME=VALUE. If the file has no line for an attribute, the attribute has the default value of OpenPBS (hook.h).
 #include "base/parse.hpp"
 #include "doctor/checks.hpp"
 
@@ -13,7 +13,7 @@ constexpr const char* kConf = "/etc/pbs.conf";
 constexpr const char* kEvents[] = {"execjob_begin",       "execjob_launch",    "execjob_attach",   "execjob_resize",
                                    "execjob_postsuspend", "execjob_preresume", "execjob_epilogue", "execjob_end",
                                    "execjob_abort",       "exechost_periodic"};
-constexpr std::uint64_t kAlarm = 90; ///< the alarm of the hook in seconds; the hook itself takes at most 80 s
+constexpr std::uint64_t kAlarm = 90; ///< the time limit ("alarm") of the hook in seconds; the hook itself takes at most 80 s
 
 std::string setting(const std::string& text, const std::string& name, const std::string& otherwise) {
     std::string value = otherwise;

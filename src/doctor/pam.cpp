@@ -38,8 +38,8 @@ void checkPresence(bool account, bool session, bool mayFail, Findings& findings)
 }
 
 /// Checks the order of pam_pinfold and pam_systemd. The module pam_systemd moves the process of a login into the scope of a
-/// session. The module pam_pinfold moves the process into the scope of a job. The module that runs later decides in which scope
-/// the process stays.
+/// session. The module pam_pinfold moves the process into the scope of a job. Of the modules pam_pinfold and pam_systemd, the one
+/// that runs later decides in which scope the process stays.
 void checkOrder(const Stack& session, Findings& findings) {
     const auto ours = find(session, kOurs);
     if (ours == session.end())
@@ -72,7 +72,7 @@ void checkBypass(const Stack& account, Findings& findings) {
 std::vector<std::string> sshdWords(std::string line) {
     std::replace(line.begin(), line.end(), '=', ' ');
     auto fields = words(line);
-    if (fields.empty()) // a line of equal signs has no fields
+    if (fields.empty()) // a line that contains only equal signs has no fields
         return {""};
     fields.front() = lowerCase(fields.front());
     return fields;
@@ -126,8 +126,8 @@ bool installed(const Files& files, const std::string& module) {
 }
 
 /// Checks for programs that open a logind session. If a process has no session, logind creates a session for the process, even
-/// if the process belongs to a job. With the session, logind moves the process into the scope of the session, out of the scope
-/// of its job. The check ignores cron and at, because they start processes that were never in a job.
+/// if the process belongs to a job. When logind creates a session for a process, logind moves the process from the scope of its
+/// job into the scope of the session. The check ignores cron and at, because they start processes that were never in a job.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

@@ -22,7 +22,7 @@ Fields fieldsOf(const std::string& line) {
     Fields fields;
     const auto typeEnd = std::min(line.find_first_of(" \t"), line.size());
     fields.type = lowerCase(line.substr(0, typeEnd));
-    if (fields.type.starts_with('-')) // with a '-' before the type, a missing module is not an error for PAM
+    if (fields.type.starts_with('-')) // a '-' before the type means that PAM accepts a missing module
         fields.type.erase(0, 1);
     const auto begin = line.find_first_not_of(" \t", typeEnd);
     if (begin == std::string::npos)

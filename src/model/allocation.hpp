@@ -19,14 +19,14 @@ enum class HyperThreads {
     Idle,  ///< a core counts as one CPU; the job gets one hyper-thread of the core, and no job gets the other hyper-threads
 };
 
-/// Says which parts of the node a job asks for. If a request contains a number of CPUs or GPUs, pinfoldd chooses the CPUs or
-/// GPUs. A request may also contain a list of CPUs or GPUs that the batch system has chosen already.
+/// Says which parts of the node a job asks for. If a request only says how many CPUs or GPUs the job needs, pinfoldd chooses the
+/// CPUs or GPUs. A request may instead list the CPUs or GPUs that the batch system has chosen already.
 struct AllocationRequest {
-    std::optional<std::uint64_t> cpus = {}; ///< the number of CPUs, 1 to 8192
-    std::optional<std::uint64_t> gpus = {}; ///< the number of GPUs, 1 to 8192
+    std::optional<std::uint64_t> cpus = {}; ///< how many CPUs the job asks for, 1 to 8192
+    std::optional<std::uint64_t> gpus = {}; ///< how many GPUs the job asks for, 1 to 8192
     std::optional<CpuList> cpuList = {};
-    std::optional<CpuList> gpuList = {}; ///< the numbers of GPUs, from 0, in the order of the site's configuration
-    bool exclusive = false;              ///< the job wants the whole node: all its CPUs, and no other job beside it
+    std::optional<CpuList> gpuList = {}; ///< the GPUs by number; the first GPU in the site's configuration has the number 0
+    bool exclusive = false;              ///< the job asks for all CPUs of the node, and for a node without other jobs
 
     bool empty() const { return *this == AllocationRequest{}; }
     bool operator==(const AllocationRequest&) const = default;
@@ -44,12 +44,14 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
 /// entries that cannot be used together.
 Result<void> validate(const AllocationRequest& request);
 
-/// Says which CPUs and GPUs a job has for itself alone. If the list of CPUs or GPUs is empty, the job shares the CPUs or GPUs
-/// that no job has for itself alone.
+/// Says which CPUs and GPUs a job has for itself alone. If the list of CPUs is empty, the job shares those CPUs that no job has
+/// for itself alone. If the list of GPUs is empty, the job shares those GPUs that no job has for itself alone.
 struct Allocation {
     CpuList cpus;
-    CpuList reserved; ///< `cpus` and, depending on the policy, their idle hyper-threads; for this job alone
-    CpuList gpus;     ///< the numbers of GPUs, as in AllocationRequest::gpuList
+    /// The CPUs that no other job gets. The member `reserved` contains `cpus` and, depending on HyperThreads, the idle
+    /// hyper-threads of the same cores.
+    CpuList reserved;
+    CpuList gpus; ///< the GPUs by number, as in AllocationRequest::gpuList
     bool exclusive = false;
     /// The variables that tell the job's programs which CPUs and GPUs the job has.
     std::map<std::string, std::string> environment;

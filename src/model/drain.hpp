@@ -27,7 +27,7 @@ struct Drain {
 
 /// Returns an administrator's drain as one JSON document with a version.
 std::string encode(const Drain& drain);
-/// Reads a text that encode() has written. The error is InvalidArgument for any other text.
+/// Reads a text that encode() has written, and fails with InvalidArgument for any other text.
 Result<Drain> decodeDrain(std::string_view text);
 
 } // namespace pinfold

@@ -24,8 +24,8 @@ constexpr auto kNames = enumNames<EndKind>({
     {EndKind::TaskKilled, "task-killed"},
 });
 
-// After the failure of a task, batch systems and MPI libraries end the other tasks and the batch script within this time. Slurm
-// waits longest: the usual value of its KillWait is 30 s.
+// kConsequence is the time within which batch systems and MPI libraries end the other tasks and the batch script after the
+// failure of a task. Slurm waits longer than other batch systems, because the usual value of its KillWait is 30 s.
 constexpr Microseconds kConsequence = 60s;
 // The start of a step on thousands of hosts takes some seconds, so tasks may start after the first task has failed already.
 constexpr Microseconds kStartOfStep = 10s;
@@ -34,15 +34,16 @@ constexpr int kMostSignals = 64;
 
 struct Candidate {
     EndEvent event;
-    RealTime at; ///< the time that decides about the order of the events
+    RealTime at; ///< the time by which EndSearch sorts the events
 };
 
-/// Returns true if `time` is later than `other`, even if the clocks differ.
+/// Returns true if `time` is later than `other` by more than `tolerance`. The default tolerance covers the difference between the
+/// clocks of two hosts.
 bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockTolerance) {
     return timeBetween(other, time) > tolerance;
 }
 
-/// Returns how surely the event ended the whole job. The lower the number, the surer: 0 is for the surest events.
+/// Returns how surely the event ended the whole job. A lower number means more certainty, and 0 is for the most certain events.
 int strength(const EndEvent& event) {
     switch (event.kind) {
     case EndKind::BatchEnded: // only the batch system, or a person, sends a signal to the batch script
@@ -84,8 +85,9 @@ EndKind kindOf(const ExitState& exit) {
     }
 }
 
-/// Returns when the end of the job on the host began. The receipt has only the time at which the last process had ended. This may
-/// be later by the kill grace. pinfoldd stops all tasks at once, so the first task that failed shows when the end began.
+/// Returns the time at which the end of the job on the host began. The receipt contains only the time at which the last process
+/// ended. The last process may end later than the first one by the kill grace. pinfoldd stops all tasks at once, so the end of
+/// the first failed task shows when the end of the job began.
 RealTime begun(const Receipt& receipt) {
     auto at = receipt.ended;
     for (const auto& task : receipt.taskList)
@@ -102,14 +104,16 @@ RealTime limitReached(const Receipt& receipt) {
     return receipt.ended - std::min(ran - *limit, receipt.ended.time_since_epoch());
 }
 
-/// Returns when memory ran out. A receipt describes the first kill in the life of the job, which the job may have survived.
+/// Returns the time at which memory ran out. A receipt describes the first kill in the life of the job, which the job may have
+/// survived.
 RealTime killed(const Receipt& receipt) {
     if (receipt.result == JobResult::OutOfMemory && isLater(receipt.ended, receipt.oom->at, kConsequence))
         return begun(receipt);
     return std::clamp(receipt.oom->at, std::min(receipt.started, receipt.ended), receipt.ended);
 }
 
-/// Returns the number of the task in which a process was killed for memory, if only one task can be meant.
+/// Returns the number of the task in which a process was killed because memory ran out. Returns nullopt if the receipt does not
+/// tell which of several tasks it was.
 std::optional<std::uint32_t> killedTask(const Receipt& receipt) {
     std::vector<const TaskReceipt*> tasks;
     for (const auto& task : receipt.taskList)
@@ -129,8 +133,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
     return at;
 }
 
-/// A lost host went down at an unknown time after its last sign of life. If the job ended on another host after this sign of
-/// life, the time of that end is used for the lost host, too.
+/// A lost host went down at an unknown time after its last sign of life. If the job ended on another host after the lost host's
+/// last sign of life, the lost host gets the time of this other end.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)
@@ -144,8 +148,8 @@ void placeLostNodes(std::vector<Candidate>& candidates) {
     }
 }
 
-/// Returns the candidates of one sort that are not later than `begin`, even if the clocks differ. `killed` selects the sort:
-/// killed tasks, or all other events. `begin` is the time of the earliest candidate of the sort.
+/// Returns those candidates of one sort that are at most kClockTolerance later than `begin`. If `killed` is true, the candidates
+/// are killed tasks, and otherwise all other events. `begin` is the time of the earliest of these candidates.
 std::vector<Candidate> simultaneous(const std::vector<Candidate>& candidates, bool killed, RealTime begin) {
     std::vector<Candidate> found;
     for (const auto& candidate : candidates)
@@ -215,7 +219,7 @@ void EndSearch::add(const Receipt& receipt, std::size_t host, std::size_t index)
     switch (receipt.result) {
     case JobResult::Exited:
     case JobResult::Signaled:
-        if (receipt.taskList.empty() && receipt.exit.known()) // an earlier pinfold did not record tasks
+        if (receipt.taskList.empty() && receipt.exit.known()) // receipts of an earlier pinfold do not contain tasks
             note({.kind = EndKind::BatchEnded, .at = receipt.ended, .exit = receipt.exit, .decides = true});
         break;
     case JobResult::Stopped:
@@ -246,8 +250,8 @@ bool EndSearch::batchSucceeded() const {
 bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
-    // A batch system may notice late that a host is lost, and then ends the job with a signal. If instead the batch script exits
-    // by itself later, the job did not need the host.
+    // A batch system may notice late that a host is lost, and then ends the job with a signal. If the batch script exits by
+    // itself after the loss of a host, the job did not need the host.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }
@@ -263,8 +267,8 @@ FirstEnd EndSearch::first() const {
                             std::tuple(event.at, event.host, event.receipt, event.task);
     };
     for (const auto& event : events_) {
-        // The batch script may ignore the failure of a task. It may also ignore the loss of a host that its tasks do not need any
-        // more.
+        // The batch script may ignore the failure of a task. The batch script may also ignore the loss of a host that the job's
+        // tasks do not need any more.
         const bool excused = succeeded && event.kind == EndKind::TaskFailed;
         if (event.kind != EndKind::TaskKilled && (excused || isSurvived(event))) {
             ++found.survived;

@@ -2,13 +2,14 @@
 // Finds the event that ended a job of several hosts.
 //
 // The search knows only the receipts of the hosts. Four things make the search difficult:
-// - The clocks of the hosts differ. Events on different hosts within kClockTolerance count as simultaneous. Among simultaneous
-//   events, the kind of the event decides, and not the clock.
-// - The first end is often not the cause. Batch systems and MPI libraries stop the other tasks with signals, and the other tasks
-//   may also fail, because a connection is gone. The end of one of these other tasks is the cause only if no other event explains
-//   the end of the job.
+// - The clocks of the hosts differ. Events on different hosts within kClockTolerance count as simultaneous. The kind of each
+//   event, and not the clock, decides which of several simultaneous events ended the job.
+// - The task that ended first is often not the cause of the job's end. Batch systems and MPI libraries stop the other tasks with
+//   signals, and the other tasks may also fail, because a connection is gone. The end of a task by a signal from another process
+//   is the cause only if no other event explains the end of the job.
 // - On a host without the batch script, the exit status in the receipt is the exit status of the whole job, as the batch system
-//   reported it. So only the tasks of a host without the batch script count.
+//   reported it. So on a host without the batch script, the search ignores the exit status in the receipt, and uses the exit
+//   states of the tasks.
 // - A job may survive the end of a task. The batch script of a job may run many steps, and some of them may fail.
 #pragma once
 
@@ -49,23 +50,23 @@ bool isOfItself(EndKind kind);
 
 struct EndEvent {
     EndKind kind = EndKind::BatchEnded;
-    RealTime at{};                          ///< by the clock of the host
+    RealTime at{};                          ///< the time of the event, by the clock of the host
     std::size_t host = 0;                   ///< an index of HostsOfJob::hosts
     std::size_t receipt = 0;                ///< an index of HostOfJob::receipts
     std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the event may be about several tasks
-    ExitState exit = {};                    ///< how the task ended, for the kinds that are about a task
+    ExitState exit = {};                    ///< how the task ended; only for events that are about a task
     bool decides = false;                   ///< the event certainly ended the job on the host
 
     bool operator==(const EndEvent&) const = default;
 };
 
 struct FirstEnd {
-    std::optional<EndEvent> event; ///< unset if the receipts do not say what ended the job
-    /// The other hosts that may have had the first event. The clocks of the hosts do not tell which event was the first (see
-    /// kClockTolerance).
+    std::optional<EndEvent> event; ///< the event that ended the job; unset if the receipts do not show the event
+    /// The other hosts on which the first event may have happened. The clocks of the hosts are not exact enough to tell which
+    /// event was the first (see kClockTolerance).
     std::vector<std::size_t> alike;
-    std::size_t survived = 0;         ///< the number of tasks that had failed before the event without ending the job
-    std::optional<EndEvent> survivor; ///< the last failure of a task that did not end the job
+    std::size_t survived = 0;         ///< how many tasks failed before the event without ending the job
+    std::optional<EndEvent> survivor; ///< the last failure that happened before the event without ending the job
 
     bool operator==(const FirstEnd&) const = default;
 };
@@ -82,13 +83,14 @@ private:
     bool batchSucceeded() const;
 
     std::vector<EndEvent> events_;
-    RealTime lastStart_{};                ///< when the last task of the job started
-    std::optional<RealTime> batchOver_;   ///< when the batch script ended, for whatever reason
-    std::optional<RealTime> batchExited_; ///< when the batch script ended by itself, with an exit status
+    RealTime lastStart_{};                ///< the time at which the last task of the job started
+    std::optional<RealTime> batchOver_;   ///< the time at which the batch script ended, for whatever reason
+    std::optional<RealTime> batchExited_; ///< the time at which the batch script ended by itself, with an exit status
 };
 
-/// Returns when the last process of the job on the host ended. If the job has no batch script on the host, the job stays live for
-/// a while after its last task. In this case, the end in the receipt is later than the result.
+/// Returns the time at which the last process of the job on the host ended. If the job has no batch script on the host, the job
+/// stays live for a while after its last task. The time Receipt::ended is later than the result of processesEnded() if the job
+/// stayed live after its last task.
 RealTime processesEnded(const Receipt& receipt);
 
 } // namespace pinfold

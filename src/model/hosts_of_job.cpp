@@ -16,7 +16,7 @@ namespace {
 // Even a batch system that counts the runs of a job may use a job number again, for example after a new installation.
 constexpr Microseconds kNumbersReused = 7 * 24h;
 
-/// An earlier pinfold did not record the host. Each receipt without a host counts as a separate host.
+/// The receipts of an earlier pinfold do not contain the host. Each receipt without a host counts as a separate host.
 std::string hostOf(const Receipt& receipt) {
     const auto name = receipt.origin.host.value_or("");
     return name.empty() ? "\n" + receipt.id : keyOfHost(name);
@@ -62,7 +62,7 @@ std::vector<HostOfJob> groupByHost(std::vector<Receipt> receipts) {
     for (auto& receipt : receipts) {
         auto& known = byHost[hostOf(receipt)];
         const auto [place, isNew] =
-            known.try_emplace(std::string(receipt.id), std::move(receipt)); // moves nothing if the id is there already
+            known.try_emplace(std::string(receipt.id), std::move(receipt)); // moves nothing if the map has the id
         if (!isNew && isBetter(receipt, place->second))
             place->second = std::move(receipt);
     }
@@ -94,7 +94,8 @@ template <class Figure> std::optional<Spread> spreadOf(const std::vector<HostOfJ
     return spread;
 }
 
-/// Finds the hosts without a receipt. Only some of the receipts may have the list of hosts, and the list may be shortened.
+/// Finds the hosts without a receipt. Some receipts have no list of the job's hosts, and a list may contain only the first hosts
+/// of the job.
 void findMissing(HostsOfJob& job) {
     std::set<std::string> there;
     std::map<std::string, std::string> named;
@@ -112,7 +113,7 @@ void findMissing(HostsOfJob& job) {
     for (const auto& [key, name] : named)
         if (!there.contains(key))
             job.missing.push_back(name);
-    if (job.missing.size() > missing) // the batch system has other names for the hosts
+    if (job.missing.size() > missing) // the batch system uses other names for the hosts than the receipts
         job.missing.clear();
     job.missingUnnamed = missing - job.missing.size();
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Puts the receipts of one job from several hosts together. The functions are pure. The order of the receipts and repeated
-// receipts do not change the answer.
+// Combines the receipts of one job from several hosts. The functions are pure. The result does not depend on the order of the
+// receipts, or on whether a receipt occurs more than once.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,20 +19,24 @@ constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name 
 
 /// Says how the end of the job on a host is related to the end of the whole job.
 enum class HostRole {
-    First,    ///< the event that ended the whole job was on this host
-    OfItself, ///< the job ended later than on the first host, but for a reason of this host, such as its own memory limit
-    After,    ///< the job ended after the event and, as far as the receipts say, because of the event
-    Before,   ///< the last process of the job on the host had ended before the event
+    First,    ///< the event that ended the whole job happened on this host
+    OfItself, ///< the job ended later here than on the first host, but for a separate reason, such as a memory limit here
+    /// On this host, the job ended after the event that ended the whole job and, as far as the receipts show, because of this
+    /// event.
+    After,
+    Before, ///< on this host, the last process of the job had ended before the event that ended the whole job
 };
 
 struct HostOfJob {
-    /// The name in the receipts. If some receipts have the short name of the host, `name` is the short name. The name is empty if
-    /// the receipts are of an earlier pinfold.
+    /// The name of the host in the receipts. If some receipts have the short name of the host, `name` is the short name. The name
+    /// of the host is empty if an earlier pinfold wrote the receipts.
     std::string name;
-    std::vector<Receipt> receipts; ///< at least one receipt, by start; several if the job had no process on the host for a while
+    /// The receipts of the job from this host, sorted by start. The list has at least one receipt, and has more than one if the
+    /// job had no process on the host for a while.
+    std::vector<Receipt> receipts;
     HostRole role = HostRole::After;
-    RealTime ended{};                        ///< when the last process of the job ended, by the clock of the host
-    std::optional<Microseconds> cpu;         ///< the CPU time, user and system; unset if a receipt does not have it
+    RealTime ended{};                        ///< the time at which the last process of the job ended, by the clock of the host
+    std::optional<Microseconds> cpu;         ///< the CPU time, user and system; unset if the CPU time is missing in a receipt
     std::optional<std::uint64_t> memoryNeed; ///< the highest memory need in the receipts, in bytes
     std::optional<std::uint64_t> memoryPeak; ///< the highest memory peak in the receipts, with page cache, in bytes
     std::uint64_t tasks = 0;
@@ -42,23 +46,23 @@ struct HostOfJob {
     bool operator==(const HostOfJob&) const = default;
 };
 
-/// Says how a figure is distributed over the hosts that know it.
+/// Says how a figure is distributed over those hosts whose receipts contain the figure.
 struct Spread {
-    std::size_t hosts = 0; ///< the number of hosts that know the figure, at least 1
+    std::size_t hosts = 0; ///< how many hosts have the figure in their receipts, at least 1
     std::uint64_t total = 0;
     std::uint64_t most = 0;
     std::uint64_t least = 0;
-    std::size_t mostHost = 0; ///< an index of HostsOfJob::hosts; the first host of several with the same figure
+    std::size_t mostHost = 0; ///< the first host with the largest figure, as an index of HostsOfJob::hosts
     std::size_t leastHost = 0;
 
     std::uint64_t mean() const { return total / hosts; }
     bool operator==(const Spread&) const = default;
 };
 
-/// Says how long after the first event the job ended on the hosts with the role HostRole::After.
+/// Says how much time passed between the first event and the end of the job on the hosts with the role HostRole::After.
 struct Delays {
     std::size_t hosts = 0;
-    Microseconds earliest{}; ///< 0 if a host's clock is behind
+    Microseconds earliest{}; ///< 0 if the clock of a host is behind the clock of the first host
     Microseconds latest{};
 
     bool operator==(const Delays&) const = default;
@@ -68,10 +72,10 @@ struct HostsOfJob {
     std::vector<HostOfJob> hosts; ///< the hosts in the order of their names; each host is in the list once
     FirstEnd first;
     Delays after;
-    /// The hosts that the batch system named, and from which there is no receipt. The list is empty if the batch system and the
-    /// hosts use different names.
+    /// The hosts that the batch system named, and from which there is no receipt. The list of missing hosts is empty if the batch
+    /// system and the hosts use different names.
     std::vector<std::string> missing;
-    std::uint64_t missingUnnamed = 0; ///< the number of further hosts without a receipt; their names are not known
+    std::uint64_t missingUnnamed = 0; ///< how many further hosts have no receipt; the names of these hosts are not known
     std::optional<Spread> cpu;        ///< in microseconds
     std::optional<Spread> memoryNeed; ///< in bytes
     std::optional<Spread> memoryPeak; ///< in bytes
@@ -79,8 +83,8 @@ struct HostsOfJob {
     std::uint64_t leftovers = 0;
     Microseconds leftoverCpu{};
     std::uint64_t oomKills = 0;
-    RealTime started{}; ///< when the job started on the first host
-    RealTime ended{};   ///< when the job ended on the last host
+    RealTime started{}; ///< the earliest start of the job on any host
+    RealTime ended{};   ///< the latest end of the job on any host
 
     const Receipt& receiptOf(const EndEvent& event) const { return hosts[event.host].receipts[event.receipt]; }
     /// Returns the receipt that explains the end of the job. If no receipt explains the end, the result is any of the receipts.
@@ -88,16 +92,16 @@ struct HostsOfJob {
     bool operator==(const HostsOfJob&) const = default;
 };
 
-/// Returns a text that is the same for all names of a host: "node7" for "node7.example.org" and "NODE7". An address such as
-/// 10.0.0.7 has no short form.
+/// Returns a text that is the same for all names of a host, such as "node7" for "node7.example.org" and "NODE7". An address such
+/// as 10.0.0.7 has no short form.
 std::string keyOfHost(std::string name);
 
-/// Returns the receipts of the newest run among receipts with the same key. Receipts of another cluster, of another user or of
-/// another run are left out. If the batch system does not count the runs of a job, a run is a chain of receipts whose times
-/// overlap.
+/// Takes receipts with the same key, and returns those that belong to the newest run of the job. Receipts of another cluster, of
+/// another user or of another run are left out. If the batch system does not count the runs of a job, a run is a chain of
+/// receipts whose times overlap.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
 
-/// Puts the receipts together that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses
+/// Combines the receipts that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses
 /// the receipt that says how the job ended. keyOfHost() says which names mean the same host. `receipts` must not be empty.
 HostsOfJob hostsOfJob(std::vector<Receipt> receipts);
 

@@ -19,18 +19,18 @@ std::optional<double> cpusAllowed(const ResourceLimits& limits);
 /// has no quota, no CPU list and no slots.
 std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
 
-/// Holds the CPUs that a live job kept busy lately, and the CPUs that it holds.
+/// Says how many CPUs a live job kept busy lately, and how many CPUs the job holds.
 struct Idleness {
-    double held = 0;     ///< a number of CPUs, above 0
+    double held = 0;     ///< the number of CPUs that the job holds, above 0
     double used = 0;     ///< the mean number of busy CPUs
     Microseconds over{}; ///< the time over which `used` is the mean
 
     double percent() const { return used / held * 100; }
 };
 
-/// Returns the idleness of a job over the time `since` before the last look at the job. The time `over` may be longer than
-/// `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0, or if nobody has looked at the
-/// job within the time `since`. `age` is the time since the job's start.
+/// Returns the idleness of a job for a period of the length `since` that ends at the last look at the job. The time
+/// Idleness::over may be longer than `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or
+/// 0, or if the last look at the job was at least the time `since` ago. `age` is the time since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
 
 } // namespace pinfold

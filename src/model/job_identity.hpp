@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes what the batch system says about a job, and the labels that its owner gives it. pinfoldd does not act on any of
-// these values: it stores them in the job's receipt.
+// Describes what the batch system says about a job, and the labels that the job's owner gives the job. pinfoldd only stores the
+// identity of a job in the job's receipt, and does not act on the identity.
 #pragma once
 
 #include "base/result.hpp"
@@ -85,7 +85,8 @@ bool isLabelName(std::string_view name);
 /// InvalidArgument.
 Result<void> addLabel(std::string_view text, Labels& labels);
 
-/// Says which jobs a query wants: jobs with the label `name`, or only jobs whose label has the value `value`.
+/// Says which jobs a query wants. If `value` is unset, the query wants all jobs with the label `name`, and otherwise only jobs
+/// whose label `name` has the value `value`.
 struct LabelFilter {
     std::string name; ///< see isLabelName()
     std::optional<std::string> value = {};

@@ -21,9 +21,9 @@ struct JobInfo {
     std::string slice;
     std::string unit;
     std::optional<std::uint32_t> leader; ///< the process id of the leader; unset if the job has no batch script
-    RealTime created{};                  ///< when the job was created
+    RealTime created{};                  ///< the time at which the job was created
     std::uint32_t tasks = 0;
-    /// The time since which the job cannot be killed. The value is unset if the job can be killed.
+    /// The time since which the job cannot be killed. unkillableSince is unset if the job can be killed.
     std::optional<RealTime> unkillableSince = {};
     bool unkillableInFuse = false; ///< the unkillable process waits for a file server that users run themselves
 
@@ -34,7 +34,7 @@ struct JobProcess {
     std::uint32_t pid = 0;
     std::uint32_t task = 0;
     uid_t uid = 0;
-    RealTime started{};                   ///< when the process started
+    RealTime started{};                   ///< the time at which the process started
     Microseconds cpu{};                   ///< the CPU time that the process has used
     std::uint64_t rss = 0;                ///< the resident memory of the process, in bytes
     std::string state;                    ///< the letter of the process's state, as in /proc/PID/stat

@@ -36,16 +36,18 @@ struct TaskRecord {
     /// The supervisor of a task with a number above 0. JobRecord has the supervisor of task 0.
     std::optional<ProcessIdentity> supervisor = {};
     bool shepherd = false;        ///< the leader is the batch system's own process above the task
-    bool leftoversListed = false; ///< the job's record has the leftovers of the task's leader
+    bool leftoversListed = false; ///< JobRecord::leftovers already contains the leftovers of the task's leader
 
     bool operator==(const TaskRecord&) const = default;
 };
 
 /// Describes a task for the job's receipt, while the job is live.
 struct LoggedTask {
-    TaskReceipt receipt = {}; ///< while the task is live, the figures are those of the last look, and `ended` has no meaning
-    /// The leader's process id, by which pinfoldd recognizes a report of the exit state. The value is 0 if the task has no
-    /// leader.
+    /// The receipt of the task. While the task is live, the receipt has the figures from the last look at the task, and the
+    /// member `ended` has no meaning.
+    TaskReceipt receipt = {};
+    /// The leader's process id, by which pinfoldd recognizes a report of the exit state. The leader's process id is 0 if the task
+    /// has no leader.
     pid_t leader = 0;
     bool over = false; ///< no process of the task is left
 
@@ -55,7 +57,7 @@ struct LoggedTask {
 /// Holds the figures that pinfoldd reads when the job's last process has ended. The cgroup may vanish long before pinfoldd
 /// writes the receipt, so pinfoldd cannot read the figures later.
 struct FinalFigures {
-    RealTime ended{};    ///< when the job ended
+    RealTime ended{};    ///< the time at which the job ended
     Microseconds wall{}; ///< the job's wall time, measured with CLOCK_BOOTTIME
     Usage usage;         ///< the job's usage, without the figures that only live jobs have
     /// The name of the job's owner, if the name service has answered by the job's end. If pinfoldd is restarted before the
@@ -89,8 +91,8 @@ struct JobRecord {
     std::uint64_t oomKills = 0;                 ///< the number of out-of-memory kills that pinfoldd has examined so far
     Boxed<OomVerdict> oom;                      ///< what pinfoldd knows about the first out-of-memory kill
     bool oomSaid = false;                       ///< pinfoldd has already written a line about `oom` to the job's own output
-    std::optional<std::uint64_t> runTimeWarned; ///< the run_time_max of which pinfoldd has warned the job
-    std::optional<std::uint64_t> memoryWarned;  ///< the memory_max of which pinfoldd has warned the job
+    std::optional<std::uint64_t> runTimeWarned; ///< the value of run_time_max about which pinfoldd has warned the job
+    std::optional<std::uint64_t> memoryWarned;  ///< the value of memory_max about which pinfoldd has warned the job
     std::optional<ProcessIdentity> supervisor;
     /// If ownersBatch is true, the owner made the batch script part of the job, and pinfoldd also accepts the owner's report on
     /// how the batch script ended. If ownersBatch is false, pinfoldd accepts only the batch system's report on how the batch
@@ -114,9 +116,10 @@ struct JobRecord {
     std::optional<JobResult> cause;
     ExitState exit;
     std::optional<uid_t> stoppedBy;
-    std::optional<Microseconds> grace; ///< the grace time that StopJob asked for
+    std::optional<Microseconds> grace; ///< the grace time in the request StopJob
     Leftovers leftovers;               ///< the job's leftovers, including those of tasks that ended earlier
-    bool leftoversListed = false;      ///< `leftovers` contains the leftovers of the job's own end
+    /// If leftoversListed is true, `leftovers` already contains the processes that were left at the end of the job.
+    bool leftoversListed = false;
     /// The time (CLOCK_REALTIME) of a SIGKILL that did not end all processes of the job.
     std::optional<RealTime> unkillableSince;
     /// If unkillableInFuse is true, the process that outlived SIGKILL waits for a file server that users run themselves, so the
@@ -133,8 +136,8 @@ bool endSuspension(JobRecord& record, BootTime now);
 /// Returns the record as one JSON document with a version. If pinfoldd decodes a record and encodes it again, the text is the
 /// same as before.
 std::string encode(const JobRecord& record);
-/// Reads a text that encode() has written. The error is InvalidArgument for any other text, and also for the record of a newer
-/// pinfoldd.
+/// Reads a text that encode() has written, and fails with InvalidArgument for any other text. decodeJobRecord() also fails with
+/// InvalidArgument for the record of a newer pinfoldd.
 Result<JobRecord> decodeJobRecord(std::string_view text);
 
 } // namespace pinfold

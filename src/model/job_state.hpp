@@ -11,12 +11,13 @@ namespace pinfold {
 /// Lists the states in the life of a job. Before each step, pinfoldd writes the record of the job to the disk, so that a
 /// restarted pinfoldd can continue.
 ///
-/// A new state needs a value in this enumeration. In job_state.cpp, the state needs its word, its transitions and its ShownState.
-/// Without the word, job_state.cpp does not compile. Recovery::takeUp() says what a restart does with the state, and phaseOf()
-/// says what callers may do in the state. The compiler warns if takeUp() or phaseOf() has no case for the state. The table
-/// above JobEnder says what JobEnder watches in the state. The state also needs a row in docs/architecture.md, "A job's life".
+/// A new state needs a value in this enumeration. In job_state.cpp, a new state needs a word, transitions and a ShownState. If a
+/// state has no word, job_state.cpp does not compile. Recovery::takeUp() says what a restart does with a job in each state, and
+/// phaseOf() says what callers may do in each state. The compiler warns if takeUp() or phaseOf() has no case for a state. The
+/// table above JobEnder says what JobEnder watches in each state. A new state also needs a row in docs/architecture.md, "A job's
+/// life".
 enum class JobState {
-    Creating,   ///< pinfoldd has called StartTransientUnit, and the start is not over
+    Creating,   ///< pinfoldd has called StartTransientUnit, and the start of the job is not over
     Running,    ///< pinfoldd has verified that the leader is in its scope
     Ending,     ///< the cause of the end is known, and pinfoldd is stopping the remaining processes
     Accounting, ///< no process is left, and pinfoldd writes the receipt and removes the slice

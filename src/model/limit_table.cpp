@@ -22,8 +22,8 @@ constexpr const char* kGraceRange = "0 to 1 h (3600000000 microseconds)";
 constexpr const char* kDevices = "devices below /dev with an amount of at least 1 each";
 
 // systemd 252 and 257 accept the properties of this table for slices and for transient scopes. Limits that are times or signals
-// have no property, because pinfoldd itself implements them. The properties RuntimeMaxUSec and TimeoutStopUSec would not cover
-// the whole job, and systemd cannot change them for a running scope.
+// have no systemd property, because pinfoldd itself implements these limits. The properties RuntimeMaxUSec and TimeoutStopUSec
+// would not cover the whole job, and systemd cannot change them for a running scope.
 constexpr std::array kTable{
     LimitRow{.name = "memory_max",
              .member = &ResourceLimits::memoryMax,

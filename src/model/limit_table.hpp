@@ -33,16 +33,16 @@ struct LimitRow {
     const char* name;
     LimitMember member;
     LimitForm form;
-    /// The property of the job's slice and of task 0's scope that sets the limit, or nullptr if no single property sets the
-    /// limit.
+    /// The systemd property that sets the limit for the job's slice and for task 0's scope. `property` is a nullptr if no single
+    /// property sets the limit.
     const char* property = nullptr;
-    /// The first systemd version that has the property for slices and scopes, or 0 if pinfoldd itself enforces the limit.
+    /// The first systemd version that has the limit's property for slices and scopes, or 0 if pinfoldd itself enforces the limit.
     unsigned since = 0;
     const char* controller = nullptr; ///< the cgroup controller that the limit needs; nullptr if it needs no controller
-    /// The file of the slice's cgroup that shows the limit. The member is a nullptr if and only if
-    /// `property` is a nullptr.
+    /// The file of the slice's cgroup that shows the limit. `cgroupFile` is a nullptr if and only if `property` is a nullptr.
     const char* cgroupFile = nullptr;
-    /// The text before the amount in cgroupFile, or before the amount in the line of a device in cgroupFile.
+    /// The text that comes before the limit's amount in the file `cgroupFile`. If the file has a line for each device, the text
+    /// comes before the amount in each line.
     const char* cgroupWord = "";
     std::uint64_t least = 0;            ///< the smallest value of a limit that is a number
     std::uint64_t most = kInfinity - 1; ///< the largest value of a limit that is a number, apart from kInfinity

@@ -17,7 +17,7 @@ std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>& limit) {
 }
 
 /// Returns how many CPUs the job can keep busy: the least of its slots, its CPUs, and its CPU quota, which is rounded up to
-/// whole CPUs. The result is unset if none of them is set.
+/// whole CPUs. The result is unset if the job has no slots, no list of CPUs and no CPU quota.
 std::optional<std::uint64_t> cpusOf(const JobRecord& record) {
     auto least = record.slots;
     const auto atMost = [&least](std::uint64_t cpus) { least = std::min(least.value_or(cpus), cpus); };

@@ -11,15 +11,15 @@ namespace pinfold {
 
 inline constexpr const char* kJobVariable = "PINFOLD_JOB";
 
-/// Lists the variables whose names begin with PINFOLD_. The value of each variable is about one job.
+/// Lists the variables whose names begin with PINFOLD_. The value of each variable describes only one job.
 inline constexpr std::array kLimitVariables{kJobVariable,         "PINFOLD_CPUS",      "PINFOLD_CPU_LIST",
                                             "PINFOLD_MEMORY_MAX", "PINFOLD_TASKS_MAX", "PINFOLD_END_TIME"};
 
-/// Returns true if a wrapper must not replace a value that the job's environment already has.
+/// Returns true if a wrapper must not replace a value that the variable already has in the job's environment.
 bool isLimitVariable(std::string_view name);
 
-/// Sets the variables in the environment of the record's allocation. If the job does not have a limit, the variable of the limit
-/// is removed. If `ompThreads` is true, OMP_NUM_THREADS is set, too.
+/// Sets the variables in `record.allocation.environment`. If the job does not have a limit, the function removes the variable for
+/// the limit. If `ompThreads` is true, OMP_NUM_THREADS is set, too.
 void setLimitVariables(JobRecord& record, bool ompThreads);
 
 } // namespace pinfold

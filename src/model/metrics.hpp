@@ -35,20 +35,20 @@ std::string_view toString(Trouble trouble);
 /// Returns the names of all kinds of trouble.
 std::vector<std::string> troubleNames();
 
-/// Counts events since the start of pinfoldd. When a job is over, pinfoldd counts the job by its receipt. So the numbers agree
-/// with `pinfold history`.
+/// Counts events since the start of pinfoldd. When a job is over, pinfoldd counts the job by its receipt. So the numbers of ended
+/// jobs agree with the output of `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
 
-    /// The number of jobs that have ended with each result. The map has an entry for every result.
+    /// For each result, the number of jobs that have ended with the result. The map jobsEnded has an entry for every result.
     std::map<JobResult, std::uint64_t> jobsEnded;
-    std::map<Trouble, std::uint64_t> errors; ///< the number of errors, by kind of trouble; has an entry for every kind
+    std::map<Trouble, std::uint64_t> errors; ///< the number of errors, by kind of trouble; the map has an entry for every kind
     std::uint64_t leftoverProcesses = 0;
     std::uint64_t leftoverJobs = 0; ///< the number of jobs that left processes behind
     /// The number of processes that the kernel killed because memory ran out, or 0 if the kernel does not count memory.
     std::uint64_t oomKills = 0;
-    /// The number of orphans of each kind. The map has an entry for every name of forEachOrphanKind().
+    /// The number of orphans of each kind. The map `orphans` has an entry for every name of forEachOrphanKind().
     std::map<std::string, std::uint64_t, std::less<>> orphans;
     DurationHistogram scopeStart;
 };
@@ -60,8 +60,8 @@ struct JobFigures {
     ResourceLimits limits;
     Usage usage;
     std::optional<std::string> user = {}; ///< the name of the owner; unset if the name is not known
-    /// The GPUs of the job: the number of each GPU, and its name in the environment. The name is empty if the site has set no
-    /// names.
+    /// Maps the number of each GPU of the job to the GPU's name in the job's environment. The name of a GPU is empty if the site
+    /// has set no names.
     std::map<unsigned, std::string> gpus = {};
 };
 
@@ -81,7 +81,8 @@ struct NodeMetrics {
     std::size_t unkillable = 0;           ///< the number of live jobs with processes that SIGKILL did not end
     std::optional<std::size_t> idle = {}; ///< the number of idle live jobs; unset if pinfoldd does not look at jobs
     HistoryFigures history = {};
-    std::optional<std::uint64_t> unsent = {}; ///< receipts that are not in the archive; unset if there is no archive
+    /// The number of receipts that are not in the archive; unset if the site has no archive.
+    std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
     std::size_t unclosed = 0; ///< the number of users' file descriptors that pinfoldd still has to close, or whose close() hangs
     NodeCounts counts;

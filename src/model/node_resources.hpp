@@ -6,26 +6,27 @@
 
 namespace pinfold {
 
-/// Says how much of one resource the node has, and who has it. A member is unset if pinfoldd does not know the amount.
+/// Says how much of one resource the node has, and how much of the resource the jobs hold. A member of NodeShare is unset if
+/// pinfoldd does not know the amount.
 struct NodeShare {
     std::optional<std::uint64_t> total = {};
-    std::optional<std::uint64_t> kept = {};  ///< the part that the site keeps from jobs
-    std::optional<std::uint64_t> given = {}; ///< the sum of what the live jobs hold; may be more than the node has
-    std::optional<std::uint64_t> free = {};  ///< `total` without `kept` and `given`, at least 0
+    std::optional<std::uint64_t> kept = {};  ///< the part of the resource that the site does not give to jobs
+    std::optional<std::uint64_t> given = {}; ///< the sum of what the live jobs hold; may be more than `total`
+    std::optional<std::uint64_t> free = {};  ///< `total` minus `kept` and minus `given`, at least 0
     /// The number of live jobs that may use any amount of the resource, because they have no limit. `given` does not count what
-    /// these jobs use. The member is unset for GPUs, because a job gets no GPU that it did not ask for.
+    /// these jobs use. unlimitedJobs is unset for GPUs, because a job gets only as many GPUs as it asks for.
     std::optional<std::uint64_t> unlimitedJobs = {};
 
     bool operator==(const NodeShare&) const = default;
 };
 
-/// Returns the share with its member `free`. If `total` or `given` is unset, `free` stays unset.
+/// Computes the member `free`, and returns the share with this member. If `total` or `given` is unset, `free` stays unset.
 NodeShare withFree(NodeShare share);
 
 struct NodeResources {
-    NodeShare cpus;   ///< in microseconds of CPU time per second, so 1,000,000 is one CPU (hyper-thread)
+    NodeShare cpus;   ///< the share in microseconds of CPU time per second, so 1,000,000 is one CPU (hyper-thread)
     NodeShare memory; ///< in bytes
-    NodeShare gpus;   ///< a number of GPUs; all members are unset if the configuration has no GPUs
+    NodeShare gpus;   ///< the share in GPUs; all members are unset if the configuration has no GPUs
 
     bool operator==(const NodeResources&) const = default;
 };
@@ -37,7 +38,7 @@ template <class R, class F> void forEachResource(R& resources, F&& f) {
     f("gpus", resources.gpus);
 }
 
-/// Calls f(name, amount) for each amount of a resource, in the order in which people read them.
+/// Calls f(name, amount) for each amount of a resource, in the order in which pinfold shows the amounts to people.
 template <class S, class F> void forEachPart(S& share, F&& f) {
     f("total", share.total);
     f("kept", share.kept);

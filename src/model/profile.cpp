@@ -59,7 +59,7 @@ std::uint32_t milliseconds(Microseconds time) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>((time + 500us) / 1ms, std::numeric_limits<std::uint32_t>::max()));
 }
 
-/// Returns the 12 bits with the number `index`.
+/// Returns the group of 12 bits at the position `index`.
 std::uint32_t codeAt(std::string_view packed, std::size_t index) {
     const auto at = index * 3 / 2;
     const auto low = static_cast<std::uint32_t>(static_cast<unsigned char>(packed[at]));
@@ -95,7 +95,8 @@ void merge(ProfilePoint& into, const ProfilePoint& next) {
 std::string_view toString(Measure measure) { return kNames[measure]; }
 
 void Profile::add(const ProfilePoint& point) {
-    // The looks at a job come a little early or late, so the point gets the length that is nearest to the step.
+    // pinfoldd looks at a job a little too early or too late, so the last point grows until its length is as near to the step as
+    // possible.
     if (step_ > 0s && points_.back().length + point.length / 2 <= step_)
         return merge(points_.back(), point);
     if (points_.size() == kMostPoints) {
@@ -113,8 +114,8 @@ void Profile::halve() {
         lengths.push_back(points_[i].length);
     }
     points_.resize(points_.size() / 2);
-    // The first points are short, and a point that spans an outage of pinfoldd is long. So halve() uses the median of the
-    // lengths.
+    // The first points are short, and a point that spans an outage of pinfoldd is long. So halve() uses the median length of the
+    // points as the new step.
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     step_ = *middle;
@@ -171,7 +172,7 @@ Result<Profile> decodeProfile(std::string_view bytes) {
         }
         profile.points_.push_back(point);
     }
-    if (profile.points_.empty()) // if `step_` is not 0, add() needs a point
+    if (profile.points_.empty()) // add() works only if the profile has a point or `step_` is 0
         profile.step_ = 0s;
     return profile;
 }

@@ -19,9 +19,9 @@ enum class Measure {
     Shmem,          ///< shared memory and tmpfs, in bytes
     Cache,          ///< page cache without shared memory, in bytes
     Cpu,            ///< CPU time in microseconds per second, so 1,000,000 is one busy CPU
-    Io,             ///< bytes per second that the job read from disks and wrote to disks
+    Io,             ///< the rate at which the job read from disks and wrote to disks, in bytes per second
     Tasks,          ///< processes and threads
-    MemoryPressure, ///< microseconds per second in which at least one process waited for memory
+    MemoryPressure, ///< the time in which at least one process waited for memory, in microseconds per second
 };
 constexpr std::size_t kMeasures = 7;
 
@@ -33,8 +33,8 @@ constexpr std::array<Measure, kMeasures> kAllMeasures{Measure::Anon, Measure::Sh
 /// Holds the mean and the maximum of each measure over a part of the job's time.
 struct ProfilePoint {
     Microseconds length{};
-    std::array<float, kMeasures>
-        mean{}; ///< float is exact enough, and a profile in memory takes half as much room as with double
+    /// The mean of each measure. A float is exact enough, and takes half as much memory as a double.
+    std::array<float, kMeasures> mean{};
     std::array<float, kMeasures> most{};
 
     double meanOf(Measure measure) const { return mean[static_cast<std::size_t>(measure)]; }
@@ -48,16 +48,16 @@ struct ProfilePoint {
 class Profile {
 public:
     static constexpr std::size_t kMostPoints = 120;
-    static constexpr std::size_t kMostBytes = 3072; ///< the greatest length of encode()
+    static constexpr std::size_t kMostBytes = 3072; ///< the maximum length of the result of encode()
 
     void add(const ProfilePoint& point);
     const std::vector<ProfilePoint>& points() const { return points_; }
     bool empty() const { return points_.empty(); }
-    /// Returns the time of all points together.
+    /// Returns the sum of the lengths of all points.
     Microseconds length() const;
-    /// Returns the mean over the whole time, or 0 for an empty profile.
+    /// Returns the mean of the measure over the whole time, or 0 for an empty profile.
     double meanOf(Measure measure) const;
-    /// Returns the maximum over the whole time, or 0 for an empty profile.
+    /// Returns the maximum of the measure over the whole time, or 0 for an empty profile.
     double mostOf(Measure measure) const;
 
     bool operator==(const Profile&) const = default;
@@ -74,7 +74,7 @@ private:
 /// Returns the profile as at most Profile::kMostBytes bytes. Each number is rounded by at most 0.6 %, and each length to
 /// milliseconds.
 std::string encode(const Profile& profile);
-/// Reads what encode() wrote. The error is InvalidArgument for all other bytes.
+/// Reads bytes that encode() has written, and fails with InvalidArgument for any other bytes.
 Result<Profile> decodeProfile(std::string_view bytes);
 
 } // namespace pinfold

@@ -25,9 +25,9 @@ public:
 
     const Profile& profile() const { return profile_; }
     Microseconds lastLook() const { return last_.age; } ///< the age of the job at the last look, or 0
-    std::uint64_t looks() const { return looks_; }      ///< the looks since the job's start or pinfoldd's last restart
+    std::uint64_t looks() const { return looks_; }      ///< the number of looks since the job's start or pinfoldd's last restart
     std::optional<std::uint64_t> need() const { return need_; }
-    /// Raises the memory need to `bytes`, a sum of anonymous and shared memory, if the need is lower.
+    /// Raises the job's memory need to `bytes` if the need is lower. `bytes` is a sum of anonymous and shared memory.
     void needs(std::uint64_t bytes) { need_ = std::max(need_.value_or(0), bytes); }
 
     bool operator==(const ProfileRecorder&) const = default;
@@ -60,7 +60,7 @@ private:
 
 /// Returns the recorder of the job with the id `job` as a JSON text, so that a restarted pinfoldd can continue.
 std::string encode(const std::string& job, const ProfileRecorder& recorder);
-/// Reads what encode() wrote. The error is InvalidArgument for all other texts, and for the recorder of another job.
+/// Reads a text that encode() has written, and fails with InvalidArgument for any other text and for the recorder of another job.
 Result<ProfileRecorder> decodeRecorder(const std::string& job, std::string_view text);
 
 } // namespace pinfold

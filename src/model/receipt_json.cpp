@@ -7,8 +7,8 @@ namespace pinfold {
 namespace {
 
 /// Converts the tasks to JSON. Most jobs have only their batch script, and all figures of such a job are figures of its batch
-/// script, too. So in the text for the history, such an only task has no number. It has only the members that onlyTask() cannot
-/// take from the receipt.
+/// script, too. So if a receipt has only a batch script, the text for the history leaves out the number of this task. The text
+/// contains only those members of the batch script that onlyTask() cannot take from the receipt.
 Json tasksToJson(const Receipt& receipt, Unset unset) {
     auto list = Json::array();
     for (const auto& task : receipt.taskList) {
@@ -28,7 +28,7 @@ Json tasksToJson(const Receipt& receipt, Unset unset) {
     return list;
 }
 
-/// The other members of the receipt must have their values already.
+/// Reads the tasks from JSON after all other members of the receipt have been read, because onlyTask() uses these other members.
 void takeTasks(const Json& json, Receipt& receipt) {
     const auto list = json.find("task_list"); // a text from an earlier pinfold does not contain the tasks
     if (list == json.end())
@@ -46,13 +46,13 @@ void takeTasks(const Json& json, Receipt& receipt) {
 }
 
 Receipt receiptFromJson(const Json& json) {
-    // Every version of pinfold has written these members, so a text is not a receipt if one of them is missing.
+    // Every version of pinfold has written the following members, so a text is not a receipt if one of the members is missing.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         (void)json.at(name);
     Receipt receipt;
     forEachReceiptField(receipt, [&json](const char* name, auto& value) { takeMember(json, name, value); });
-    receipt.leftovers.boundCommands(); // earlier versions of pinfold did not limit the command lines
+    receipt.leftovers.boundCommands(); // earlier versions of pinfold did not limit the length of command lines
     takeUsage(json, receipt.usage);
     takeOom(json, receipt.oom);
     takeLimits(json, receipt.limits);

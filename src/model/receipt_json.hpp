@@ -12,11 +12,11 @@ namespace pinfold {
 /// Returns a receipt as JSON, for the output of pinfold. The JSON keys are the same as the names in the answer of
 /// org.pinfold1.Manager.GetReceipt. If a value is not known, the JSON value is null.
 std::string encode(const Receipt& receipt);
-/// Returns the JSON of encode() without the members that are null. Most members of a receipt are null, so the history saves half
-/// the space and pinfoldd saves time.
+/// Returns the JSON of encode() without the members that are null. Most members of a receipt are null, so the history needs half
+/// the space without them, and pinfoldd saves time.
 std::string encodeForStore(const Receipt& receipt);
-/// Reads a text that encode() or encodeForStore() of this version or of an earlier version of pinfold has written. The error is
-/// InvalidArgument for any other text.
+/// Reads a text that encode() or encodeForStore() of this version or of an earlier version of pinfold has written. Fails with
+/// InvalidArgument if the text is not a receipt.
 Result<Receipt> decodeReceipt(std::string_view text);
 
 } // namespace pinfold

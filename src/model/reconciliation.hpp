@@ -11,12 +11,12 @@ namespace pinfold {
 /// action of pinfoldd, for example for units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
-    std::vector<std::string> unitsLeft;    ///< the units without a record that have processes, or may have processes
+    std::vector<std::string> unitsLeft;    ///< the units that have no record, and have or may have processes
     /// The cgroups without a unit and without processes, by path as in /proc/PID/cgroup.
     std::vector<std::string> cgroupsRemoved;
-    std::vector<std::string> cgroupsLeft;    ///< the cgroups without a unit that have processes, or may have processes
+    std::vector<std::string> cgroupsLeft;    ///< the cgroups that belong to no unit, and have or may have processes
     std::vector<std::string> recordsEnded;   ///< the records of jobs whose unit is gone
-    std::vector<std::string> recordsTakenUp; ///< the jobs with a unit and a record that pinfoldd did not know
+    std::vector<std::string> recordsTakenUp; ///< the jobs that pinfoldd did not know, although each job has a unit and a record
     /// Each text names a record that cannot be read, with the reason. Until all records can be read, pinfoldd changes no unit and
     /// no cgroup.
     std::vector<std::string> recordsUnreadable;

@@ -10,8 +10,8 @@ namespace pinfold {
 /// Holds one figure of the site report: the answer to one of the queries in src/archive/sql/report.
 struct ReportTable {
     std::string name;                 ///< the name of the query's file without ".sql", such as "cpu_by_user"
-    std::vector<std::string> columns; ///< the names of the columns, such as "cpu_used_us"; the end of a name says the unit
-    std::vector<std::vector<std::optional<std::string>>> rows; ///< values as PostgreSQL prints them; nullopt for NULL
+    std::vector<std::string> columns; ///< the names of the columns, such as "cpu_used_us"; the end of a name is the unit
+    std::vector<std::vector<std::optional<std::string>>> rows; ///< the rows of values as PostgreSQL prints them; nullopt for NULL
 };
 
 } // namespace pinfold

@@ -61,14 +61,15 @@ bool looser(const LimitRow&, const std::optional<std::string>& limit, const std:
 
 bool looser(const LimitRow&, const std::optional<OomPolicy>&, const std::optional<OomPolicy>&) { return false; }
 
-/// Calls f(row, the limit in `one`, the limit in `other`).
+/// Calls f(row, the limit in `one`, the limit in `other`) for each limit.
 template <class F> void forEachPair(ResourceLimits& one, const ResourceLimits& other, F&& f) {
     for (const auto& row : limitTable())
         std::visit([&](auto member) { f(row, one.*member, other.*member); }, row.member);
 }
 
 /// Replaces the names of devices by numbers. If a disk is in the list more than once, byNumber() keeps only the entry with the
-/// largest amount. If all entries stayed, the amount that systemd sets would depend on their order.
+/// largest amount. If byNumber() kept several entries for one disk, the amount that systemd sets would depend on the order of the
+/// entries.
 ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
     forEachLimit(limits, [&numbers](const LimitRow&, auto& limit) {
         if constexpr (std::is_same_v<std::decay_t<decltype(limit)>, std::optional<DeviceAmounts>>) {

@@ -16,7 +16,7 @@ namespace pinfold {
 /// Says which processes of a job are killed when the job reaches its memory limit.
 enum class OomPolicy {
     Job,     ///< all processes of the job are killed
-    Process, ///< one process is killed, which the kernel chooses
+    Process, ///< the kernel chooses one process of the job, and kills it
 };
 
 /// Holds a job's limits. If a limit is unset, the site's default or the kernel's default applies. The value kInfinity means
@@ -42,14 +42,15 @@ struct ResourceLimits {
     std::optional<std::string> deviceProfile = {};         ///< the name of a profile in the site's configuration
     /// The maximum run time in microseconds, without the time in which the job was suspended.
     std::optional<std::uint64_t> runTimeMax = {};
-    /// The time from the warning of the job to the end of run_time_max, in microseconds. The value 0 means that there is no
-    /// warning.
+    /// The time between the warning and the end of run_time_max, in microseconds. If runTimeWarning is 0, pinfoldd does not warn
+    /// the job.
     std::optional<std::uint64_t> runTimeWarning = {};
-    /// The number of the signal with which pinfoldd warns the job, 1 to 64. If unset, the warning has no signal.
+    /// The number of the signal with which pinfoldd warns the job, 1 to 64. If runTimeWarningSignal is unset, pinfoldd sends no
+    /// signal with the warning.
     std::optional<std::uint64_t> runTimeWarningSignal = {};
     /// The time from the kill signal to SIGKILL after run_time_max is over, in microseconds.
     std::optional<std::uint64_t> runTimeGrace = {};
-    std::optional<std::uint64_t> killSignal = {}; ///< the number of the first signal of a stop, 1 to 64
+    std::optional<std::uint64_t> killSignal = {}; ///< the number of the first signal that pinfoldd sends to stop the job, 1 to 64
     std::optional<std::uint64_t> killGrace = {};  ///< the time from the kill signal to SIGKILL, in microseconds
 
     bool operator==(const ResourceLimits&) const = default;
@@ -71,8 +72,8 @@ Result<void> validate(const ResourceLimits& limits);
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
 /// Returns the name of the first limit in `limits` that is looser than the same limit in `ceiling`. If no limit is looser, the
-/// result is nullptr. For an unset limit, looserThan() uses the kernel's default. A higher memory protection, a higher weight
-/// and a different device profile are looser, because they are at the expense of other jobs. Disks are compared by their device
+/// result is nullptr. For an unset limit, looserThan() uses the kernel's default. A higher memory protection, a higher weight and
+/// a different device profile count as looser, because they may disadvantage other jobs. Disks are compared by their device
 /// numbers, because one disk has several names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 

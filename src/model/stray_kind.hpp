@@ -14,11 +14,11 @@ namespace pinfold {
 enum class StrayKind {
     Session,     ///< the process is in a login session
     UserManager, ///< the process is `systemd --user`, or runs below it
-    Linger,      ///< the process is `systemd --user`, or runs below it, and its user has no session
+    Linger,      ///< the process is `systemd --user` or runs below it, and the user of the process has no session
     Cron,
     At,
-    Service,     ///< the process is in a system service that runs as an ordinary user
-    BatchSystem, ///< the process is below a batch system's own daemon, as a part of a job that pinfold does not have
+    Service,     ///< the process is in a system service, and runs as an ordinary user
+    BatchSystem, ///< the process is in the unit of a batch system's daemon, and belongs to a job that pinfold does not know
     Container,
     Moved,      ///< the process is in a cgroup that belongs to no unit, because somebody moved the process there by hand
     Supervisor, ///< the process is a pinfold-run that does not wait for a live job

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads from /etc/subuid the subordinate user ids that users may use by newuidmap(1). For the format see subuid(5).
+// Reads from /etc/subuid the subordinate user ids that users may use with newuidmap(1). For the format of /etc/subuid see
+// subuid(5).
 #pragma once
 
 #include <sys/types.h>
@@ -19,8 +20,8 @@ struct SubordinateRange {
 };
 
 struct SubordinateIds {
-    std::map<uid_t, SubordinateRange> ranges; ///< the ranges by their first id; the ranges do not overlap
-    std::vector<std::size_t> wrongLines;      ///< the numbers of the lines that are not ranges; the first line has the number 1
+    std::map<uid_t, SubordinateRange> ranges; ///< the ranges, by the first id of each range; the ranges do not overlap
+    std::vector<std::size_t> wrongLines;      ///< the numbers of the lines without a valid range; the first line has the number 1
 };
 
 /// Holds a user's own id and subordinate ids.
@@ -31,12 +32,12 @@ struct UserIds {
     bool has(uid_t id) const;
 };
 
-/// Returns the owner of a subordinate id in the form of the file, which is a name or a number. If `id` is not a subordinate id,
-/// the result is `id` as text.
+/// Returns the owner of a subordinate id as the owner is written in /etc/subuid, as a name or a number. If `id` is not a
+/// subordinate id, the result is `id` as text.
 std::string ownerOf(const SubordinateIds& ids, uid_t id);
 
-/// Reads lines of name:first:count. If an id is in the ranges of several lines, the first of these lines decides. Empty lines
-/// and comments (#) are ignored.
+/// Reads lines of name:first:count. If several lines have ranges with the same id, the id belongs to the owner in the first of
+/// these lines. Empty lines and comments (#) are ignored.
 SubordinateIds parseSubordinateIds(std::string_view text);
 
 } // namespace pinfold

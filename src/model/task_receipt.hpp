@@ -24,20 +24,21 @@ std::optional<TaskKind> taskKindFromString(std::string_view text);
 
 struct TaskReceipt {
     /// The maximum number of tasks in a receipt. pinfoldd writes the record of a job, with all tasks of the job so far, at the
-    /// start and at the end of each task. Without a limit, a job with thousands of short tasks would make each of these writes
-    /// longer.
+    /// start and at the end of each task. Without a limit, each write of the record would take longer and longer in a job with
+    /// thousands of short tasks.
     static constexpr std::size_t kMost = 64;
 
     std::uint32_t number = 0;
     TaskKind kind = TaskKind::Task;
     std::string command = {}; ///< the name of the leader's program (comm, see proc(5)), made printable; empty if it is not known
     RealTime started{};
-    RealTime ended{};                             ///< when the last process of the task ended
+    RealTime ended{};                             ///< the time at which the last process of the task ended
     ExitState exit = {};                          ///< how the leader of the task ended
     std::optional<Microseconds> cpu = {};         ///< the CPU time, user and system
     std::optional<std::uint64_t> memoryPeak = {}; ///< the highest memory use with page cache, in bytes
-    /// The figures `cpu` and `memoryPeak` are those of the whole task. If `exact` is false, pinfoldd read the figures before the
-    /// end of the task, or did not read them at all, because systemd removed the counters of the task too early.
+    /// If `exact` is true, the figures `cpu` and `memoryPeak` are for the whole task. If `exact` is false, pinfoldd read the
+    /// figures before the end of the task, or did not read them at all, because systemd removed the counters of the task too
+    /// early.
     bool exact = false;
 
     bool operator==(const TaskReceipt&) const = default;

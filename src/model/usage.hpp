@@ -34,20 +34,21 @@ struct Usage {
     std::optional<std::uint64_t> memoryAnon;
     /// The shared memory and tmpfs of the job in bytes, a part of memoryFile. memoryShmem is set only for live jobs.
     std::optional<std::uint64_t> memoryShmem;
-    /// The page cache and tmpfs of the job, in bytes. For an ended job, memoryFile is the part that is still in memory.
+    /// The page cache and tmpfs of the job, in bytes. For an ended job, memoryFile is the part of the page cache and tmpfs that
+    /// is still in memory.
     std::optional<std::uint64_t> memoryFile;
     /// The memory that the job needed: the highest sum of anonymous and shared memory that pinfoldd has seen, in bytes. Page
-    /// cache does not count as needed memory. The value is unset if pinfoldd did not look at the job while the job ran.
+    /// cache does not count as needed memory. The memory need is unset if pinfoldd did not look at the job while the job ran.
     std::optional<std::uint64_t> memoryNeed;
     std::optional<std::uint64_t> memoryPeak; ///< the highest memory use of the job with page cache, in bytes
-    /// The part of memoryPeak that did not belong to files, in bytes. The value is unset if pinfoldd did not read the figures
-    /// at the time of the peak.
+    /// The part of memoryPeak that did not belong to files, in bytes. memoryPeakAnon is unset if pinfoldd did not read the
+    /// figures at the time of the memory peak.
     std::optional<std::uint64_t> memoryPeakAnon;
-    /// The part of memoryPeak that was page cache and tmpfs, in bytes. The value is unset if pinfoldd did not read the figures
-    /// at the time of the peak.
+    /// The part of memoryPeak that was page cache and tmpfs, in bytes. memoryPeakFile is unset if pinfoldd did not read the
+    /// figures at the time of the memory peak.
     std::optional<std::uint64_t> memoryPeakFile;
-    /// The part of memoryPeakFile that was shared memory and tmpfs, in bytes. The value is unset if pinfoldd did not read the
-    /// figures at the time of the peak.
+    /// The part of memoryPeakFile that was shared memory and tmpfs, in bytes. memoryPeakShmem is unset if pinfoldd did not read
+    /// the figures at the time of the memory peak.
     std::optional<std::uint64_t> memoryPeakShmem;
     std::optional<std::uint64_t> swapCurrent; ///< the swap of the job in bytes; only for live jobs
     std::optional<std::uint64_t> swapPeak;    ///< the highest swap use of the job in bytes (needs Linux 6.5)

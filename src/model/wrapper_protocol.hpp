@@ -49,11 +49,13 @@ struct WrapperCreate {
     bool output = false; ///< the packet carries the job's standard error
     AllocationRequest allocation = {};
     WrapperRole role = WrapperRole::Job;
-    std::optional<uid_t> owner = {}; ///< the user id of an owner other than the leader's user; only admins may set it
-    /// The job's number of slots in the batch system. The meaning of the number of slots depends on the setting jobs.slots.
+    /// The user id of the job's owner, if the owner is not the leader's user. Only admins may set an owner.
+    std::optional<uid_t> owner = {};
+    /// The number of slots that the batch system gave the job. The meaning of the number of slots depends on the setting
+    /// jobs.slots.
     std::optional<std::uint64_t> slots = {};
     bool shepherd = false; ///< the leader is the batch system's own process above the job's processes; only admins may set this
-    JobIdentity identity = {}; ///< only admins may set members other than the labels
+    JobIdentity identity = {}; ///< the identity of the job; only admins may set members other than the labels
 
     bool operator==(const WrapperCreate&) const = default;
 };
@@ -62,8 +64,8 @@ struct WrapperCreate {
 /// but waits for the end of the task, like WaitTask on D-Bus.
 struct WrapperEnd {
     std::string key;
-    /// The process id of the leader that ended, because a later job may have the same key. The value 0 stands for any job with
-    /// the key.
+    /// The process id of the leader that ended. The key alone is not enough to identify the job, because a later job may have the
+    /// same key. If `leader` is 0, the request is about any job with the key.
     pid_t leader = 0;
     ExitState exit; ///< how the leader ended; may be unknown if `leader` is 0
     /// If `task` is set, the request waits only for the end of the task with this number (1 or more).
@@ -131,8 +133,8 @@ struct WrapperReply {
     bool operator==(const WrapperReply&) const = default;
 };
 
-/// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is larger than the limit, the packet contains an error about
-/// the size.
+/// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is too large for a packet, the packet contains an error
+/// about the size instead of the reply.
 std::string encodeWrapperReply(const Result<WrapperReply>& reply);
 /// Returns the reply in the packet, or the error in the packet. If the packet cannot be decoded, the error is Internal.
 Result<WrapperReply> decodeWrapperReply(std::string_view packet);

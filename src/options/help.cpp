@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kWidth = 80;
 constexpr std::size_t kColumn = 28;    ///< the column in which the help texts begin
-constexpr std::size_t kMostWords = 12; ///< if an option has more possible words, only an error message lists the words
+constexpr std::size_t kMostWords = 12; ///< the help lists the words of an option only if the option has at most kMostWords words
 
 std::string nameInHelp(const Option& option) {
     if (option.isArgument())

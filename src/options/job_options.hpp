@@ -22,7 +22,7 @@ OptionSet allocationOptions(AllocationRequest& request);
 /// Returns the option --label NAME=VALUE.
 Option labelOption(Labels& labels);
 
-/// Returns the options for what the batch system knows about a job, such as --account, and the option --label.
+/// Returns the option --label, and the options for the batch system's description of a job, such as --account.
 OptionSet identityOptions(JobIdentity& identity);
 
 /// Holds the values of the options of pinfold-run and `pinfold run`.

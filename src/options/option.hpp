@@ -13,7 +13,8 @@
 
 namespace pinfold {
 
-/// Stores the value that the user typed for an option. For a flag, the value is "". Returns the errors of the value's parser.
+/// Stores the value that the user typed for an option. For a flag, the value is "". Returns an error if the value's parser
+/// rejects the value.
 using OptionSetter = std::function<Result<void>(const std::string&)>;
 
 /// Says how many values an option or an argument has.
@@ -27,8 +28,8 @@ enum class Values {
 /// Says what a shell's completion offers as the value of an option, in addition to the words in Option::words.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
-/// Refers to a text that exists until the program ends, such as a literal. pinfold-run makes a table of options for each job, and
-/// copies of all texts would take memory of each supervisor.
+/// Refers to a text that exists until the program ends, such as a literal. pinfold-run makes a table of options for each job, so
+/// copies of the texts would take memory in each supervisor.
 class StaticText : public std::string_view {
 public:
     constexpr StaticText(const char* text = "") : std::string_view(text) {}
@@ -40,17 +41,18 @@ struct Option {
     char letter = 0;       ///< the short form of the option, such as 'u' for -u
     StaticText value = {}; ///< the word for the value in the help, such as "STATE"; empty for a flag
     StaticText help;
-    OptionSetter set = {}; ///< stores the value; an empty function leaves the option, such as --help, to the parser
+    OptionSetter set = {}; ///< stores the value; empty if the parser itself handles the option, such as --help
     Values values = Values::One;
-    /// The character that separates several values in one argument. With Values::One the setter gets the whole argument.
+    /// The character that separates several values in one argument. With Values::One, the setter gets the whole argument,
+    /// including separators.
     char separator = 0;
-    std::vector<std::string> words = {};   ///< all possible values; empty if there are other possible values too
+    std::vector<std::string> words = {};   ///< the complete list of possible values; empty if no such list exists
     std::vector<std::string> samples = {}; ///< some of the possible values, which a shell's completion offers
     Offer offer = Offer::Nothing;
     bool required = false;
-    StaticText excludes = {}; ///< the name of an option that must not be given with this one
-    StaticText needs = {};    ///< the name of an option that must be given with this one
-    StaticText group = {};    ///< the headline in the help above the option; if empty, "Options"
+    StaticText excludes = {}; ///< the name of an option that must not be given together with this option
+    StaticText needs = {};    ///< the name of an option that must be given together with this option
+    StaticText group = {};    ///< the headline above the option in the help; if `group` is empty, the headline is "Options"
 
     bool isArgument() const { return name[0] != '-'; }
     bool isFlag() const { return value.empty() && !isArgument(); }
@@ -68,7 +70,7 @@ Result<void> apply(const Option& option, const std::string& text);
 /// Returns the names of all options and arguments.
 std::vector<std::string> namesOf(const OptionSet& options);
 
-/// Adds the options of `more` at the end.
+/// Adds the options in `more` to the end of `options`.
 void append(OptionSet& options, OptionSet more);
 
 OptionSetter into(bool& target); ///< returns a setter that sets the target to true

@@ -3,8 +3,8 @@
 //
 // The event loop's thread uses only what the kernel answers from memory: /run, cgroup files, /proc/PID/stat, and sockets that
 // do not block. Calls that need a disk, a server or the network may take long. A busy disk takes a minute for an fsync. A file
-// server that hangs never answers. A name service waits for the network. If another program has made a descriptor, close() may
-// flush a file or linger on a socket. The threads of the lanes make all calls that may take long.
+// server that hangs never answers. A name service waits for the network. The close() of a descriptor that another program has
+// made may flush a file or linger on a socket. The threads of the lanes make all calls that may take long.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ enum class Lane {
     HistoryWrite, ///< the lane for transactions of history.db, which run one after the other
     HistoryRead,  ///< the lane for queries of history.db
     Processes,    ///< the lane for reads of files in /proc that take a lock of the process, such as cmdline
-    WaitPoints,   ///< the lane that finds out where processes hang; it takes no lock, but a process may have thousands of threads
+    WaitPoints,   ///< the lane that finds out where processes hang, without a lock; a process may have thousands of threads
     Descriptors,  ///< the lane for close() of descriptors that other users' programs made
     Output,       ///< the lane for lines that pinfoldd writes to the standard error of jobs
     Journal,      ///< the queue of messages to journald; pinfoldd sends them in the order in which they came

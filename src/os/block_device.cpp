@@ -14,7 +14,7 @@ namespace pinfold {
 namespace {
 
 constexpr int kMaxLinks = 8;
-constexpr int kMaxLayers = 8; // pinfold follows at most this many layers of the device mapper
+constexpr int kMaxLayers = 8; // the maximum number of device mapper layers that pinfold follows
 
 std::optional<std::string> line(const std::string& file) {
     auto text = readFile(AT_FDCWD, file.c_str());

@@ -14,7 +14,8 @@ namespace pinfold {
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path);
 std::optional<std::string> wholeDisk(const std::string& path);
 
-/// Returns the name of a disk in sysfs, such as "sda" for "8:0". Returns the number itself if sysfs does not know the disk.
+/// Returns the name of a disk in sysfs, such as "sda" for "8:0". Returns the disk's number, such as "8:0", if sysfs does not know
+/// the disk.
 std::string diskName(const std::string& number);
 
 } // namespace pinfold

@@ -118,7 +118,7 @@ Result<std::vector<std::string>> subdirectories(int directory) {
     const auto listing = openForListing(directory);
     if (!listing && vanished(errno))
         return names;
-    errno = 0; // readdir() returns the same value at the end and after an error
+    errno = 0; // readdir() returns nullptr at the end of the directory and also after an error
     while (const dirent* entry = listing ? ::readdir(listing.get()) : nullptr)
         if (entry->d_type == DT_DIR && std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0)
             names.emplace_back(entry->d_name);
@@ -183,7 +183,7 @@ bool CgroupDir::populated() const {
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
         // If a cgroup exists but its file cannot be read (for instance because no descriptor is free), the cgroup may have
-        // processes. So populated() returns true, and the job does not end.
+        // processes. So if the file cannot be read, populated() returns true, and the job does not end.
         return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }
@@ -282,7 +282,7 @@ CgroupDir::Bounds CgroupDir::bounds() const {
     if (const auto list = CpuList::parse(read("cpuset.cpus.effective").value_or("")))
         bounds.cpus = static_cast<double>(list->count());
     forEachLine(read("cpu.max").value_or(""), [&bounds](std::string_view quota, std::string_view period) {
-        const auto used = parseUnsigned(quota); // if the file contains "max", there is no quota
+        const auto used = parseUnsigned(quota); // if the file cpu.max contains "max", the cgroup has no quota
         const auto of = parseUnsigned(period);
         if (used && of && *of > 0)
             bounds.cpus = std::min(bounds.cpus.value_or(CpuList::kMaxCpu), static_cast<double>(*used) / static_cast<double>(*of));

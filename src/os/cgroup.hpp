@@ -103,7 +103,7 @@ public:
     bool isEmpty(std::string_view path) const;
     /// Returns the names of the cgroup's direct children, or an empty list if the cgroup does not exist.
     std::vector<std::string> children(std::string_view path) const;
-    /// Removes an empty cgroup that systemd no longer knows. Error: Internal.
+    /// Removes a cgroup that has no processes, and that systemd no longer knows. Error: Internal.
     Result<void> remove(std::string_view path) const;
     /// Returns the path of the cgroup's file cgroup.events, for inotify.
     std::filesystem::path eventsFile(std::string_view path) const;

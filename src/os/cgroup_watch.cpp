@@ -30,7 +30,7 @@ struct CgroupWatch::Impl {
     std::map<int, std::map<std::uint64_t, std::shared_ptr<Handler>>> handlers;
     std::map<std::uint64_t, int> descriptors; ///< the inotify watch descriptor of each registration that has a watch
     std::map<std::uint64_t, Entry> unwatched; ///< the registrations for which the kernel refused a watch
-    EventHandle timer;                        ///< runs as long as `unwatched` has entries
+    EventHandle timer;                        ///< the timer that runs as long as `unwatched` has entries
 
     void drain() {
         // CgroupWatch reads only one event at a time, so that the kernel keeps the other events if a handler throws. For a
@@ -78,7 +78,7 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. A call of a handler without a change is harmless,
     /// because each handler looks at the cgroup itself.
     void lookAtUnwatched() {
-        lookLater(); // lookLater() comes first, because an exception of a handler skips the rest of the function
+        lookLater(); // this call comes before the loop, because an exception of a handler skips the rest of the function
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))

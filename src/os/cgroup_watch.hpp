@@ -21,8 +21,8 @@ namespace pinfold {
 /// reload, systemd sends signals also for units that continue to exist.
 ///
 /// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's
-/// limit. If a file has no watch, CgroupWatch calls the file's handler every kLookAgain, even without a change,
-/// until a watch is free.
+/// limit. If a file has no watch, CgroupWatch calls the file's handler each time when kLookAgain has passed, until a watch is
+/// free. CgroupWatch makes these calls even if the file has not changed.
 class CgroupWatch {
 public:
     static constexpr Microseconds kLookAgain = 1s;

@@ -16,12 +16,13 @@ namespace pinfold {
 
 /// Closes descriptors that other users' programs made. A close(2) of another user's descriptor may flush a file to a server
 /// that hangs, or linger on a socket. DescriptorCloser switches lingering off first, but another process that has the socket
-/// open can switch lingering on again. So threads close the descriptors in the background. DescriptorCloser limits the threads
-/// and descriptors of each user. So if the descriptors of one user hang, the descriptors of other users still close.
+/// open can switch lingering on again. So DescriptorCloser uses background threads to close the descriptors. DescriptorCloser
+/// limits the threads and descriptors of each user. So if the descriptors of one user hang, the descriptors of other users still
+/// close.
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    /// The number of threads for all users except root. Root never waits for other users.
+    /// The maximum number of threads for all users except root. Descriptors of root never wait for descriptors of other users.
     static constexpr std::size_t kThreadsOfUsers = 24;
     /// A user counts as overloaded if kMostPerUser descriptors of the user wait or hang.
     static constexpr std::size_t kMostPerUser = 1024;
@@ -34,10 +35,10 @@ public:
     /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. For a pidfd, close()
     /// needs no thread, because a pidfd closes at once.
     void close(uid_t owner, UniqueFd fd);
-    /// Returns true if pinfoldd should accept no more descriptors from the user. One reason is that too many descriptors of the
-    /// user hang in close(). A descriptor that only waits behind descriptors of other users does not count as hanging. Another
-    /// reason is that too many descriptors of all ordinary users together wait or hang, so that root might find no free
-    /// descriptor. Returns false for root.
+    /// Returns true if pinfoldd should accept no more descriptors from the user. overloaded() returns true if too many
+    /// descriptors of the user hang in close(). A descriptor that only waits behind descriptors of other users does not count as
+    /// hanging. overloaded() also returns true if too many descriptors of all ordinary users together wait or hang, because root
+    /// might find no free descriptor. Returns false for root.
     bool overloaded(uid_t owner) const;
     /// Returns how many descriptors of all users wait or hang.
     std::size_t held() const;

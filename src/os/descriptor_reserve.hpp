@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps some of this process's descriptors free. Without free descriptors pinfoldd could not end a job properly. For example,
-// pinfoldd could not list the job's leftovers, read the job's resource use, or store the job's record. The job's supervisor
-// could not connect to pinfoldd.
+// pinfoldd could not list the job's leftovers, read the job's resource use, or store the job's record. Without free descriptors,
+// the job's supervisor could not connect to pinfoldd.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ inline constexpr std::uint64_t kReservedForWork = 64;
 /// not use the reserve kReservedForEnds.
 inline constexpr std::uint64_t kReservedForEnds = 256;
 
-/// Root must always find a free descriptor. So the connections of all ordinary users together may take an eighth of all
-/// descriptors. Ordinary users' descriptors whose close() hangs may take a sixteenth of all descriptors. The jobs and tasks of
-/// ordinary users use only the first three quarters of all descriptors.
+/// Root must always find a free descriptor. So the connections of all ordinary users together may take at most an eighth of all
+/// descriptors. Ordinary users' descriptors whose close() hangs may take at most a sixteenth of all descriptors. The jobs and
+/// tasks of ordinary users use only the first three quarters of all descriptors.
 inline constexpr std::uint64_t kPartForConnections = 8;
 inline constexpr std::uint64_t kPartForClosing = 16;
 

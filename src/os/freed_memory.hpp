@@ -11,7 +11,7 @@
 namespace pinfold {
 
 /// Gives freed memory back to the system (malloc_trim(3)). Without malloc_trim(), the allocator keeps freed memory as long as
-/// memory above it is in use.
+/// memory at a higher address is in use.
 class FreedMemory {
 public:
     /// The time kDelay is enough for pinfoldd to send a long answer and to free the answer's memory.
@@ -19,8 +19,8 @@ public:
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call giveBack() after a long answer. The memory of the answer's parts goes back to the system at once, and the memory of
-    /// the message goes back later.
+    /// Call giveBack() after a long answer. giveBack() gives the memory of the answer's parts back to the system at once, and the
+    /// memory of the message after kDelay.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -22,15 +22,15 @@ namespace {
 
 constexpr std::size_t kMostBytes = 16 << 20;
 constexpr std::uint64_t kFirstOrdinaryUser = 1000;
-// In the kernel's own device numbers, the minor number has 20 bits. The name of a FUSE connection in sysfs is such a device
-// number.
+// In the kernel's own device numbers, the minor number has 20 bits. The name of a FUSE connection in sysfs is a device number of
+// the kernel.
 constexpr int kMinorBits = 20;
 constexpr const char* kConnections = "sys/fs/fuse/connections";
 
 struct Mount {
     std::string device; ///< the device number of the file system, for example "0:57"
     std::string type;
-    std::string options; ///< the options of the file system, and not of the mount
+    std::string options; ///< the options of the file system, and not the options of the mount
 };
 
 std::optional<Mount> parseLine(const std::string& line) {

@@ -15,7 +15,7 @@ namespace pinfold {
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    /// The number of threads for all users except root. Lines for root's jobs never wait for other users.
+    /// The maximum number of threads for all users except root. Lines for root's jobs never wait for lines for other users' jobs.
     static constexpr std::size_t kThreadsOfUsers = 12;
 
     explicit OutputWriters(Background& background) : background_(background) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#define SD_JOURNAL_SUPPRESS_LOCATION // an admin does not need to know the line of pinfold's source
+#define SD_JOURNAL_SUPPRESS_LOCATION // entries do not name lines of pinfold's source, because admins do not need them
 #include "os/journal.hpp"
 
 #include <sys/uio.h>

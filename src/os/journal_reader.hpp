@@ -20,7 +20,7 @@ namespace pinfold {
 struct JournalEntry {
     std::string cursor;
     RealTime realTime{};
-    MonotonicTime monotonic{}; ///< the time of the entry on CLOCK_MONOTONIC, in the boot of the entry
+    MonotonicTime monotonic{}; ///< the time of the entry on CLOCK_MONOTONIC of the boot that wrote the entry
     /// Each pair is the name and the value of a field. A name may occur several times, and values may contain any bytes.
     std::vector<std::pair<std::string, std::string>> fields;
 
@@ -56,7 +56,7 @@ private:
         void operator()(sd_journal* journal) const;
     };
     explicit JournalReader(sd_journal* journal) : journal_(journal) {}
-    Result<std::optional<JournalEntry>> entry(); ///< returns nothing if the entry cannot be read
+    Result<std::optional<JournalEntry>> entry(); ///< returns nullopt if the entry cannot be read
 
     std::unique_ptr<sd_journal, Close> journal_;
 };

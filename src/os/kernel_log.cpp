@@ -16,7 +16,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMaxRecord = 8192; // CONSOLE_EXT_LOG_MAX of the kernel, because read(2) fails with a smaller buffer
+constexpr std::size_t kMaxRecord = 8192; // the kernel's CONSOLE_EXT_LOG_MAX; read(2) fails if the buffer is smaller
 
 std::optional<std::uint64_t> numberAt(std::string_view text) {
     const auto parsed = parseUnsigned(text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size())));
@@ -38,8 +38,8 @@ std::string between(std::string_view text, std::string_view name, std::string_vi
     return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
 }
 
-/// Returns true if the text contains the mark only once. The name of a cgroup or a process may also contain the mark, because
-/// users choose such names.
+/// Returns true if the text contains the mark exactly once. The name of a cgroup or a process may also contain the mark, because
+/// users choose the names of cgroups and processes.
 bool isOnce(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
     return at != std::string_view::npos && at == text.rfind(mark);
@@ -108,8 +108,8 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }
-    // The line reads "Memory cgroup out of memory: Killed process 209 (NAME) total-vm:…kB, anon-rss:…kB, file-rss:…kB,
-    // shmem-rss:…kB, UID:0 …".
+    // After the words "Memory cgroup out of memory:", the line reads "Killed process 209 (NAME) total-vm:…kB, anon-rss:…kB,
+    // file-rss:…kB, shmem-rss:…kB, UID:0 …".
     const auto killed = line.find("Killed process ");
     const auto figures = line.rfind(") total-vm:");
     if (killed == std::string_view::npos || figures == std::string_view::npos || figures < killed)

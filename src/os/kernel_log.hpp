@@ -19,7 +19,7 @@ namespace pinfold {
 
 /// Describes one process that the kernel killed because memory ran out.
 struct OomReport {
-    /// The time of the kill on the clock of the kernel's log, which does not count while the node is suspended.
+    /// The time of the kill on the clock of the kernel's log, which stands still while the node is suspended.
     MonotonicTime time{};
     pid_t pid = 0;
     std::string name;      ///< the name of the killed process, made printable by printable()
@@ -45,8 +45,8 @@ public:
 private:
     OomReport incident_;
     bool byInit_ = false;  ///< PID 1 is the process that asked for the memory
-    bool unclear_ = false; ///< it is not clear which cgroups the kernel meant
-    bool inStats_ = false; ///< the next line may be one of the figures that follow "Memory cgroup stats for"
+    bool unclear_ = false; ///< the lines do not show clearly which cgroups the kernel meant
+    bool inStats_ = false; ///< the next line may contain one of the figures that follow the line "Memory cgroup stats for"
 };
 
 class KernelLog {

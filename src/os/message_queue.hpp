@@ -17,7 +17,7 @@ namespace pinfold {
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
-    /// The destructor waits for the time kFlush at most.
+    /// The destructor of MessageQueue waits at most for the time kFlush.
     static constexpr Microseconds kFlush = 1s;
 
     explicit MessageQueue(Background& background);

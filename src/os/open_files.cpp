@@ -51,7 +51,7 @@ Result<std::vector<std::string>> processes(const std::filesystem::path& proc) {
     return pids;
 }
 
-using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // the set is shared by the threads that look at processes
+using Devices = std::shared_ptr<const std::set<std::uint64_t>>; // a shared set, because several threads use it
 
 class Search {
 public:

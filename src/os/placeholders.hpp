@@ -19,7 +19,7 @@ class Placeholders {
 public:
     virtual ~Placeholders() = default;
 
-    /// Starts a placeholder, and returns its number. The placeholder ends with pinfoldd at the latest. No other process gets
+    /// Starts a placeholder, and returns its number. The placeholder ends at the latest when pinfoldd ends. No other process gets
     /// the placeholder's number until release(). Error: Internal.
     virtual Result<pid_t> start() = 0;
     /// Returns false if the placeholder has ended, for example because another program killed it.
@@ -42,7 +42,7 @@ public:
 private:
     struct Child {
         UniqueFd pidfd;
-        EventHandle watch; ///< watches for the end of the placeholder
+        EventHandle watch; ///< the registration of the handler that is called when the placeholder ends
     };
 
     EventLoop& loop_;

@@ -19,7 +19,7 @@ template <class T> std::optional<T> number(std::string_view text, int base = 10)
 /// Returns the value of the line that begins with `name`.
 std::optional<std::string_view> lineOf(std::string_view text, std::string_view name);
 
-/// Returns the words of the text, between which are blanks and line breaks.
+/// Returns the words of the text, which are separated by blanks and line breaks.
 std::vector<std::string_view> fields(std::string_view text);
 
 } // namespace pinfold

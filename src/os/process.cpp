@@ -361,18 +361,19 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     auto fd = pidfdOf(pid);
     if (fd)
         return fd;
-    // The errors EINVAL and ENOENT mean that the number belongs to a thread. So the process that had the number before has
-    // ended.
+    // The errors EINVAL and ENOENT mean that the number belongs to a thread. So if pidfd_open(2) fails with EINVAL or ENOENT, the
+    // process that had the number before has ended.
     if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};
 }
 
 bool isPidfd(int fd) {
-    constexpr auto pidfds = static_cast<idtype_t>(3); // P_PIDFD, which glibc before 2.36 does not name
+    constexpr auto pidfds = static_cast<idtype_t>(3); // the value of P_PIDFD, which glibc before 2.36 does not define
     siginfo_t info{};
-    // WNOWAIT changes nothing, even if the process is a child of this process. For most pidfds the error is ECHILD, because the
-    // process is not a child. For a descriptor that is not a pidfd the error is EBADF.
+    // With WNOWAIT, waitid(2) does not reap the process, even if the process is a child of this process. For most pidfds,
+    // waitid(2) fails with ECHILD, because the process is not a child. For a descriptor that is not a pidfd, waitid(2) fails with
+    // EBADF.
     return ::waitid(pidfds, static_cast<id_t>(fd), &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno == ECHILD || errno == EAGAIN;
 }
 

@@ -31,7 +31,7 @@ struct ProcessInfo {
     bool thread = false;
     char state = '?';
     /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process is
-    /// on its way out of the kernel. A process in state D is never `dying`, because it may stay for ever.
+    /// on its way out of the kernel. `dying` is always false for a process in state D, because such a process may hang for ever.
     bool dying = false;
     BootTime started{};    ///< the time at which the process started, rounded to a clock tick
     Microseconds cpu{};    ///< the user and system CPU time of the process
@@ -42,8 +42,8 @@ struct ProcessInfo {
     /// Names the kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did
     /// not ask for it, or if pinfold may not see it.
     std::optional<std::string> waitPoint;
-    /// If ownNamespace is true, the process is in another user namespace than this process. The value is set only if the caller
-    /// asked for the wait point.
+    /// If ownNamespace is true, the process is in another user namespace than this process. ownNamespace is set only if the
+    /// caller asked for the wait point.
     bool ownNamespace = false;
     /// The command line, made printable by printable(), or "[name]" if it is empty or if the caller did not ask for it.
     std::string command;
@@ -67,8 +67,8 @@ public:
     /// InvalidArgument if the descriptor is not a pidfd, or refers to a single thread.
     Result<pid_t> pidOf(int pidfd) const;
 
-    /// Returns the cgroup v2 path of a process, such as "/batch.slice/…", without " (deleted)". Fails with PidGone, or with
-    /// Internal if pinfold cannot read the path.
+    /// Returns the cgroup v2 path of a process, such as "/batch.slice/…", without " (deleted)". Fails with PidGone if the process
+    /// has ended, or with Internal if pinfold cannot read the path.
     Result<std::string> cgroupOf(pid_t pid) const;
     /// Returns the cgroup v2 path of one thread of a process. The path of a thread can differ from the path of its process only
     /// if the first thread of the process has ended.
@@ -82,8 +82,8 @@ public:
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
     /// Returns the cgroup of a process that read() has returned. If the first thread of a process has ended and other threads
-    /// still run, /proc/PID/cgroup only shows where the first thread was. In this case, cgroupOf() returns the cgroup of a thread
-    /// that still runs. Fails with the errors of cgroupOf(pid).
+    /// still run, /proc/PID/cgroup only shows where the first thread was. So if the first thread has ended, cgroupOf() returns
+    /// the cgroup of a thread that still runs. Fails with the errors of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
     /// Returns all processes of this pid namespace. Fails with Internal if the list is incomplete.
@@ -93,8 +93,8 @@ public:
     /// the message says what to do.
     Result<void> showsAll() const;
 
-    /// Reads all facts about a process except its command line. Fails with PidGone, or with Internal if pinfold cannot read or
-    /// parse a file of the process.
+    /// Reads all facts about a process except its command line. Fails with PidGone if the process has ended, or with Internal if
+    /// pinfold cannot read or parse a file of the process.
     Result<ProcessInfo> read(pid_t pid) const;
     /// Reads a process with its command line. readWithCommand() may block.
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
@@ -128,19 +128,19 @@ constexpr std::string_view kAbortFuse =
     "it seems to wait for a FUSE file server that a user runs: `echo 1 >/sys/fs/fuse/connections/N/abort` "
     "ends the wait, where N is the connection of a user whose file N/waiting does not contain 0";
 
-/// Opens a pidfd of the process (pidfd_open(2)). Fails with PidGone if the process has ended, even if a thread has the number
-/// now, or with Internal.
+/// Opens a pidfd of the process (pidfd_open(2)). Fails with PidGone if the process has ended, even if the process's number now
+/// belongs to a thread. All other errors are Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
-/// Sends a signal (pidfd_send_signal(2)). It is not an error if the process has ended. Fails with Internal, for example if the
-/// caller may not send the signal.
+/// Sends a signal (pidfd_send_signal(2)). sendSignalTo() also succeeds if the process has ended. Fails with Internal, for example
+/// if the caller may not send the signal.
 Result<void> sendSignalTo(int pidfd, int signal);
 
 /// Returns true if the last thread of the process has ended (see pidfd_open(2)).
 bool hasEnded(int pidfd);
 
-/// Returns true for a pidfd. The function isPidfd() asks waitid(2), which only looks at the kind of the descriptor. It does not
-/// call fstat(2), because fstat(2) may ask a file server.
+/// Returns true if the descriptor is a pidfd. The function isPidfd() asks waitid(2), which looks only at the kind of the
+/// descriptor. isPidfd() does not call fstat(2), because fstat(2) may ask a file server.
 bool isPidfd(int fd);
 
 } // namespace pinfold

@@ -44,7 +44,8 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // If the process of the pidfd has not ended, `pid` still belongs to this process, and `where` is its cgroup.
+    // If the process of the pidfd has not ended, `pid` still belongs to this process, so `where` is the cgroup of the process's
+    // thread.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }
@@ -73,10 +74,11 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     const auto pid = processes_.processOf(*tracer);
     const auto pidfd = pid ? openPidfd(*pid) : pid.error();
     const auto info = pidfd ? processes_.read(*pid) : pidfd.error();
-    // kill(2) checks the user ids in the same way.
+    // The check of the tracer's user ids is the same as the check in kill(2).
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
-    // If the same tracer still traces the thread, and has not ended, the numbers still mean the same processes.
+    // If the same tracer still traces the thread, and the process of the pidfd has not ended, `*tracer` and `*pid` still mean the
+    // same process.
     const auto now = processes_.tracerOf(thread);
     if (!now || *now != *tracer || hasEnded(pidfd->get()))
         return std::nullopt;

@@ -14,7 +14,7 @@
 namespace pinfold {
 
 /// Kills processes that the kernel does not end when it kills a cgroup (cgroup.kill). Tests use another implementation of
-/// ProcessKiller. Threads call a ProcessKiller, and hold it by a shared_ptr.
+/// ProcessKiller. Several threads call a ProcessKiller, and each of the threads holds the ProcessKiller by a shared_ptr.
 class ProcessKiller {
 public:
     virtual ~ProcessKiller() = default;

@@ -123,7 +123,7 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
 }
 
 SubordinateIds readSubordinateIds(const char* file) {
-    std::error_code ignored; // the error is ignored, because a link without a target cannot be read
+    std::error_code ignored; // after an error, the path is empty, and readFile() fails
     return parseSubordinateIds(readFile(AT_FDCWD, std::filesystem::canonical(file, ignored).c_str(), kMostBytes).value_or(""));
 }
 

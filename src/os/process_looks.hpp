@@ -38,8 +38,8 @@ public:
     /// limit.
     static constexpr std::chrono::seconds kTimeOfOne{30};
 
-    /// `patience` is the time for one look. `subordinates` says which user owns a subordinate id. A process with a subordinate id
-    /// counts as a process of that user.
+    /// `patience` is the maximum time for one look. `subordinates` says which user owns a subordinate id. A process with a
+    /// subordinate id counts as a process of the user who owns the subordinate id.
     explicit ProcessLooks(std::chrono::milliseconds patience, SubordinateIds subordinates = {},
                           std::chrono::milliseconds timeOfOne = kTimeOfOne)
         : patience_(patience), timeOfOne_(timeOfOne), subordinates_(std::move(subordinates)) {}
@@ -64,7 +64,7 @@ private:
     struct LeftBehind {
         std::shared_ptr<Thread> thread;
         pid_t pid;
-        std::string who; ///< the result of ownerOf(), which does not ask the name service
+        std::string who; ///< the owner of the process, as ownerOf() returns it without the name service
     };
 
     Result<void> run(pid_t pid, uid_t user, std::function<void()> look);
@@ -75,12 +75,12 @@ private:
     SubordinateIds subordinates_;
     std::shared_ptr<Thread> thread_; ///< the thread for the next look
     std::vector<LeftBehind> leftBehind_;
-    /// The time that each user's processes have taken, by LeftBehind::who.
+    /// The time that ProcessLooks has spent on the processes of each user, by the user's text in LeftBehind::who.
     std::map<std::string, std::chrono::steady_clock::duration> spent_;
 };
 
-/// Reads `file` (subuid(5)). If the file cannot be read, the result is empty, and each subordinate id counts as a user of its
-/// own.
+/// Reads `file` (subuid(5)). If the file with the subordinate ids cannot be read, the result is empty, and each subordinate id
+/// counts as a user of its own.
 SubordinateIds readSubordinateIds(const char* file = "/etc/subuid");
 
 } // namespace pinfold

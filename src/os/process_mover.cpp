@@ -16,9 +16,9 @@ constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
-// If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. PID 1's own cgroup has no limits, and
-// sweepers do not look there. The timer pinfold-strays.timer finds the process in pinfold.slice as a stray, because no record
-// contains the process.
+// If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. ProcessMover does not move the process to
+// PID 1's own cgroup, because this cgroup has no limits, and `pinfold strays` does not look there. The timer pinfold-strays.timer
+// finds the process in pinfold.slice as a stray, because no record contains the process.
 constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace
@@ -28,8 +28,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // When the caller passed the process, the process was in no job. Another start may have moved the process into a job after
-    // that.
+    // The process was in no job when the caller passed the process to pinfoldd, but another request may have moved the process
+    // into a job since then.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
@@ -75,8 +75,8 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
         return troubles; // the cgroup is gone, so every process in the cgroup has ended
-    // When a process has been put back, its children are still in `cgroup`. The process may also have just forked another
-    // child. The next round of the loop finds the children.
+    // When a process has been put back, the process's children are still in `cgroup`. The process may also have just forked
+    // another child. The next round of the loop finds all these children.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)
