@@ -2,6 +2,7 @@
 #include "model/exposition.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 namespace pinfold {
@@ -46,6 +47,11 @@ void Exposition::metric(std::string_view name, std::string_view type, std::strin
 }
 
 void Exposition::seconds(const Labels& labels, Microseconds duration) { line("", labels, secondsText(duration)); }
+
+void Exposition::signedSeconds(const Labels& labels, std::chrono::microseconds duration) {
+    const auto size = fromUsec<Microseconds>(static_cast<std::uint64_t>(std::abs(duration.count())));
+    line("", labels, (duration < 0us ? "-" : "") + secondsText(size));
+}
 
 void Exposition::histogram(const DurationHistogram& histogram) {
     const auto cumulative = histogram.cumulative();

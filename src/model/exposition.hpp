@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -44,6 +45,8 @@ public:
     void millionths(const Labels& labels, std::uint64_t value) { seconds(labels, Microseconds(value)); }
     /// Adds a duration as a sample in seconds, because Prometheus uses seconds for times.
     void seconds(const Labels& labels, Microseconds duration);
+    /// Adds a difference of two times. Only such a difference can be negative.
+    void signedSeconds(const Labels& labels, std::chrono::microseconds duration);
     void histogram(const DurationHistogram& histogram);
 
     const std::string& text() const { return text_; }

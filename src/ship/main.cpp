@@ -131,7 +131,8 @@ private:
     void report() {
         tellStatus(progress_.status(shipment_.unsent()));
         const auto& certificate = archive_.certificate();
-        textfile_.write(progress_.metrics(shipment_.unsent(), certificate ? std::optional(certificate->expires) : std::nullopt));
+        textfile_.write(progress_.metrics(shipment_.unsent(), certificate ? std::optional(certificate->expires) : std::nullopt,
+                                          archive_.view()));
     }
 
     std::mt19937_64 random_{std::random_device{}()};

@@ -21,9 +21,27 @@ constexpr Microseconds kPosition = 20s;
 constexpr Microseconds kPut = 60s;
 
 constexpr const char* kAskPosition = "SELECT pinfold.position($1, $2)";
-constexpr const char* kPutLot = "SELECT \"position\" FROM pinfold.put($1, $2, $3, $4::bigint, $5::bigint, $6::bigint,"
+constexpr const char* kPutLot = "SELECT \"position\", (extract(epoch FROM server_time) * 1000000)::bigint, missing FROM "
+                                "pinfold.put($1, $2, $3, $4::bigint, $5::bigint, $6::bigint,"
                                 " timestamptz 'epoch' + $7::bigint * interval '1 microsecond', $8::text[], $9::bytea[])";
 constexpr const char* kInvalidParameter = "22023";
+
+/// Returns the numbers in an answer. An archive with a fault may answer anything.
+template <std::size_t N> Result<std::array<std::uint64_t, N>> numbersOf(const PostgresRows& answer) {
+    if (answer.rows.size() != 1 || answer.rows.front().size() != N)
+        return Error{ErrorCode::Internal,
+                     fmt::format("the archive has not answered one row with {}", counted(N, "number", "numbers"))};
+    std::array<std::uint64_t, N> numbers{};
+    for (std::size_t i = 0; i < N; ++i) {
+        const auto text = answer.rows.front()[i].value_or("");
+        const auto number = parseUnsigned(text);
+        if (!number)
+            return Error{ErrorCode::Internal,
+                         fmt::format("the archive has answered \"{}\" instead of a number", printable(text, 50))};
+        numbers[i] = *number;
+    }
+    return numbers;
+}
 
 } // namespace
 
@@ -71,7 +89,8 @@ void PostgresArchive::rest() {
         connection_.reset();
 }
 
-Result<std::uint64_t> PostgresArchive::ask(const std::string& sql, Parameters parameters, Microseconds timeout) {
+template <std::size_t N>
+Result<std::array<std::uint64_t, N>> PostgresArchive::ask(const std::string& sql, Parameters parameters, Microseconds timeout) {
     if (auto connected = connect(); !connected)
         return connected.error();
     parameters.insert(parameters.begin(), certificate_->name);
@@ -83,26 +102,33 @@ Result<std::uint64_t> PostgresArchive::ask(const std::string& sql, Parameters pa
             connection_.reset();
         return behind ? Error{ErrorCode::InvalidArgument, answer.error().message} : answer.error();
     }
-    const auto& rows = answer->rows;
-    const auto text = rows.size() == 1 && rows.front().size() == 1 ? rows.front().front().value_or("") : "";
-    auto position = parseUnsigned(text);
-    if (!position) {
+    const auto numbers = numbersOf<N>(*answer);
+    if (!numbers)
         connection_.reset();
-        return Error{ErrorCode::Internal,
-                     fmt::format("the archive has answered \"{}\", which is not a position", printable(text, 50))};
-    }
-    return position;
+    return numbers;
 }
 
-Result<std::uint64_t> PostgresArchive::position(const std::string& epoch) { return ask(kAskPosition, {epoch}, kPosition); }
+Result<std::uint64_t> PostgresArchive::position(const std::string& epoch) {
+    const auto answer = ask<1>(kAskPosition, {epoch}, kPosition);
+    return answer ? Result<std::uint64_t>(answer->front()) : answer.error();
+}
 
 Result<std::uint64_t> PostgresArchive::put(const Lot& lot) {
+    if (auto connected = connect(); !connected) // the time of the node would be old after a slow connect
+        return connected.error();
     std::vector<std::string> profiles;
     std::ranges::transform(lot.profiles, std::back_inserter(profiles), bytesText);
-    return ask(kPutLot,
+    const auto sent = RealClock::now();
+    const auto answer =
+        ask<3>(kPutLot,
                {bootId_, lot.epoch, std::to_string(lot.first), std::to_string(lot.last), std::to_string(lot.newest),
-                std::to_string(toUsec(RealClock::now())), arrayText(lot.receipts), arrayText(profiles)},
+                std::to_string(toUsec(sent)), arrayText(lot.receipts), arrayText(profiles)},
                kPut);
+    if (!answer)
+        return answer.error();
+    const auto [position, serverTime, missing] = *answer;
+    view_ = ArchiveView{clockOffset(sent, fromUsec<RealTime>(serverTime), RealClock::now()), missing};
+    return position;
 }
 
 } // namespace pinfold

@@ -4,9 +4,13 @@
 #include "base/clock.hpp"
 #include "config/archive_config.hpp"
 #include "postgres/postgres_connection.hpp"
+#include "ship/archive_view.hpp"
 #include "ship/certificate.hpp"
 #include "ship/endpoints.hpp"
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -32,18 +36,22 @@ public:
 
     /// Returns the node's own certificate as it was at the last connection.
     const std::optional<Certificate>& certificate() const { return certificate_; }
+    /// Returns what the archive said in its last answer to a lot; unset before the first answer.
+    const std::optional<ArchiveView>& view() const { return view_; }
 
 private:
     using Parameters = std::vector<std::optional<std::string>>;
 
     Result<void> connect();
-    /// Runs an SQL function that returns a position. The first parameter of the SQL function is the name of the node, which ask()
-    /// adds to `parameters`.
-    Result<std::uint64_t> ask(const std::string& sql, Parameters parameters, Microseconds timeout);
+    /// Runs a statement that returns one row with `N` numbers. The first parameter of the statement is the name of the node,
+    /// which ask() adds to `parameters`.
+    template <std::size_t N>
+    Result<std::array<std::uint64_t, N>> ask(const std::string& sql, Parameters parameters, Microseconds timeout);
 
     ArchiveConfig config_;
     std::string bootId_;
     std::optional<Certificate> certificate_;
+    std::optional<ArchiveView> view_;
     std::optional<PostgresConnection> connection_;
     BootTime used_{}; ///< when the connection was last used
 };

@@ -65,7 +65,8 @@ std::string Progress::status(std::uint64_t unsent) const {
                        reason(*failure_));
 }
 
-std::string Progress::metrics(std::uint64_t unsent, std::optional<RealTime> expires) const {
+std::string Progress::metrics(std::uint64_t unsent, std::optional<RealTime> expires,
+                              const std::optional<ArchiveView>& view) const {
     const auto seconds = [](RealTime time) { return static_cast<std::uint64_t>(time.time_since_epoch() / 1s); };
     Exposition out;
     out.metric("pinfold_ship_failing", "gauge", "1 while receipts do not reach the archive, else 0.");
@@ -84,6 +85,14 @@ std::string Progress::metrics(std::uint64_t unsent, std::optional<RealTime> expi
         out.metric("pinfold_ship_certificate_expires_seconds", "gauge",
                    "When the certificate of this node expires, in seconds since 1970.");
         out.sample({}, seconds(*expires));
+    }
+    if (view) {
+        out.metric("pinfold_ship_missing", "gauge",
+                   "Receipts of this node that the archive can never get, as the archive's last answer says.");
+        out.sample({}, view->missing);
+        out.metric("pinfold_ship_clock_offset_seconds", "gauge",
+                   "By how much the node's clock is certainly ahead of the archive's clock; negative if it is behind.");
+        out.signedSeconds({}, view->clockOffset);
     }
     return out.text();
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "base/clock.hpp"
+#include "ship/archive_view.hpp"
 #include "ship/shipment.hpp"
 
 #include <cstdint>
@@ -26,8 +27,8 @@ public:
     std::string status(std::uint64_t unsent) const;
 
     /// Returns the metrics in Prometheus' text format. `expires` is the time at which the node's certificate expires, and is
-    /// unset if this time is not known.
-    std::string metrics(std::uint64_t unsent, std::optional<RealTime> expires) const;
+    /// unset if this time is not known. `view` is unset until the archive has answered.
+    std::string metrics(std::uint64_t unsent, std::optional<RealTime> expires, const std::optional<ArchiveView>& view) const;
 
 private:
     std::optional<Shipment::Failure> failure_;

@@ -74,6 +74,7 @@ def test_gaps_are_noted_exactly(archive):
     assert gaps == [{"first": 3, "last": 9}, {"first": 12, "last": 12}, {"first": 15, "last": 15}]
     assert archive.position() == 15
     assert archive.status()["gaps"] == 9
+    assert archive.rows(put_statement([receipt(16)]).replace("SELECT *", "SELECT missing").rstrip(";"), node="node1") == [{"missing": 9}]
 
 
 def test_a_lot_that_is_a_gap_altogether(archive):

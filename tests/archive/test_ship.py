@@ -53,9 +53,10 @@ class Node:
         if reload:
             self.world.manager().Reload()
 
-    def start(self):
+    def start(self, **environment):
         with open(self.log, "a", encoding="utf-8") as log:
-            self.process = subprocess.Popen([BUILD / "src/ship/pinfold-ship", "--root", self.world.root], env=self.world.environment, stderr=log)
+            self.process = subprocess.Popen([BUILD / "src/ship/pinfold-ship", "--root", self.world.root],
+                                            env={**self.world.environment, **environment}, stderr=log)
         self.world.processes.append(self.process)
 
     def stop(self, number=signal.SIGTERM):
@@ -105,6 +106,12 @@ class Node:
 
     def has_said(self, text):
         return sum(text in line for line in self.lines())
+
+    def figures(self):
+        """Returns the metrics of pinfold-ship, by name."""
+        file = self.state / "pinfold-ship.prom"
+        lines = file.read_text().splitlines() if file.exists() else []
+        return {name: float(value) for name, value in (line.split() for line in lines if not line.startswith("#"))}
 
     def sent(self):
         file = self.state / "sent"
@@ -178,6 +185,49 @@ def test_the_metrics_say_what_was_sent(node):
     text = file.read_text()
     assert "\npinfold_ship_unsent 0\n" in text and "\npinfold_ship_failing 0\n" in text
     assert "\npinfold_ship_certificate_expires_seconds " in text
+
+
+@pytest.mark.parametrize("seconds", [0, 3600, -3600])
+def test_the_metrics_compare_the_clocks(node, seconds):
+    node.start(LD_PRELOAD=str(BUILD / "tests/wrongclock.so"), WRONGCLOCK_SECONDS=str(seconds))
+    node.run_job()
+    node.arrives()
+    wait_until(lambda: "pinfold_ship_clock_offset_seconds" in node.figures(), "the difference of the clocks")
+    assert node.figures()["pinfold_ship_clock_offset_seconds"] == pytest.approx(seconds, abs=20 if seconds else 0)
+    assert node.figures()["pinfold_ship_missing"] == 0
+
+
+# A fault of the archive, or a server that somebody has taken over: the three members of the answer to a lot.
+@pytest.mark.parametrize("answer", ["NULL::bigint, now(), 0", "1, NULL::timestamptz, 0", "1, now(), -1", "-1, now(), 0",
+                                    "1, timestamptz 'infinity', 0", "1, timestamptz '1969-01-01', 0"])
+def test_an_answer_that_is_nonsense_is_an_error(node, answer):
+    archive = node.archive
+    put = archive.sql("SELECT pg_get_functiondef('pinfold.put'::regproc)")
+    head = put[:put.index("LANGUAGE")]
+    try:
+        archive.sql(f"{head} LANGUAGE sql SECURITY DEFINER AS $$ SELECT {answer} $$")
+        node.start()
+        node.run_job()
+        wait_until(lambda: node.has_said(TROUBLE), "the trouble")
+        assert "pinfold_ship_missing" not in node.figures()
+    finally:
+        archive.sql(put)
+    node.arrives(deadline=90)
+    wait_until(lambda: node.figures().get("pinfold_ship_missing") == 0, "the next answer")
+
+
+def test_a_time_that_no_clock_can_have_is_a_wrong_clock(node):
+    archive = node.archive
+    put = archive.sql("SELECT pg_get_functiondef('pinfold.put'::regproc)")
+    head = put[:put.index("LANGUAGE")]
+    try:
+        archive.sql(f"{head} LANGUAGE sql SECURITY DEFINER AS $$ SELECT last, timestamptz '290000-01-01', 9223372036854775807 $$")
+        node.start()
+        node.run_job()
+        wait_until(lambda: node.figures().get("pinfold_ship_missing") == 2**63, "the answer")
+        assert node.figures()["pinfold_ship_clock_offset_seconds"] < -9e12 / 1000
+    finally:
+        archive.sql(put)
 
 
 def test_an_answer_to_the_commit_that_is_lost(node):
@@ -411,6 +461,7 @@ def test_receipts_that_are_removed_unsent_are_exactly_the_gap(node):
     assert node.archive.rows("SELECT first, last FROM pinfold.gap") == [{"first": 3, "last": 6}]
     status = node.archive.status()
     assert (status["position"], status["gaps"], status["unsent"]) == (8, 4, 0)
+    wait_until(lambda: node.figures().get("pinfold_ship_missing") == 4, "pinfold-ship knows about the gap")
 
 
 def test_a_certificate_that_has_expired_is_one_line(node):

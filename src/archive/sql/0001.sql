@@ -296,10 +296,11 @@ $$;
 
 -- Takes a lot of receipts: those of the sequences `first` to `last` that the node still has. An empty lot (last = first - 1) says
 -- only that the node lives. If the answer is lost, the node sends the same lot again. `profiles` has the profile of each receipt in the
--- same order, and '' for a receipt without a profile.
+-- same order, and '' for a receipt without a profile. The answer tells the node what it cannot know by itself: the time of the server,
+-- and how many receipts of the node the archive can never get.
 CREATE FUNCTION pinfold.put(node text, boot text, epoch text, first bigint, last bigint, newest bigint, node_time timestamptz, receipts text[],
         profiles bytea[])
-    RETURNS TABLE ("position" bigint, server_time timestamptz) LANGUAGE plpgsql SECURITY DEFINER
+    RETURNS TABLE ("position" bigint, server_time timestamptz, missing bigint) LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pinfold, pg_temp AS $$
 #variable_conflict use_column
 DECLARE
@@ -358,7 +359,7 @@ BEGIN
         complete = CASE WHEN greatest(before, put.last) >= put.newest THEN arrived ELSE n.complete END,
         clock_off = put.node_time - arrived
     WHERE n.node = put.node AND n.epoch = put.epoch;
-    RETURN QUERY SELECT greatest(before, put.last), arrived;
+    RETURN QUERY SELECT greatest(before, put.last), arrived, (SELECT s.gaps FROM status s WHERE s.node = put.node);
 END
 $$;
 GRANT EXECUTE ON FUNCTION pinfold.position(text, text),

@@ -36,6 +36,14 @@ TEST(Exposition, microsecondsAreSecondsToTheLastDigit) {
     EXPECT_TRUE(out.text().ends_with("a 0\na 0.000001\na 0.0025\na 1\na 10\na 12.3456\na 18446744073709.551615\n")) << out.text();
 }
 
+TEST(Exposition, differencesHaveASign) {
+    Exposition out;
+    out.metric("a", "gauge", "h");
+    for (const std::chrono::microseconds difference : {0us, 2500us, -2500us, -12'345'600us, -std::chrono::microseconds::max()})
+        out.signedSeconds({}, difference);
+    EXPECT_TRUE(out.text().ends_with("a 0\na 0.0025\na -0.0025\na -12.3456\na -9223372036854.775807\n")) << out.text();
+}
+
 TEST(Exposition, bucketsAreCumulativeAndIncludeTheirBound) {
     DurationHistogram durations;
     for (const Microseconds time : {900us, 1000us, 1001us, 40'000'000us, 45'000'001us})

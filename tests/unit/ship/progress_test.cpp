@@ -64,15 +64,16 @@ TEST_F(ProgressTest, theStatusSaysWhatWaitsAndWhy) {
 }
 
 TEST_F(ProgressTest, theMetricsAreThoseOfTheSteps) {
-    const auto fresh = progress.metrics(0, {});
+    const auto fresh = progress.metrics(0, {}, {});
     EXPECT_EQ(fresh.find("pinfold_ship_last_success_seconds"), std::string::npos);
     EXPECT_EQ(fresh.find("pinfold_ship_certificate_expires_seconds"), std::string::npos);
+    EXPECT_EQ(fresh.find("pinfold_ship_clock_offset_seconds"), std::string::npos);
     progress.note({.receipts = 5}, 0, kNoon);
     progress.note(failed(ErrorCode::Internal, "x"), 2, kNoon + 1s);
     // The tests of the alerts and of the dashboard read this file, too.
     std::ifstream file(PINFOLD_GOLDEN "/ship.prom");
     const std::string golden{std::istreambuf_iterator<char>(file), {}};
-    EXPECT_EQ(progress.metrics(2, kNoon + 24h), golden);
+    EXPECT_EQ(progress.metrics(2, kNoon + 24h, ArchiveView{-1'250ms, 4}), golden);
 }
 
 } // namespace

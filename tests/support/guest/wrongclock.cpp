@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Replaces a function by LD_PRELOAD, to act as a node whose clock is wrong: CLOCK_REALTIME is ahead by $WRONGCLOCK_SECONDS, or behind
+// if the number is negative.
+#include <dlfcn.h>
+#include <time.h>
+
+#include <cstdlib>
+
+extern "C" int clock_gettime(clockid_t clock, timespec* time) {
+    static const auto real = reinterpret_cast<int (*)(clockid_t, timespec*)>(::dlsym(RTLD_NEXT, "clock_gettime"));
+    const int result = real(clock, time);
+    const char* ahead = std::getenv("WRONGCLOCK_SECONDS");
+    if (result == 0 && clock == CLOCK_REALTIME && ahead)
+        time->tv_sec += std::atol(ahead);
+    return result;
+}
