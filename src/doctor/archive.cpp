@@ -5,6 +5,7 @@
 #include "base/paths.hpp"
 #include "config/config.hpp"
 #include "doctor/checks.hpp"
+#include "model/first_end.hpp"
 
 #include <algorithm>
 #include <map>
@@ -12,7 +13,7 @@
 namespace pinfold::doctor {
 namespace {
 
-using Figures = std::map<std::string, std::uint64_t, std::less<>>;
+using Figures = std::map<std::string, std::string, std::less<>>;
 
 constexpr Microseconds kDay = 24h;
 constexpr Microseconds kRenewal = 30 * kDay; ///< a certificate should be renewed this long before it expires
@@ -23,17 +24,18 @@ Figures read(const Files& files) {
     Figures figures;
     for (const auto& line : meaningfulLines(files.text(kShipMetricsFile))) {
         const auto parts = words(line.text);
-        if (parts.size() != 2)
-            continue;
-        if (const auto value = parseUnsigned(parts[1]))
-            figures.emplace(parts[0], *value);
+        if (parts.size() == 2)
+            figures.emplace(parts[0], parts[1]);
     }
     return figures;
 }
 
 std::optional<std::uint64_t> figure(const Figures& figures, std::string_view name) {
     const auto found = figures.find(name);
-    return found == figures.end() ? std::nullopt : std::optional(found->second);
+    if (found == figures.end())
+        return std::nullopt;
+    const auto value = parseUnsigned(found->second);
+    return value ? std::optional(*value) : std::nullopt;
 }
 
 /// Returns a time that is in the figures as seconds since 1970. The largest times do not fit into a RealTime.
@@ -74,15 +76,61 @@ void checkReached(const Host& host, const Figures& figures, Findings& findings) 
         findings.ok("archive.reached", "receipts reach the archive");
 }
 
+/// Returns whether the archive has not answered for kSilence.
+bool isSilent(const Host& host, const Figures& figures) {
+    const auto success = timeOf(figures, "pinfold_ship_last_success_seconds");
+    return !success || timeBetween(*success, host.now) > kSilence;
+}
+
 void checkBacklog(const Host& host, const Figures& figures, Findings& findings) {
     const auto unsent = figure(figures, "pinfold_ship_unsent").value_or(0);
-    const auto success = timeOf(figures, "pinfold_ship_last_success_seconds");
-    const bool late = !success || (host.now > *success && host.now - *success > kSilence);
-    if (unsent > 0 && late)
+    if (unsent > 0 && isSilent(host, figures))
         findings.warn("archive.backlog", counted(unsent, "receipt waits", "receipts wait") + " for the archive",
                       "pinfoldd keeps them up to archive.max_unsent; make the archive work before", kShipMetricsFile);
     else
         findings.ok("archive.backlog", "no receipt has waited long for the archive");
+}
+
+/// `pinfold why` compares the times of receipts of several hosts, and takes times within kClockTolerance for the same time. With
+/// a larger difference, it may name the wrong host as the one that ended first.
+void checkClock(const Host& host, const Figures& figures, Findings& findings) {
+    const auto found = figures.find("pinfold_ship_clock_offset_seconds");
+    if (isSilent(host, figures)) {
+        findings.warn("archive.clock", "not known: the archive has not answered in the last " + formatDuration(kSilence),
+                      "make the archive work; its answers compare the clocks", kShipMetricsFile);
+        return;
+    }
+    if (found == figures.end()) {
+        findings.ok("archive.clock", "not known yet: the first answer of the archive compares the clocks");
+        return;
+    }
+    const bool behind = found->second.starts_with('-');
+    const auto offset = parseDuration(std::string_view(found->second).substr(behind ? 1 : 0));
+    if (!offset)
+        findings.warn("archive.clock", "not known: the figure of pinfold-ship is not a number", "restart pinfold-ship",
+                      kShipMetricsFile);
+    else if (*offset > kClockTolerance)
+        findings.warn("archive.clock",
+                      "the clock of this node is " + formatDuration(*offset) + (behind ? " behind" : " ahead of") +
+                          " the clock of the archive: `pinfold why` may name the wrong host as the first that failed",
+                      "synchronise the clocks of this node and of the archive's server, for example with chrony");
+    else
+        findings.ok("archive.clock", "the clocks of this node and of the archive agree");
+}
+
+void checkGaps(const Figures& figures, Findings& findings) {
+    const auto missing = figure(figures, "pinfold_ship_missing");
+    if (missing.value_or(0) > 0)
+        findings.warn(
+            "archive.gaps",
+            "the archive can never get " + counted(*missing, "receipt", "receipts") +
+                " of this node, because the node removed or lost the receipts before they were sent",
+            "read in `pinfold report --site` which receipts are missing; a larger archive.max_unsent keeps more of them",
+            kShipMetricsFile);
+    else if (missing)
+        findings.ok("archive.gaps", "the archive misses no receipt that this node has removed");
+    else
+        findings.ok("archive.gaps", "not known yet: the first answer of the archive names the number of missing receipts");
 }
 
 void checkCertificate(const Host& host, const Figures& figures, Findings& findings) {
@@ -110,6 +158,8 @@ void checkArchive(const Host& host, const Files& files, Findings& findings) {
     const auto figures = read(files);
     checkReached(host, figures, findings);
     checkBacklog(host, figures, findings);
+    checkClock(host, figures, findings);
+    checkGaps(figures, findings);
     checkCertificate(host, figures, findings);
 }
 

@@ -253,17 +253,24 @@ protected:
         host_.units["pinfold-ship.service"] = {{"LoadState", "loaded"}, {"ActiveState", "active"}};
         figures(0, 0, host_.now - 5min, host_.now + 300 * 24h);
     }
-    void figures(int failing, int unsent, RealTime success, RealTime expires) const {
+    /// `answer` has the metrics that depend on an answer of the archive.
+    void figures(int failing, int unsent, RealTime success, RealTime expires, const std::string& answer = kGoodAnswer) const {
         const auto seconds = [](RealTime time) { return std::to_string(time.time_since_epoch() / 1s); };
         write("var/lib/pinfold-ship/pinfold-ship.prom",
               "# TYPE pinfold_ship_failing gauge\npinfold_ship_failing " + std::to_string(failing) + "\npinfold_ship_unsent " +
                   std::to_string(unsent) + "\npinfold_ship_last_success_seconds " + seconds(success) +
-                  "\npinfold_ship_certificate_expires_seconds " + seconds(expires) + "\n");
+                  "\npinfold_ship_certificate_expires_seconds " + seconds(expires) + "\n" + answer);
     }
+    void answered(const std::string& offset, const std::string& missing) const {
+        figures(0, 0, host_.now - 5min, host_.now + 300 * 24h,
+                "pinfold_ship_missing " + missing + "\npinfold_ship_clock_offset_seconds " + offset + "\n");
+    }
+    static constexpr const char* kGoodAnswer = "pinfold_ship_missing 0\npinfold_ship_clock_offset_seconds -0.012\n";
 };
 
 TEST_F(ArchiveTest, isCheckedOnlyWhereASiteHasOne) {
-    for (const char* check : {"archive.ship", "archive.reached", "archive.backlog", "archive.certificate"})
+    for (const char* check :
+         {"archive.ship", "archive.reached", "archive.backlog", "archive.clock", "archive.gaps", "archive.certificate"})
         EXPECT_EQ(state(check), Ok) << check;
     write("etc/pinfold/pinfold.toml", "");
     EXPECT_FALSE(hasFinding("archive.ship") || hasFinding("archive.reached"));
@@ -288,6 +295,33 @@ TEST_F(ArchiveTest, mustTakeReceipts) {
     EXPECT_TRUE(state("archive.backlog") == Warn && mentions("archive.backlog", "3 receipts wait"));
     write("var/lib/pinfold-ship/pinfold-ship.prom", "nonsense\npinfold_ship_failing many\n");
     EXPECT_EQ(state("archive.reached"), Warn);
+}
+
+TEST_F(ArchiveTest, comparesTheClocks) {
+    answered("0.5", "0");
+    EXPECT_EQ(state("archive.clock"), Ok) << "`pinfold why` allows for it";
+    answered("0.500001", "0");
+    EXPECT_EQ(state("archive.clock"), Warn);
+    answered("3600", "0");
+    EXPECT_TRUE(state("archive.clock") == Warn && mentions("archive.clock", "1h ahead of the clock of the archive"));
+    answered("-90.25", "0");
+    EXPECT_TRUE(state("archive.clock") == Warn && mentions("archive.clock", "1min 30s behind the clock of the archive"));
+    for (const char* nonsense : {"-9223372036854.775807", "many", "-", "1e9", "NaN"}) {
+        answered(nonsense, "0");
+        EXPECT_EQ(state("archive.clock"), Warn) << nonsense;
+    }
+    figures(1, 3, host_.now - 1h, host_.now + 300 * 24h);
+    EXPECT_TRUE(state("archive.clock") == Warn &&
+                mentions("archive.clock", "not known: the archive has not answered in the last 30min"));
+    figures(0, 0, host_.now, host_.now + 300 * 24h, "");
+    EXPECT_TRUE(state("archive.clock") == Ok && mentions("archive.clock", "not known yet"));
+}
+
+TEST_F(ArchiveTest, namesReceiptsThatTheArchiveCannotGet) {
+    answered("0", "4");
+    EXPECT_TRUE(state("archive.gaps") == Warn && mentions("archive.gaps", "can never get 4 receipts of this node"));
+    figures(0, 0, host_.now, host_.now + 300 * 24h, "");
+    EXPECT_TRUE(state("archive.gaps") == Ok && mentions("archive.gaps", "not known yet"));
 }
 
 TEST_F(ArchiveTest, needsACertificateThatIsValid) {
