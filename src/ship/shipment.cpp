@@ -53,10 +53,11 @@ Result<void> Shipment::locate() {
     const auto newest = node_.list({.limit = 1});
     if (!newest)
         return newest.error();
+    newest_ = 0;
     if (!newest->empty() && newest->front().epoch && newest->front().sequence) {
         if (*newest->front().epoch != epoch_)
             changeEpoch(*newest->front().epoch);
-        newest_ = std::max(newest_, *newest->front().sequence);
+        newest_ = *newest->front().sequence;
     }
     if (epoch_.empty())
         return {};

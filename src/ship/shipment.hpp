@@ -48,6 +48,9 @@ public:
     void amended(const std::string& key);
     /// Makes the next step send the last receipts again.
     void resendRecent();
+    /// Makes the next step ask both ends how far they are. While pinfoldd was stopped, somebody may have restored an older copy
+    /// of its history.
+    void relocate() { located_ = false; }
 
     /// Sends at most one lot of new receipts. Without new receipts, the lot is empty, and tells the archive that the node lives.
     Step step();

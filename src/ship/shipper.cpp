@@ -18,6 +18,7 @@ void Shipper::heard(const Event& event) {
         parts_.shipment.amended(*event.job);
         parts_.schedule.waiting(now);
     } else if (event.name == "daemon-started") {
+        parts_.shipment.relocate();
         parts_.schedule.retry(now);
     }
 }

@@ -113,6 +113,22 @@ TEST_F(ShipperTest, aNewPinfolddEndsThePause) {
     EXPECT_EQ(archive.rows.size(), 1U);
 }
 
+TEST_F(ShipperTest, anOlderCopyOfTheHistoryLosesNoReceipt) {
+    store(30);
+    advance(1min);
+    ASSERT_EQ(archive.rows.size(), 30U);
+    node.remove(11, 30);
+    node.last = 10;
+    shipper.heard({.name = "daemon-started"});
+    advance(0s);
+    EXPECT_EQ(shipment.unsent(), 0U);
+    node.addOne().id = "the first of the copy";
+    shipper.heard({.name = kReceiptsStored, .stored = StoredEvent{node.epoch, 11, 11}});
+    advance(1min);
+    EXPECT_TRUE(archive.rows.contains("the first of the copy"));
+    EXPECT_EQ(archive.newest, 11U);
+}
+
 TEST_F(ShipperTest, aLateReportIsSentAgain) {
     store(1);
     node.receipts[0].exit.status.reset();
