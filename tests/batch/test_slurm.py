@@ -34,7 +34,7 @@ def test_the_memory_asked_for_binds_and_the_job_hears_of_it():
     slurm.wait_state(number, "FAILED", 300)
     [receipt] = receipts(f"slurm.{number}")
     assert receipt["result"] == "out-of-memory"
-    assert "Cgroup memory limit exceeded" in output(number)
+    assert output(number).count("Cgroup memory limit exceeded") == 1, output(number)
     expect_nothing_left()
 
 

@@ -248,6 +248,31 @@ def test_the_node_waits_for_a_job_whose_slurmstepd_was_killed(cluster, patient):
     expect_nothing_left()
 
 
+def test_a_warning_is_in_the_standard_error_of_the_batch_script(cluster):
+    number = slurm.submit("sleep 7212", "--output=/dev/null", "--error=/tmp/warned-%j")
+    key, told = f"slurm.{number}", Path(f"/tmp/warned-{number}")
+    wait_until(lambda: processes_with("sleep\0007212"), "the batch script running")
+    run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
+    wait_until(lambda: told.read_text().endswith("\n"), "the warning")
+    assert told.read_text().startswith(f"pinfold: job {key} on {os.uname().nodename} reaches its run time limit of 1h in ")
+    run("pinfold", "stop", key)
+    slurm.wait_idle()
+    lines = told.read_text().splitlines()
+    assert len([line for line in lines if "reaches its run time limit" in line]) == 1, lines
+    assert len([line for line in lines if "was stopped on request of user root" in line]) == 1, lines
+    assert "gets no warnings" not in slurm.LOG.read_text()
+    expect_nothing_left()
+
+
+def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
+    number = slurm.submit("srun --error=/tmp/step-%j sleep 7213", "--output=/dev/null", "--error=/tmp/script-%j")
+    key, script, step = f"slurm.{number}", Path(f"/tmp/script-{number}"), Path(f"/tmp/step-{number}")
+    wait_until(lambda: processes_with("sleep\0007213"), "the step running")
+    run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
+    wait_until(lambda: "reaches its run time limit" in script.read_text(), "the warning")
+    assert "pinfold" not in step.read_text()
+
+
 # Steps
 
 def test_steps_are_further_tasks_of_the_job(cluster):

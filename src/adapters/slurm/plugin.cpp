@@ -123,6 +123,20 @@ int join(spank_t spank, pid_t process) {
     return kFailed;
 }
 
+/// Hands the standard error of the batch script over to pinfoldd. pinfoldd then takes the request of join() as repeated, because
+/// the leader is the same. Without the standard error, the job lacks only pinfoldd's lines, so a failure must not end the job.
+int handOver(spank_t spank) {
+    const auto jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
+    if (item<std::uint32_t>(spank, S_JOB_STEPID, 0) != SLURM_BATCH_SCRIPT)
+        return 0;
+    const auto cgroups = readFile(AT_FDCWD, "/proc/self/cgroup");
+    if (!cgroups || !isInBatchScope(*cgroups, jobId))
+        return 0; // pinfold leaves the job alone, or the job runs without a scope
+    if (const auto done = handOverOutput(slurmKey(jobId)); !done)
+        slurm_info("pinfold: job %u gets no warnings in its output: %s", jobId, done.error().message.c_str());
+    return 0;
+}
+
 void tell(const std::string& text) {
     for (std::size_t start = 0; start < text.size();) {
         const auto end = std::min(text.find('\n', start), text.size());
@@ -153,6 +167,13 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     // child process, and would say that the batch script exited with 0.
     if (guarded([&] { return join(spank, process); }) != 0)
         ::kill(process, SIGKILL);
+    return 0;
+}
+
+/// Runs in the process of the task, as the user, right before the exec. Only now, the process has its standard error:
+/// slurm_spank_task_init_privileged() would come too early.
+int slurm_spank_task_init(spank_t spank, int, char*[]) {
+    (void)guarded([&] { return handOver(spank); });
     return 0;
 }
 

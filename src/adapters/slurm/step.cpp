@@ -4,6 +4,7 @@
 #include "base/pidfd.hpp"
 #include "socket_client/daemon_link.hpp"
 #include "socket_client/failure_policy.hpp"
+#include "socket_client/say.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@ constexpr Patience kForStart{10s, 10s};
 // kForEnd is longer than a site's kill_grace. A process that takes longer to end than kForEnd hangs in the kernel. If a process
 // hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
 constexpr Patience kForEnd{10s, 120s};
+// A job also runs without the lines that pinfoldd would write to its output. So the start of a job waits only for a short time.
+constexpr Patience kForOutput{1s, 1s};
 
 /// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a move to a cgroup with
 /// cpuset undoes the binding to CPUs.
@@ -40,11 +43,13 @@ private:
     bool known_;
 };
 
+Error noPidfd() { return {ErrorCode::PidGone, std::string("pidfd_open: ") + std::strerror(errno)}; }
+
 Result<WrapperReply> create(const WrapperCreate& request, pid_t process) {
     const auto leader = pidfdOf(process);
     const auto stepd = pidfdOf(::getpid());
     if (!leader || !stepd)
-        return Error{ErrorCode::PidGone, std::string("pidfd_open: ") + std::strerror(errno)};
+        return noPidfd();
     const KeptAffinity affinity(process);
     DaemonLink link;
     link.create(request, {.leader = leader.get(), .supervisor = stepd.get(), .output = -1});
@@ -85,6 +90,16 @@ Result<std::string> Step::over(int task, ExitState exit) {
     if (!ended)
         return ended.error();
     return ended->notice + ended->summary;
+}
+
+Result<void> handOverOutput(const std::string& key) {
+    const auto self = pidfdOf(::getpid());
+    if (!self)
+        return noPidfd();
+    DaemonLink link;
+    link.create({.key = key, .limits = {}}, {.leader = self.get(), .supervisor = -1, .output = openStderr()});
+    const auto answer = link.wait(kForOutput);
+    return answer ? Result<void>() : Result<void>(answer.error());
 }
 
 Result<void> endJob(const std::string& key, ExitState exit) {

@@ -36,6 +36,10 @@ private:
     std::optional<Error> refused_;
 };
 
+/// Hands the standard error of this process over to pinfoldd, for lines about the job. This process must be the leader of the
+/// job with the key `key`.
+Result<void> handOverOutput(const std::string& key);
+
 /// Ends all processes of the job that are left on this node, and waits until they have ended. endJob() succeeds if the job does
 /// not exist.
 Result<void> endJob(const std::string& key, ExitState exit);

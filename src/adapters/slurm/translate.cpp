@@ -3,6 +3,7 @@
 
 #include "base/cpu_list.hpp"
 #include "base/parse.hpp"
+#include "model/job_key.hpp"
 
 #include <sys/wait.h>
 
@@ -73,6 +74,11 @@ bool slurmContains(std::string_view cgroups) {
         cgroups.remove_prefix(std::min(end + 1, cgroups.size()));
     }
     return false;
+}
+
+bool isInBatchScope(std::string_view cgroups, std::uint32_t jobId) {
+    const auto key = JobKey::parse(slurmKey(jobId));
+    return key && cgroups.find("/" + key->scopeName(0) + "\n") != std::string_view::npos;
 }
 
 ExitState exitFromWaitStatus(std::uint32_t status) {

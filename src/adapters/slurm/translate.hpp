@@ -54,6 +54,10 @@ WrapperCreate slurmRequest(const SlurmTask& task);
 /// the process.
 bool slurmContains(std::string_view cgroups);
 
+/// Returns true if the process is in the scope of the job's batch script. `cgroups` is the text of /proc/PID/cgroup of the
+/// process.
+bool isInBatchScope(std::string_view cgroups, std::uint32_t jobId);
+
 /// Reads an exit status in the form of wait(2). For any other number, the result is an unknown ExitState. (Slurm writes another
 /// number if it does not know how a job ended.)
 ExitState exitFromWaitStatus(std::uint32_t status);

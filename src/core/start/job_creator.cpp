@@ -71,7 +71,7 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     // leaders of the live jobs.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
-        return createAgain(caller, known, std::move(reply));
+        return createAgain(caller, known, std::move(request.output), std::move(reply));
     auto job = prepare(caller, std::move(request), &*leader);
     if (!job)
         return reply(job.error());
@@ -85,11 +85,14 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     begin(*job, std::move(reply));
 }
 
-void JobCreator::createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const {
+void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignFd output, Reply<JobSummary> reply) const {
     // The answer shows details of the job, such as its CPUs and GPUs. Every user who sees the job's processes could send a
     // request with the same leader, so pinfoldd checks whether the caller may get the answer.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
+    // When a batch system creates the job, the leader may not have its standard error yet. The repeated request then brings it.
+    if (output && !known->output && checkDescriptorsFor(caller))
+        known->output = JobOutput(core_.outputs, core_.context.countsAs(known->record.uid), std::move(output));
     if (known->record.state == JobState::Creating)
         known->creators.push_back(std::move(reply));
     else

@@ -66,7 +66,7 @@ private:
     void applySlots(CreateRequest& request) const;
     void begin(const JobPtr& job, Reply<JobSummary> reply);
     void openAgain(const JobPtr& known, const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive);
-    void createAgain(const Caller& caller, const JobPtr& known, Reply<JobSummary> reply) const;
+    void createAgain(const Caller& caller, const JobPtr& known, ForeignFd output, Reply<JobSummary> reply) const;
     void start(const JobPtr& job, bool mayBeThere);
     void started(const JobPtr& job, const ScopeStarter::Outcome& outcome);
     void overdue(const JobPtr& job, const Error& why);

@@ -169,6 +169,34 @@ TEST_F(LimitWarnerTest, withoutAMemoryLimitThereIsNothingToWarnOf) {
     EXPECT_EQ(warnings(), 0);
 }
 
+// The following tests are about an output that comes later.
+
+TEST_F(LimitWarnerTest, theLeaderHandsItsOutputOverLater) {
+    create("sge.1", leader, runTime(60s, 10s));
+    createWith(leader, {}, nullptr, {1000, false});
+    loop.advance(50s);
+    EXPECT_TRUE(said().starts_with("pinfold: job sge.1 on this node reaches its run time limit of 1min in 10s ("));
+}
+
+TEST_F(LimitWarnerTest, aJobKeepsTheOutputThatItHas) {
+    start(runTime(60s, 10s));
+    const auto first = std::move(output);
+    createWith(leader, {}, nullptr, {1000, false});
+    loop.advance(50s);
+    EXPECT_EQ(said(), "");
+    output.reset(::dup(first.get()));
+    EXPECT_NE(said(), "");
+}
+
+TEST_F(LimitWarnerTest, afterARestartOfPinfolddTheRepeatedRequestBringsTheOutput) {
+    start(runTime(60s, 10s));
+    crash();
+    restart();
+    createWith(leader, {});
+    loop.advance(50s);
+    EXPECT_NE(said(), "");
+}
+
 // The following tests are about the line that says why the job ended.
 
 TEST_F(LimitWarnerTest, pinfolddSaysWhyItStoppedAJobWithoutASupervisor) {

@@ -11,7 +11,8 @@ namespace pinfold::test {
 /// Creates the job sge.1, whose output is a pipe. The tests read the other end of the pipe.
 class OutputTest : public CoreTest {
 protected:
-    void createWith(const ChildProcess& process, ResourceLimits limits, const ChildProcess* supervisor = nullptr) {
+    void createWith(const ChildProcess& process, ResourceLimits limits, const ChildProcess* supervisor = nullptr,
+                    const Caller& caller = {0, true}) {
         std::array<int, 2> ends{};
         ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
         output.reset(ends[0]);
@@ -22,7 +23,7 @@ protected:
         if (supervisor)
             request.supervisor = supervisor->pidfd();
         request.limits = std::move(limits);
-        manager->createJob(root, std::move(request), [this](Result<JobSummary> answer) { created = std::move(answer); });
+        manager->createJob(caller, std::move(request), [this](Result<JobSummary> answer) { created = std::move(answer); });
         loop.settle();
         ASSERT_TRUE(created && *created);
     }

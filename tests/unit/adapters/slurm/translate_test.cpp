@@ -98,6 +98,15 @@ TEST(SlurmContains, neitherItsServicesNorAnybodyElses) {
         EXPECT_FALSE(slurmContains(text)) << text;
 }
 
+TEST(SlurmScope, isTheBatchScriptsOwn) {
+    const std::string slice = "0::/batch.slice/batch-slurm.7.slice";
+    EXPECT_TRUE(isInBatchScope(slice + "/job-slurm.7.scope\n", 7));
+    for (const auto& other : {slice + "/job-slurm.7-1.scope\n", slice + "/job-slurm.7.scope/x\n", slice + "\n", std::string(),
+                              std::string("0::/batch.slice/batch-slurm.77.slice/job-slurm.77.scope\n"),
+                              std::string("0::/system.slice/slurmd.service\n")})
+        EXPECT_FALSE(isInBatchScope(other, 7)) << other;
+}
+
 TEST(SlurmExit, asWaitHasIt) {
     EXPECT_EQ(exitFromWaitStatus(0), (ExitState{.status = 0, .signal = {}}));
     EXPECT_EQ(exitFromWaitStatus(3 << 8), (ExitState{.status = 3, .signal = {}}));
