@@ -334,13 +334,15 @@ Result<Receipt> ManagerClient::end(const std::string& key, const ExitState& exit
     });
 }
 
-Result<std::pair<std::uint32_t, std::string>> ManagerClient::addBatchScript(const std::string& key,
-                                                                            const UniqueFd& leader) const {
+Result<std::pair<std::uint32_t, std::string>> ManagerClient::addBatchScript(const std::string& key, const UniqueFd& leader,
+                                                                            std::optional<int> output) const {
     return converted([&] {
+        Dict options{{"batch", sdbus::Variant(true)}};
+        if (output)
+            options["output"] = sdbus::Variant(sdbus::UnixFd(*output));
         std::uint32_t task = 0;
         std::string unit;
-        invoke(*impl_->manager, "AddTask", kTimeout, std::tie(task, unit), key, sdbus::UnixFd(leader.get()),
-               Dict{{"batch", sdbus::Variant(true)}});
+        invoke(*impl_->manager, "AddTask", kTimeout, std::tie(task, unit), key, sdbus::UnixFd(leader.get()), options);
         return std::pair(task, unit);
     });
 }

@@ -102,8 +102,10 @@ public:
     Result<std::string> open(const std::string& key, const JobOpening& opening) const;
     /// Ends a job, and waits until no process of the job is left.
     Result<Receipt> end(const std::string& key, const ExitState& exit, Microseconds timeout) const;
-    /// Adds the batch script to a job that somebody opened. Returns the task's number and unit.
-    Result<std::pair<std::uint32_t, std::string>> addBatchScript(const std::string& key, const UniqueFd& leader) const;
+    /// Adds the batch script to a job that somebody opened. The argument `output` is the descriptor of the job's standard
+    /// error, or nullopt. Returns the task's number and unit.
+    Result<std::pair<std::uint32_t, std::string>> addBatchScript(const std::string& key, const UniqueFd& leader,
+                                                                 std::optional<int> output = {}) const;
     /// Adds a task with the given processes to a job. Returns the task's number and unit.
     Result<std::pair<std::uint32_t, std::string>> adopt(const std::string& key, const std::vector<UniqueFd>& processes) const;
     /// Waits for the end of a job.

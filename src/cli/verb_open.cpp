@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "cli/adoption.hpp"
 #include "cli/common_options.hpp"
@@ -10,10 +11,23 @@
 
 #include <fmt/core.h>
 
+#include <fcntl.h>
+
+#include <climits>
+
 namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMostSlots = 8192;
+
+/// Reads the number of a descriptor with which this program was started.
+Result<int> parseOpenDescriptor(std::string_view text) {
+    const auto number = parseUnsigned(text);
+    if (number && *number <= INT_MAX && ::fcntl(static_cast<int>(*number), F_GETFD) >= 0)
+        return static_cast<int>(*number);
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' is not the number of an open descriptor of pinfold", printable(text, 50))};
+}
 
 struct Options {
     std::string job;
@@ -28,6 +42,7 @@ struct Options {
     std::vector<std::string> adopted; ///< the ids of the processes to adopt
     std::optional<std::string> owner;
     bool batch = false;
+    std::optional<int> output;
 };
 
 OptionSet describe(Options& options) {
@@ -59,7 +74,11 @@ OptionSet describe(Options& options) {
          .values = Values::Several,
          .offer = Offer::Processes},
         ownerOption(options.owner),
-        {.name = "--batch", .help = "the process is the job's batch script", .set = into(options.batch)}};
+        {.name = "--batch", .help = "the process is the job's batch script", .set = into(options.batch)},
+        {.name = "--output-fd",
+         .value = "N",
+         .help = "the open descriptor of the batch script's standard error, to which pinfoldd writes warnings",
+         .set = into(options.output, parseOpenDescriptor)}};
     append(set, identityOptions(options.identity));
     append(set, allocationOptions(options.allocation));
     append(set, limitOptions(options.limits));
@@ -82,8 +101,8 @@ Result<void> adoptInto(const ManagerClient& client, const Options& options, cons
     processes = outsideOf(slice, std::move(processes));
     if (processes.empty())
         return {};
-    const auto added =
-        options.batch ? client.addBatchScript(options.job, processes.front()) : client.adopt(options.job, processes);
+    const auto added = options.batch ? client.addBatchScript(options.job, processes.front(), options.output)
+                                     : client.adopt(options.job, processes);
     if (!added)
         return added.error();
     return {};
@@ -110,6 +129,8 @@ ExitStatus open(const VerbContext& context, const Options& options) {
         return fail(processes.error());
     if (options.batch && processes->size() != 1)
         return fail({ErrorCode::InvalidArgument, "--batch takes one --adopt PID: a job has one batch script"});
+    if (options.output && !options.batch)
+        return fail({ErrorCode::InvalidArgument, "--output-fd needs --batch: only a batch script hands its standard error over"});
     if (options.replace)
         if (const auto ended = endFormerRun(options.job); !ended)
             return fail(ended.error());

@@ -125,6 +125,20 @@ def test_the_output_says_who_stopped_the_job(mom, join, suffix):
     assert told == receipt["stop_line"] + "\n"
 
 
+def test_a_warning_is_in_the_error_file_while_the_job_runs(mom):
+    job = begin(mom, one_host("warned.srv"))
+    child = started(mom, job, "sleep", "1000")
+    run("pinfold", "limits", "pbs.warned.srv", "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
+    wait_until(lambda: output(mom, job, "ER").endswith("\n"), "the warning")
+    run("pinfold", "stop", "pbs.warned.srv")
+    finished(mom, job, child)
+    warning, end = output(mom, job, "ER").splitlines()
+    assert warning.startswith(f"pinfold: job pbs.warned.srv on {os.uname().nodename} reaches its run time limit of 1h in "), warning
+    assert " was stopped on request of user root. " in end, "the epilogue has written the line about the end, and pinfoldd has not"
+    assert output(mom, job, "OU") == ""
+    expect_nothing_left()
+
+
 def test_the_output_says_nothing_about_an_end_of_the_jobs_own(mom):
     job = begin(mom, one_host("own-end.srv"))
     finished(mom, job, mom.launch(job, "/bin/sh", "-c", "exit 3"))

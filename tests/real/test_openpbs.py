@@ -65,6 +65,18 @@ def test_a_job_that_cleans_up_has_the_time_that_mom_gives_it(how):
     assert receipt["result"] == "signaled" and receipt["exit_signal"] == signal.SIGTERM, receipt
 
 
+def test_a_warning_is_in_the_output_while_the_job_runs():
+    job = Job("touch $HOME/$PBS_JOBID.runs; sleep 1000", node="node1")
+    job.wait_file(f"{job.id}.runs")
+    run("pinfold", "limits", job.key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
+    spooled = Path(openpbs.HOME, "spool", f"{job.id}.OU")
+    wait_until(lambda: "reaches its run time limit of 1h" in spooled.read_text(), "the warning")
+    run("pinfold", "stop", job.key)
+    job.wait()
+    lines = [line for line in job.output().splitlines() if line.startswith("pinfold: ")]
+    assert len(lines) == 2 and "reaches its run time limit of 1h" in lines[0] and "was stopped on request of user root" in lines[1], lines
+
+
 def test_a_job_that_ignores_sigterm_is_killed_after_kill_delay():
     job = Job("trap '' TERM\ntouch $HOME/$PBS_JOBID.runs\nwhile :; do sleep 0.2; done", node="node1")
     job.wait_file(f"{job.id}.runs")

@@ -123,7 +123,9 @@ void OomJudge::killedByOomd(std::string_view path) {
 
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
-    job->record.oomSaid = job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
+    // A batch system that reports the end of its jobs gets the line with the answer to its EndJob, and writes it.
+    job->record.oomSaid =
+        !job->record.reportWithin && job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);
     logOutOfMemory(core_.context, *job, peak);
     core_.observer->outOfMemory(job->key(), *job->record.oom);

@@ -234,6 +234,26 @@ TEST_F(LimitWarnerTest, pinfolddSaysThatTheSupervisorWasKilled) {
     EXPECT_EQ(std::ranges::count(line, '\n'), 1);
 }
 
+TEST_F(LimitWarnerTest, aBatchSystemThatReportsTheEndSaysIt) {
+    CreateRequest request;
+    request.key = "sge.1";
+    request.leader = leader.pidfd();
+    request.limits = runTime(60s, 10s);
+    request.reportWithin = 1h;
+    manager->createJob(root, std::move(request), [this](Result<JobSummary> answer) { created = std::move(answer); });
+    loop.settle();
+    createWith(leader, {});
+    loop.advance(50s);
+    EXPECT_NE(said(), "") << "the warning";
+    manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});
+    loop.settle();
+    end(leader);
+    manager->endJob(root, "sge.1", {{.status = {}, .signal = SIGTERM}, {}}, [](const Result<Receipt>&) {});
+    EXPECT_EQ(said(), "");
+    ASSERT_EQ(observer.receipts.size(), 1U);
+    EXPECT_FALSE(observer.receipts[0].stopSaid);
+}
+
 TEST_F(LimitWarnerTest, nobodySaysAnythingAboutAnEndOfTheJobsOwn) {
     start({});
     end(leader);

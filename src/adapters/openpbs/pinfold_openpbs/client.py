@@ -27,12 +27,14 @@ def key_of(job_id):
     return "pbs.%s" % job_id
 
 
-def pinfold(*arguments):
+def pinfold(*arguments, output=None):
+    """Runs pinfold, and returns what it prints. `output` is a descriptor that pinfold inherits, or None."""
     left = BUDGET - (time.monotonic() - STARTED)
     if left <= 0:
         raise Failure("the hook's time limit has passed", TIMED_OUT)
     try:
-        status, out, err = run([PINFOLD, *arguments], left, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"})
+        status, out, err = run([PINFOLD, *arguments], left, env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+                               pass_fds=[] if output is None else [output])
     except subprocess.TimeoutExpired:
         raise Failure("pinfold %s did not answer within %d s" % (arguments[0], left), TIMED_OUT)
     except OSError as error:
@@ -43,8 +45,8 @@ def pinfold(*arguments):
     return out
 
 
-def pinfold_json(*arguments):
-    return json.loads(pinfold(*arguments, "--json"))
+def pinfold_json(*arguments, output=None):
+    return json.loads(pinfold(*arguments, "--json", output=output))
 
 
 def may_run_unconfined(key, failure):

@@ -15,7 +15,7 @@ import pbs
 from . import node, words
 from .client import key_of, may_run_unconfined, pinfold, pinfold_json, site_allows_unconfined
 from .failure import NO_SUCH_JOB, NOT_RUNNING, Failure
-from .processes import append_as, is_inside, session_of
+from .processes import append_as, is_inside, jobs_output, session_of
 
 
 def owner_of(job):
@@ -63,14 +63,14 @@ def identity_of(job):
     return words.identity(known, str(job.id), job.exec_host2 or job.exec_host)
 
 
-def open_job(job, *options):
+def open_job(job, *options, output=None):
     """Opens the job, and returns the job's slice and environment. Launch and attach call open_job() too: it changes nothing for a live job,
     and opens a job that began without pinfold. Each event calls pinfold only once, because the start of the command is the greatest part
     of an event's cost."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
                         "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
-                        *identity_of(job), *options)
+                        *identity_of(job), *options, output=output)
 
 
 def adopt(pids):
@@ -84,12 +84,19 @@ def on_begin(event):
 
 def on_launch(event):
     """Adopts the parent of this hook. MoM has forked the parent, which becomes the job or a task, and waits for the hook to end."""
-    opened = open_job(event.job, *adopt([os.getppid()]), *(["--batch"] if starts_script(event) else []))
+    options, output = as_script(event.job) if starts_script(event) else ([], None)
+    opened = open_job(event.job, *adopt([os.getppid()]), *options, output=output)
     for name, value in words.variables(opened["environment"], event.env).items():
         if value is None:
             del event.env[name]
         else:
             event.env[name] = value.replace(",", "\\,")  # MoM splits the text of all variables at commas
+
+
+def as_script(job):
+    """Returns the options for the job script, and the descriptor of its standard error, to which pinfoldd writes warnings."""
+    output = jobs_output(owner_of(job).pw_uid)
+    return ["--batch"] + ([] if output is None else ["--output-fd=%d" % output]), output
 
 
 def starts_script(event):

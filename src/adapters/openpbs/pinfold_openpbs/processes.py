@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 import os
+import stat
 import subprocess
 
 from .failure import Failure
@@ -18,6 +19,17 @@ def run(command, limit, **options):
         process.kill()
         raise
     return process.returncode, out, err
+
+
+def jobs_output(uid):
+    """Returns a new descriptor of the job script's standard error, or None. MoM opens the output of a job script with the rights of the
+    job's owner before MoM runs the hook for the job script, so the hook has inherited it as its own standard error. If the standard
+    error is not a file of the owner, the result is None: an interactive job has a terminal, which must close when its shell ends."""
+    try:
+        status = os.fstat(2)
+        return os.dup(2) if stat.S_ISREG(status.st_mode) and status.st_uid == uid else None
+    except OSError:
+        return None  # MoM has closed the standard error
 
 
 def session_of(pid, uid):

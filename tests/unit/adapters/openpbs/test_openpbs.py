@@ -3,6 +3,8 @@
 
 import io
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from random import Random
@@ -336,6 +338,21 @@ def test_the_example_configuration_is_the_default():
 def test_the_sources_message_id():
     from pinfold_openpbs import client
     assert client.RUN_UNCONFINED in (HERE.parents[1] / "base/message_ids.hpp").read_text()
+
+
+def hands_over(uid, stderr):
+    """Returns true if the hook would hand over its standard error as the output of a job of the user `uid`."""
+    script = f"import sys; sys.path.insert(0, {str(HERE)!r}); from pinfold_openpbs.processes import jobs_output; print(jobs_output({uid}))"
+    done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=stderr, check=True, text=True)
+    return done.stdout != "None\n"
+
+
+def test_only_a_file_of_the_owner_is_the_output_of_a_job(tmp_path):
+    with open(tmp_path / "job.ER", "a") as file:
+        assert hands_over(os.getuid(), file)
+        assert not hands_over(os.getuid() + 1, file), "for example, the standard error of a MoM in the foreground"
+    assert not hands_over(os.getuid(), subprocess.PIPE) and not hands_over(os.getuid(), subprocess.DEVNULL)
+
 
 
 def test_a_cgroup_that_a_user_has_named_is_no_job(monkeypatch):
