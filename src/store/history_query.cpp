@@ -285,8 +285,8 @@ Result<std::vector<Receipt>> listInOrder(sqlite3* db, const Conditions& conditio
     return merge(db, std::move(*streams), conditions.filter.limit, *epoch);
 }
 
-/// Lists the receipts of a file that no pinfoldd of this version has opened yet. Reads receipts until it has found enough
-/// receipts for the filter.
+/// Lists the receipts of a file that is from an earlier version of pinfoldd and is not converted yet. Reads receipts until it has
+/// found enough receipts for the filter.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();

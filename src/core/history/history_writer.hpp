@@ -32,7 +32,7 @@ struct HistoryTrouble {
 /// come during a transaction wait for the next transaction. The slower the disk is, the more receipts share a transaction. If a
 /// transaction fails, HistoryWriter repeats the transaction until it succeeds.
 ///
-/// A job waits at most the time history.patience until its receipt is in the history. If the receipt cannot be written within
+/// A job waits until its receipt is in the history, but for at most history.patience. If the receipt cannot be written within
 /// history.patience, HistoryWriter sets the receipt aside in a file in /run. When the receipt is set aside, pinfoldd continues to
 /// end the job. HistoryWriter sets aside at most 10,000 receipts with at most 32 MiB in total. If more receipts have to be set
 /// aside, HistoryWriter drops the oldest receipts.
@@ -50,8 +50,9 @@ public:
     /// earlier receipt of the same job. If HistoryWriter has set the receipt aside, `done` gets the receipt, and the member
     /// `unwritten` of the receipt is set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
-    /// Call commit() after the last of several calls of write(). Without commit(), the transaction would begin only when the
-    /// loop is idle. If another transaction is running, or if receipts cannot be written, the new transaction begins later.
+    /// Begins the transaction for the receipts of the last calls of write(). If nobody calls commit(), HistoryWriter begins the
+    /// transaction when the loop is idle. If another transaction is running, or if receipts cannot be written, the new
+    /// transaction begins later.
     void commit();
 
     /// Adds the exit state of the leader to an earlier receipt without an exit state. HistoryWriter calls `done` once, when the

@@ -35,7 +35,7 @@ private:
 /// way to pinfoldd.
 bool mayBeOfShutdown(const Core& core, const Job& job);
 /// Returns the final result of a job that ended with `result`. If a shutdown of the node has caused the end of the job, the
-/// final result is NodeShutdown. If a shutdown has not caused the end, the final result is `result`.
+/// final result is NodeShutdown. Otherwise, resultAtShutdown() returns `result` unchanged.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold
