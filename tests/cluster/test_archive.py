@@ -10,7 +10,7 @@ import subprocess
 import pytest
 
 from jobs import run, wait_until
-from nodes import NODES, kill, on
+from nodes import NODES, ask, kill, on
 from site_archive import Site, history
 
 JOBS = 1000
@@ -38,17 +38,47 @@ def wait_for_trouble():
         wait_until(lambda node=node: "the archive does not take receipts" in status_text(node), f"pinfold-ship of {node} says what is wrong")
 
 
+def boot_id(node):
+    """Returns an empty text while the node does not answer."""
+    return on(node, "cat", "/proc/sys/kernel/random/boot_id", check=False).stdout.strip()
+
+
+# Prints the jobs for which the history would have a receipt after a power cut.
+LIVE_ROWS = """
+import sqlite3
+print(*(key for key, in sqlite3.connect("file:/var/lib/pinfold/history.db?mode=ro", uri=True).execute("SELECT key FROM live")))
+"""
+
+
+def start_on(node, key, *command):
+    """Starts a job on the node, and waits until it runs."""
+    process = subprocess.Popen(["ssh", node, "pinfold-run", "--job", key, "--", *command], stderr=subprocess.DEVNULL)
+    wait_until(lambda: key in ask(node, "live_jobs"), f"the job {key}")
+    return process
+
+
 class Stream:
     """Runs one job after the other on each node, as their batch systems would do, until the end of the context."""
 
     def __enter__(self):
-        self.running = [subprocess.Popen(["ssh", node, STREAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for node in NODES]
+        self.running = {}
+        for node in NODES:
+            self.begin(node)
         return self
+
+    def begin(self, node):
+        self.running[node] = subprocess.Popen(["ssh", node, STREAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def breaks(self, node):
+        """Waits for the end of the node's part, which has lost its connection."""
+        process = self.running.pop(node)
+        process.communicate(timeout=60)
+        assert process.returncode == 255, "the status of an ssh without a connection"
 
     def __exit__(self, *_):
         for node in NODES:
             on(node, "rm", "-f", GOES_ON)
-        done = [process.communicate(timeout=300) for process in self.running]
+        done = [process.communicate(timeout=300) for process in self.running.values()]
         self.jobs = [int(out) for out, _ in done]
         self.errors = [err for _, err in done]
 
@@ -122,6 +152,30 @@ def kill_at_any_moment(unit, times):
     return accident
 
 
+def reboot(site, stream):
+    """Kills all processes of node2 at once, while jobs run and receipts wait. node2 boots again from its disk."""
+    site.relay.close()
+    long = start_on("node2", "site.long", "sleep", "86400")
+    wait_until(lambda: "site.long" in on("node2", "python3", "-c", LIVE_ROWS).stdout.split(), "the history knows the job")
+    wait_until(lambda: site.newest("node2") >= site.position("node2") + 20, "receipts that wait")
+    before = history("node2")
+    boot = boot_id("node2")
+    # The connection breaks before the command can end.
+    on("node2", "systemctl", "reboot", "--force", "--force", check=False)
+    stream.breaks("node2")
+    assert long.wait(60) == 255
+    wait_until(lambda: boot_id("node2") not in ("", boot), "node2 again", 120)
+    wait_until(lambda: on("node2", "systemctl", "is-active", "pinfold-ship", check=False).returncode == 0, "pinfold-ship of node2 again", 120)
+    after = history("node2")
+    assert before.items() <= after.items(), "the receipts that waited are on the disk"
+    assert site.position("node2") < max(sequence for sequence, _ in before.values())
+    stream.begin("node2")
+    site.relay.open()
+    # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. So the result is not node-lost.
+    wait_until(lambda: site.server.rows("SELECT result FROM pinfold.receipt WHERE node = 'node2' AND key = 'site.long'") == [["lost"]],
+               "the archive knows that the reboot ended the job", 300)
+
+
 ACCIDENTS = (swallow_an_answer, kill_the_server, freeze_the_server, fill_the_disk, close_the_port,
              kill_at_any_moment("pinfold-ship", 5), kill_at_any_moment("pinfoldd", 3))
 
@@ -131,6 +185,8 @@ def test_each_receipt_is_there_once_whatever_fails(site):
         for accident in ACCIDENTS:
             site.wait_sent()
             accident(site)
+        site.wait_sent()
+        reboot(site, stream)
         wait_until(lambda: sum(len(history(node)) for node in NODES) >= JOBS, "enough jobs", 600)
     assert stream.errors == ["", ""]
     site.wait_sent()
