@@ -10,9 +10,11 @@ namespace pinfold {
 namespace {
 
 // The queries return each time as microseconds since 1970, and return the difference clock_off in microseconds.
-constexpr const char* kQuery = "SELECT node, epoch, position, newest, unsent, gaps, rejected, replaced_histories,"
-                               " (extract(epoch FROM seen) * 1000000)::bigint, (extract(epoch FROM complete) * 1000000)::bigint,"
-                               " (extract(epoch FROM clock_off) * 1000000)::bigint FROM pinfold.status ORDER BY node";
+constexpr const char* kQuery =
+    "SELECT node, epoch, position, newest, unsent, gaps, rejected, replaced_histories,"
+    " (extract(epoch FROM seen) * 1000000)::bigint, (extract(epoch FROM complete) * 1000000)::bigint,"
+    " (extract(epoch FROM clock_off) * 1000000)::bigint, (extract(epoch FROM restored) * 1000000)::bigint"
+    " FROM pinfold.status ORDER BY node";
 constexpr const char* kNow = "SELECT (extract(epoch FROM now()) * 1000000)::bigint";
 
 using Row = std::vector<std::optional<std::string>>;
@@ -26,6 +28,9 @@ std::int64_t number(const std::optional<std::string>& text) {
 
 std::uint64_t count(const std::optional<std::string>& text) { return static_cast<std::uint64_t>(number(text)); }
 RealTime time(const std::optional<std::string>& text) { return fromUsec<RealTime>(count(text)); }
+std::optional<RealTime> optionalTime(const std::optional<std::string>& text) {
+    return text ? std::optional(time(text)) : std::nullopt;
+}
 
 ArchiveNode nodeOf(const Row& row) {
     return {.node = row.at(0).value_or(""),
@@ -34,10 +39,11 @@ ArchiveNode nodeOf(const Row& row) {
             .newest = count(row.at(3)),
             .unsent = count(row.at(4)),
             .seen = time(row.at(8)),
-            .complete = row.at(9) ? std::optional(time(row.at(9))) : std::nullopt,
+            .complete = optionalTime(row.at(9)),
             .missing = count(row.at(5)),
             .rejected = count(row.at(6)),
             .replacedHistories = count(row.at(7)),
+            .restored = optionalTime(row.at(11)),
             .clockOff = number(row.at(10))};
 }
 

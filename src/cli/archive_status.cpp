@@ -73,6 +73,7 @@ Json toJson(const ArchiveNode& node, RealTime now) {
             {"missing", node.missing},
             {"rejected", node.rejected},
             {"replaced_histories", node.replacedHistories},
+            {"restored", optionalToJson(node.restored)},
             {"seen", node.seen},
             {"complete_up_to", optionalToJson(node.complete)},
             {"clock_off", node.clockOff}};
@@ -93,6 +94,8 @@ std::string archiveTrouble(const ArchiveNode& node, RealTime now, const TableSty
         add(fmt::format("{} missing", receipts(node.missing)));
     if (node.rejected > 0)
         add(fmt::format("{} rejected", receipts(node.rejected)));
+    if (node.restored)
+        add(fmt::format("an older copy of its history restored at {}", tableTime(*node.restored, style)));
     if (timeBetween(node.seen, now) > kArchiveSilence)
         add(fmt::format("silent since {}", tableTime(node.seen, style)));
     else if (!node.complete)

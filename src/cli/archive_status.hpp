@@ -28,6 +28,8 @@ struct ArchiveNode {
     std::uint64_t missing = 0;        ///< the number of receipts that the node no longer had when it wanted to send them
     std::uint64_t rejected = 0;       ///< the number of receipts that the archive stores only as a text
     std::uint64_t replacedHistories = 0;
+    std::optional<RealTime> restored =
+        {};                    ///< when an older copy of the history took its place, so that sequences were used twice
     std::int64_t clockOff = 0; ///< the node's clock minus the server's clock, in microseconds
 };
 

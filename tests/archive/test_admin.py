@@ -103,7 +103,10 @@ def test_status_names_the_nodes_that_are_not_complete(archive, admin):
     assert [node for node, entry in nodes.items() if not entry["complete"]] == ["node77", "node812"]
     assert nodes["node812"]["missing"] == 3
     assert nodes["node77"]["seen"] == usec(datetime(2026, 1, 5, 9, 40, tzinfo=timezone.utc))
-    archive.sql("UPDATE pinfold.node SET seen = now() - interval '1 h'")
+    assert nodes["node77"]["restored"] is None
+    archive.put([], node="node1", first=1, last=0, newest=0)
+    assert "node1 (an older copy of its history restored at 20" in admin("status", "--utc", status=NOT_COMPLETE).replace("\n", " ")
+    archive.sql("UPDATE pinfold.node SET seen = now() - interval '1 h', restored = NULL")
     assert "5 nodes: the archive is not complete: node1 (silent since" in admin("status", status=NOT_COMPLETE)
 
 

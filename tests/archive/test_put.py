@@ -105,6 +105,26 @@ def test_a_history_that_was_replaced(archive):
     assert archive.count() == 6
 
 
+def test_an_older_copy_of_the_history(archive):
+    archive.put(lot(1, 8))
+    assert archive.put([], first=9, last=8, newest=8) == 8
+    assert archive.status()["restored"] is None
+    archive.put([receipt(4)], newest=8)  # the exit of a job was reported later
+    assert archive.status()["restored"] is None
+    archive.put([], first=6, last=5, newest=5)
+    restored = archive.status()["restored"]
+    assert restored is not None and archive.status()["seen"] == restored
+    archive.put([receipt(6, id="of-the-copy")])
+    assert archive.status()["restored"] == restored, "the time at which it began"
+    assert archive.count(where="sequence = 6") == 2
+
+
+def test_a_history_whose_receipts_were_all_removed_is_no_older_copy(archive):
+    archive.put(lot(1, 8), newest=12)
+    archive.put([], first=9, last=8, newest=8)
+    assert archive.status()["restored"] is None
+
+
 def test_an_exit_that_was_reported_later(archive):
     late = receipt(1, exit_status=None)
     archive.put([late])

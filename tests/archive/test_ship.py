@@ -428,6 +428,32 @@ def test_a_new_history_is_another_epoch(node):
     assert (status["replaced_histories"], status["position"], status["gaps"]) == (1, 2, 0)
 
 
+def test_an_older_copy_of_the_history_loses_no_receipt(node):
+    """pinfold-ship goes on running while an administrator restores the file."""
+    history, copy = node.world.root / "var/lib/pinfold/history.db", node.world.directory / "copy.db"
+
+    def without_daemon(action):
+        node.world.stop_daemon()
+        action()
+        node.world.daemon = node.world.start_daemon()
+
+    node.start()
+    node.run_jobs(3)
+    without_daemon(lambda: shutil.copy(history, copy))
+    node.run_jobs(4)
+    node.arrives()
+    before = node.receipts()
+    wait_until(lambda: node.sent()["sequence"] == 7, "the file of pinfold-ship")
+    without_daemon(lambda: shutil.copy(copy, history))
+    node.run_jobs(2)
+    after = node.receipts()
+    assert sorted(receipt[0] for receipt in after.values()) == [1, 2, 3, 4, 5]
+    wait_until(lambda: node.archived() == {**before, **after}, "the receipts of both copies")
+    assert len(node.archived()) == 9
+    wait_until(lambda: node.archive.status()["restored"], "the archive knows what has happened")
+    assert node.archive.status()["gaps"] == 0
+
+
 def test_receipts_that_are_not_in_the_archive_are_not_removed(node):
     node.run_jobs(3)
     vacuum = options(max_age=dbus.UInt64(0))

@@ -108,6 +108,7 @@ CREATE TABLE pinfold.node (
     seen timestamptz NOT NULL DEFAULT now(), -- the server's time of the last put
     complete timestamptz,               -- the server's time of the last put after which no receipt was missing at the end
     clock_off interval,                 -- the node's clock minus the server's clock
+    restored timestamptz,               -- when the node last began to use sequences again that the archive has
     PRIMARY KEY (node, epoch)
 );
 
@@ -357,7 +358,9 @@ BEGIN
     UPDATE node n
     SET position = greatest(before, put.last), newest = greatest(put.newest, put.last), boot = put.boot, seen = arrived,
         complete = CASE WHEN greatest(before, put.last) >= put.newest THEN arrived ELSE n.complete END,
-        clock_off = put.node_time - arrived
+        clock_off = put.node_time - arrived,
+        -- The highest sequence of a history goes down only if somebody has replaced the history by an older copy of it.
+        restored = CASE WHEN put.newest < least(before, n.newest) THEN arrived ELSE n.restored END
     WHERE n.node = put.node AND n.epoch = put.epoch;
     RETURN QUERY SELECT greatest(before, put.last), arrived, (SELECT s.gaps FROM status s WHERE s.node = put.node);
 END
@@ -427,7 +430,7 @@ SELECT DISTINCT ON (n.node) n.node, n.epoch, n.position, n.newest, greatest(n.ne
     coalesce((SELECT sum(g.last - g.first + 1) FROM pinfold.gap g WHERE g.node = n.node), 0)::bigint
         + (sum(greatest(n.newest - n.position, 0)) OVER whole)::bigint - greatest(n.newest - n.position, 0) AS gaps,
     (SELECT count(*) FROM pinfold.rejected j WHERE j.node = n.node) AS rejected,
-    n.clock_off, count(*) OVER whole - 1 AS replaced_histories
+    n.clock_off, count(*) OVER whole - 1 AS replaced_histories, n.restored
 FROM pinfold.node n
 WINDOW whole AS (PARTITION BY n.node)
 ORDER BY n.node, n.seen DESC;
@@ -467,6 +470,7 @@ BEGIN
     DELETE FROM rejected WHERE noted < cutoff;
     DELETE FROM gap WHERE noted < cutoff;
     DELETE FROM node WHERE seen < cutoff;
+    UPDATE node SET restored = NULL WHERE restored < cutoff;
     FOREACH week IN ARRAY weeks LOOP
         EXECUTE format('ALTER TABLE receipt DETACH PARTITION %I', 'receipt_' || week);
         EXECUTE format('ALTER TABLE profile DETACH PARTITION %I', 'profile_' || week);

@@ -341,6 +341,7 @@ ArchiveStatus archive() {
     gap.node = "node812";
     gap.missing = 3;
     gap.replacedHistories = 1;
+    gap.restored = kNow - 2h;
     auto silent = complete;
     silent.node = "node77";
     silent.seen = kNow - 4h;
