@@ -14,7 +14,7 @@ LIVE = {"list": "list", "status": "status", "status --jobs": "status", "status s
         "top -n 2 -d 1": "top", "why sge.1": "why", "limits sge.1": "limits", "plot sge.1": "plot", "stop --dry-run sge.1": "dry-run",
         "undrain --dry-run": "dry-run", "run --dry-run true": "run-dry-run", "reconcile": "reconcile", "version": "version",
         "check-config": "check-config", "config": "config", "strays --dry-run": "strays", "strays --files": "strays-files", "doctor": "doctor"}
-OVER = {"why sge.1": "why", "wait sge.1": "why", "status sge.1": "why", "history": "history", "history --json=lines": "history-line",
+OVER = {"why sge.1": "why", "wait sge.1": "why", "status sge.1": "why", "show sge.1": "why", "history": "history", "history --json=lines": "history-line",
         "plot sge.1": "plot", "vacuum": "vacuum"}
 
 

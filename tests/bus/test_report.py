@@ -40,11 +40,24 @@ def job(world):
 
 
 def test_the_curves_of_a_live_job_are_not_in_the_report_on_its_earlier_run(world, job):
-    assert "<svg" in pinfold(world, "report", job).stdout
+    whole = pinfold(world, "report", job).stdout
+    assert "<svg" in whole and "<h1>Job sge.17</h1>" in whole
     world.create(job, world.process())
     look_twice(world, job)
-    status, page, _ = printed(pinfold(world, "report", job))
-    assert status == 0 and "<h1>Job sge.17</h1>" in page and "<svg" not in page
+    assert printed(pinfold(world, "report", job)) == (0, whole, ""), "the page has the curves of the earlier run"
+
+
+def test_show_prints_the_receipt_of_a_job_that_is_over(world, job):
+    status, lines, error = printed(pinfold(world, "show", job))
+    assert (status, error) == (3, "")
+    found = dict(line.split("=", 1) for line in lines.splitlines())
+    receipt = world.manager().GetReceipt(job)
+    assert (found["key"], found["id"], found["result"], found["wall"]) == (job, receipt["id"], receipt["result"], str(receipt["wall"]))
+    assert printed(pinfold(world, "show", job, "-p", "state,result", "--value")) == (3, f"\n{receipt['result']}\n", "")
+    world.create(job, world.process())
+    assert printed(pinfold(world, "show", job, "-p", "state,result")) == (0, "state=running\nresult=\n", "")
+    status, lines, error = printed(pinfold(world, "show", "sge.18"))
+    assert (status, lines) == (4, "") and "sge.18" in error and "pinfold list" in error
 
 
 def test_a_job_is_named_by_its_id_or_its_unit(world, job):
