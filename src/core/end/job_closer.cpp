@@ -78,8 +78,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
 }
 
 /// Writes the line about the end to the job's own output if nobody else can write it. This is so if the supervisor was killed, or
-/// if the job took the place of pinfold-run. A living supervisor gets the line with the answer to its EndJob, and writes it before
-/// it exits. A batch system that reports the end of its jobs does the same. Returns true if the line is written.
+/// if the job took the place of pinfold-run. A living supervisor gets the line with the answer to its EndJob, and writes it
+/// before it exits. A batch system that reports the end of its jobs does the same. Returns true if the line is written.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)
