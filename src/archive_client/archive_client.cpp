@@ -149,9 +149,9 @@ Json legibleJson(const Json& value) {
 /// Reads a receipt. Its texts go to terminals, and a node that was taken over can put any text into its receipts.
 Result<Receipt> readReceipt(std::string_view line) {
     auto receipt = decodeReceipt(line);
-    // JSON writes the control characters below U+0020 with a backslash. Other control characters of Unicode may stand in the text
-    // as they are.
-    const auto isPlain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x80; };
+    // JSON writes the control characters below U+0020 with a backslash. DEL (U+007F) and the control
+    // characters above it may stand in the text as they are.
+    const auto isPlain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x7f; };
     if (!receipt || std::ranges::all_of(line, isPlain))
         return receipt;
     return decodeReceipt(legibleJson(Json::parse(encode(*receipt))).dump());

@@ -109,6 +109,15 @@ TEST_F(ArchiveClient, textsOfAReceiptCannotControlATerminal) {
     EXPECT_EQ(answer->receipts[0].identity.labels, (Labels{{"phase\\x0d", "\\xe2\\x80\\xae"}}));
 }
 
+TEST_F(ArchiveClient, oneControlCharacterIsEnoughToEscapeTheTexts) {
+    Receipt receipt;
+    receipt.id = "4";
+    receipt.key = "slurm.1\x7f";
+    const auto answer = ask({encode(receipt) + "\n" + kEnd});
+    ASSERT_TRUE(answer && answer->receipts.size() == 1);
+    EXPECT_EQ(answer->receipts[0].key, "slurm.1\\x7f");
+}
+
 TEST_F(ArchiveClient, takesTheProfileOfAReceiptIfItIsWanted) {
     const auto withMember = [](const std::string& member) {
         auto line = lineOf("2");
