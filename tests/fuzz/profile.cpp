@@ -3,6 +3,7 @@
 #include "fuzz.hpp"
 #include "model/profile_recorder.hpp"
 #include "wording/profile_text.hpp"
+#include "wording/report_html.hpp"
 
 #include <cmath>
 
@@ -13,6 +14,7 @@ namespace {
 void draw(const Profile& profile) {
     (void)profileLines(profile, Amounts{});
     (void)profileCharts(profile, ChartLimits{}, Amounts{}, 80);
+    (void)htmlReport({{.receipt = {}, .profile = profile}}, [](uid_t) { return std::string("anna"); });
     for (const auto curve : kAllCurves) {
         const auto values = valuesOf(profile, curve, 80);
         for (const double value : values)
