@@ -32,7 +32,8 @@ def archive():
     run("systemctl", "start", "postgresql")
     run("runuser", "-u", "postgres", "--", "pinfold", "archive", "init")
     yield
-    run("systemctl", "stop", "postgresql")
+    # postgresql.service ends before the unit of the server that belongs to it.
+    run("systemctl", "stop", "postgresql.service", "postgresql@*.service")
 
 
 def add_receipt(ended):
