@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs a disposable PostgreSQL server with the settings of docs/examples/archive, and a certificate authority of its own."""
 
+import contextlib
 import glob
 import os
 import pwd
@@ -39,13 +40,11 @@ def free_port():
 
 def wait_for_end(pid):
     """Kills a process that need not be a child of this one, and waits until it has ended."""
-    try:
+    with contextlib.suppress(ProcessLookupError):  # the process may end by itself at any moment
         descriptor = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return
-    with os.fdopen(descriptor):
-        signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        select.select([descriptor], [], [], 60)
+        with os.fdopen(descriptor):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+            select.select([descriptor], [], [], 60)
 
 
 class Authority:
