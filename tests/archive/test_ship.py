@@ -2,6 +2,7 @@
 """pinfold-ship between a real pinfoldd on a private bus and a real PostgreSQL. After each accident, the archive must have exactly the
 receipts of the node."""
 
+import contextlib
 import importlib.util
 import json
 import random
@@ -197,37 +198,36 @@ def test_the_metrics_compare_the_clocks(node, seconds):
     assert node.figures()["pinfold_ship_missing"] == 0
 
 
-# A fault of the archive, or a server that somebody has taken over: the three members of the answer to a lot.
+@contextlib.contextmanager
+def answering(archive, answer):
+    """Lets the archive give this answer to each lot: the position, the time of the server, and the number of missing receipts. An archive with a
+    fault, or a server that somebody has taken over, may answer anything."""
+    put = archive.sql("SELECT pg_get_functiondef('pinfold.put'::regproc)")
+    try:
+        archive.sql(f"{put[:put.index('LANGUAGE')]} LANGUAGE sql SECURITY DEFINER AS $$ SELECT {answer} $$")
+        yield
+    finally:
+        archive.sql(put)
+
+
 @pytest.mark.parametrize("answer", ["NULL::bigint, now(), 0", "1, NULL::timestamptz, 0", "1, now(), -1", "-1, now(), 0",
                                     "1, timestamptz 'infinity', 0", "1, timestamptz '1969-01-01', 0"])
 def test_an_answer_that_is_nonsense_is_an_error(node, answer):
-    archive = node.archive
-    put = archive.sql("SELECT pg_get_functiondef('pinfold.put'::regproc)")
-    head = put[:put.index("LANGUAGE")]
-    try:
-        archive.sql(f"{head} LANGUAGE sql SECURITY DEFINER AS $$ SELECT {answer} $$")
+    with answering(node.archive, answer):
         node.start()
         node.run_job()
         wait_until(lambda: node.has_said(TROUBLE), "the trouble")
         assert "pinfold_ship_missing" not in node.figures()
-    finally:
-        archive.sql(put)
     node.arrives(deadline=90)
     wait_until(lambda: node.figures().get("pinfold_ship_missing") == 0, "the next answer")
 
 
 def test_a_time_that_no_clock_can_have_is_a_wrong_clock(node):
-    archive = node.archive
-    put = archive.sql("SELECT pg_get_functiondef('pinfold.put'::regproc)")
-    head = put[:put.index("LANGUAGE")]
-    try:
-        archive.sql(f"{head} LANGUAGE sql SECURITY DEFINER AS $$ SELECT last, timestamptz '290000-01-01', 9223372036854775807 $$")
+    with answering(node.archive, "last, timestamptz '290000-01-01', 9223372036854775807"):
         node.start()
         node.run_job()
         wait_until(lambda: node.figures().get("pinfold_ship_missing") == 2**63, "the answer")
         assert node.figures()["pinfold_ship_clock_offset_seconds"] < -9e12 / 1000
-    finally:
-        archive.sql(put)
 
 
 def test_an_answer_to_the_commit_that_is_lost(node):
