@@ -1,29 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/escape.hpp"
 
+#include "base/hexadecimal.hpp"
+
 #include <cstdint>
 
 namespace pinfold {
 namespace {
 
-constexpr std::string_view kHex = "0123456789abcdef";
-
 bool isAlnum(char c) { return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z'); }
 
-void appendHex(std::string& out, char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    out += kHex[byte >> 4];
-    out += kHex[byte & 15];
-}
+void appendHex(std::string& out, char c) { out += hexadecimal({&c, 1}); }
 
 std::optional<char> hexByte(std::string_view two) {
-    if (two.size() < 2)
-        return std::nullopt;
-    const auto high = kHex.find(two[0]);
-    const auto low = kHex.find(two[1]);
-    if (high == std::string_view::npos || low == std::string_view::npos)
-        return std::nullopt;
-    return static_cast<char>(high * 16 + low);
+    const auto byte = fromHexadecimal(two.substr(0, 2));
+    return byte && !byte->empty() ? std::optional(byte->front()) : std::nullopt;
 }
 
 /// Returns the length of the UTF-8 sequence at the beginning of the text, and sets `codePoint` to its code point. Returns 0 if
