@@ -39,6 +39,13 @@ protected:
         node.setFile(kSlice, "memory.stat", fmt::format("anon {}\nfile 900000000\nshmem {}\n", anon, shmem));
         loop.advance(31s); // longer than profile.interval
     }
+    /// Stops the job, and then reports its end as a supervisor or a batch system does.
+    void stopAndReport() {
+        manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});
+        loop.settle();
+        end(leader);
+        manager->endJob(root, "sge.1", {{.status = {}, .signal = SIGTERM}, {}}, [](const Result<Receipt>&) {});
+    }
     /// Returns what the job's output has, or an empty text if it has nothing.
     std::string said() {
         loop.settle();
@@ -213,10 +220,7 @@ TEST_F(LimitWarnerTest, pinfolddSaysWhyItStoppedAJobWithoutASupervisor) {
 TEST_F(LimitWarnerTest, aLivingSupervisorSaysIt) {
     const auto supervisor = child();
     start({}, &supervisor);
-    manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});
-    loop.settle();
-    end(leader);
-    manager->endJob(root, "sge.1", {{.status = {}, .signal = SIGTERM}, {}}, [](const Result<Receipt>&) {});
+    stopAndReport();
     EXPECT_EQ(said(), "");
     ASSERT_EQ(observer.receipts.size(), 1U);
     EXPECT_EQ(observer.receipts[0].result, JobResult::Stopped);
@@ -245,10 +249,7 @@ TEST_F(LimitWarnerTest, aBatchSystemThatReportsTheEndSaysIt) {
     createWith(leader, {});
     loop.advance(50s);
     EXPECT_NE(said(), "") << "the warning";
-    manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});
-    loop.settle();
-    end(leader);
-    manager->endJob(root, "sge.1", {{.status = {}, .signal = SIGTERM}, {}}, [](const Result<Receipt>&) {});
+    stopAndReport();
     EXPECT_EQ(said(), "");
     ASSERT_EQ(observer.receipts.size(), 1U);
     EXPECT_FALSE(observer.receipts[0].stopSaid);
