@@ -75,9 +75,9 @@ ExitStatus plotFromArchive(const VerbContext& context, const std::string& key) {
     if (!receipts)
         return fail(receipts.error());
     const auto job = hostsOfJob(*std::move(receipts));
-    const auto& only = job.hosts.front().receipts.front();
     if (job.hosts.size() > 1 || job.hosts.front().receipts.size() > 1)
         return plotHosts(context, key, job);
+    const auto& only = job.hosts.front().receipts.front();
     const auto profile = profileOf(only);
     if (!profile)
         return fail(profile.error());
