@@ -4,6 +4,7 @@
 #include "wording/efficiency.hpp"
 #include "wording/hosts_lines.hpp"
 #include "wording/hosts_text.hpp"
+#include "wording/name_list.hpp"
 #include "wording/page_lines.hpp"
 #include "wording/wrap.hpp"
 
@@ -14,7 +15,6 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostNames = 5;
 constexpr std::uint64_t kIdleShare = 100;         // a host is idle if it used less than 1/100 of the mean CPU time
 constexpr Microseconds kLeastMeanForAdvice = 60s; // with less CPU time per host, a job may not have begun its work
 
@@ -27,15 +27,6 @@ std::string further(const std::string& value) { return line("", value); }
 
 std::string shortName(const HostOfJob& host) { return host.name.empty() ? "(not known)" : legible(host.name, kMostHostBytes); }
 
-/// Returns a text such as "node1, node2 and 7 more".
-std::string listed(const std::vector<std::string>& names, std::uint64_t count) {
-    std::string text;
-    const auto shown = std::min(names.size(), kMostNames);
-    for (std::size_t i = 0; i < shown; ++i)
-        text += (i == 0 ? "" : ", ") + names[i];
-    return text + (count > shown ? " and " + std::to_string(count - shown) + " more" : "");
-}
-
 /// Returns each host with its value of `number`, the host with the highest value first, such as "node1 (7), node2 (3) and 2
 /// more".
 std::string listedByNumber(const HostsOfJob& job, std::uint64_t HostOfJob::*number) {
@@ -47,7 +38,7 @@ std::string listedByNumber(const HostsOfJob& job, std::uint64_t HostOfJob::*numb
     std::vector<std::string> names;
     for (const auto* host : hosts)
         names.push_back(shortName(*host) + " (" + std::to_string(host->*number) + ")");
-    return listed(names, names.size());
+    return nameList(names, names.size());
 }
 
 template <class Predicate> std::vector<std::string> namesOf(const HostsOfJob& job, Predicate wanted) {
@@ -85,7 +76,7 @@ std::string hostsLines(const HostsOfJob& job) {
         names.push_back(legible(name, kMostHostBytes));
     return text +
            line("missing", "there is no receipt of " + counted(missing, "host", "hosts") +
-                               (names.empty() ? "" : ": " + listed(names, missing))) +
+                               (names.empty() ? "" : ": " + nameList(names, missing))) +
            further("the job may still run there, or the host could not send its receipt yet");
 }
 
@@ -106,7 +97,7 @@ std::string firstLines(const HostsOfJob& job, const Amounts& amounts) {
     for (const auto index : job.first.alike)
         alike.push_back(shortName(job.hosts[index]));
     if (!alike.empty())
-        text += further("or " + listed(alike, alike.size()) + ": the clocks do not tell which was first");
+        text += further("or " + nameList(alike, alike.size()) + ": the clocks do not tell which was first");
     return text;
 }
 
@@ -126,11 +117,11 @@ std::string furtherEnds(const HostsOfJob& job) {
     const auto own = namesOf(job, [](const HostOfJob& host) { return host.role == HostRole::OfItself; });
     const auto before = namesOf(job, [](const HostOfJob& host) { return host.role == HostRole::Before; });
     if (!own.empty())
-        text +=
-            line("also", counted(own.size(), "host", "hosts") + " would have ended the job as well: " + listed(own, own.size()));
+        text += line("also",
+                     counted(own.size(), "host", "hosts") + " would have ended the job as well: " + nameList(own, own.size()));
     if (!before.empty())
         text += line("before", "the job had no process left on " + counted(before.size(), "host", "hosts") + ": " +
-                                   listed(before, before.size()));
+                                   nameList(before, before.size()));
     return text;
 }
 

@@ -3,6 +3,7 @@
 #include "wording/advice.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/enforcement.hpp"
+#include "wording/name_list.hpp"
 #include "wording/page_lines.hpp"
 #include "wording/receipt_text.hpp"
 #include "wording/task_table.hpp"
@@ -24,7 +25,6 @@ using page::kWidth;
 using page::line;
 
 constexpr std::size_t kMostDevices = 3;
-constexpr std::size_t kMostNodesShown = 5;
 constexpr std::size_t kMostCommands = 5;
 constexpr std::size_t kMostAdvice = 3;
 constexpr std::size_t kMostTasks = 10;
@@ -57,11 +57,7 @@ std::string nodesLine(const JobIdentity& identity) {
     const auto count = identity.nodeCount.value_or(identity.nodes.size());
     if (count < 2)
         return "";
-    auto text = std::to_string(count);
-    const auto shown = std::min(identity.nodes.size(), kMostNodesShown);
-    for (std::size_t i = 0; i < shown; ++i)
-        text += (i == 0 ? ": " : ", ") + identity.nodes[i];
-    return line("nodes", text + (count > shown && shown > 0 ? " and " + std::to_string(count - shown) + " more" : ""));
+    return line("nodes", std::to_string(count) + (identity.nodes.empty() ? "" : ": " + nameList(identity.nodes, count)));
 }
 
 std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
