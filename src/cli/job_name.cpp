@@ -36,6 +36,18 @@ Result<std::vector<JobInfo>> liveJobs() {
     return jobs;
 }
 
+std::string keyWith(const char* scheduler, const std::string& id) { return std::string(scheduler) + "." + id; }
+
+/// Returns the keys with this id of which pinfoldd on this host has receipts.
+std::set<std::string> keysOnThisHost(const std::string& id) {
+    std::set<std::string> keys;
+    const auto client = ManagerClient::connect();
+    for (const char* scheduler : kSchedulers)
+        if (client && client->receipt(keyWith(scheduler, id)))
+            keys.insert(keyWith(scheduler, id));
+    return keys;
+}
+
 Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
     const auto jobs = liveJobs();
     if (!jobs)
@@ -47,10 +59,13 @@ Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
     if (!keys.empty() || among == Among::Live)
         return keys;
     for (const char* scheduler : kSchedulers) {
-        const auto key = std::string(scheduler) + "." + id;
+        const auto key = keyWith(scheduler, id);
         const auto receipts = findReceipts({.key = key, .limit = 1});
-        if (!receipts)
-            return receipts.error();
+        if (!receipts) {
+            // If the archive is down, the verb only names the hosts of the job. A host that knows them also knows the key.
+            keys = keysOnThisHost(id);
+            return keys.empty() ? Result<std::set<std::string>>(receipts.error()) : keys;
+        }
         if (!receipts->empty())
             keys.insert(key);
     }

@@ -6,9 +6,12 @@
 #include "bus_client/manager_client.hpp"
 #include "cli/archive_receipts.hpp"
 #include "model/hosts_of_job.hpp"
+#include "wording/name_list.hpp"
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <cstdint>
 #include <cstdio>
 
 namespace pinfold {
@@ -30,6 +33,33 @@ Error noReceipt(const std::string& key) {
     return {ErrorCode::NoSuchReceipt, fmt::format(fmt::runtime(why), printable(key, 300))};
 }
 
+/// Returns the hosts of a job whose receipt pinfoldd has on this host, as "node1, node2 and 7 more", or an empty text.
+std::string knownHosts(const std::string& key) {
+    const auto client = ManagerClient::connect();
+    const auto own = client ? client->receipt(key) : Result<Receipt>(client.error());
+    if (!own)
+        return "";
+    const auto& nodes = own->identity.nodes;
+    if (nodes.empty())
+        return own->origin.host.value_or("");
+    return nameList(nodes, std::max<std::uint64_t>(nodes.size(), own->identity.nodeCount.value_or(0)));
+}
+
+/// Gets receipts of the job with this key from the archive. If the archive is down, the error names the hosts of the job as far
+/// as this host knows them, because the user can read the receipts there.
+Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const ArchiveQuery& query) {
+    auto receipts = receiptsOfArchive(query);
+    if (receipts || (receipts.error().code != ErrorCode::Unreachable && receipts.error().code != ErrorCode::TimedOut))
+        return receipts;
+    auto error = receipts.error();
+    if (const auto hosts = knownHosts(key); !hosts.empty())
+        error.message +=
+            fmt::format("; job {} ran on {}: each of these hosts has a receipt of its own, which `pinfold why` shows "
+                        "there unless archive.ask is set",
+                        printable(key, 300), hosts);
+    return error;
+}
+
 } // namespace
 
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
@@ -37,7 +67,7 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
     if (!archive)
         return archive.error();
     if (*archive)
-        return receiptsOfArchive({.filter = filter});
+        return filter.key ? receiptsOfJob(*filter.key, {.filter = filter}) : receiptsOfArchive({.filter = filter});
     auto receipts = fromDaemon(filter);
     if (receipts || receipts.error().code != ErrorCode::Unreachable)
         return receipts;
@@ -53,7 +83,7 @@ Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithPro
     if (!archive)
         return archive.error();
     const bool wanted = profiles == WithProfiles::Yes;
-    auto receipts = *archive ? receiptsOfArchive({.filter = {.profiles = wanted}, .allHostsOf = key})
+    auto receipts = *archive ? receiptsOfJob(key, {.filter = {.profiles = wanted}, .allHostsOf = key})
                              : findReceipts({.key = key, .limit = 1, .profiles = wanted});
     if (!receipts)
         return receipts.error();

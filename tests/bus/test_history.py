@@ -111,6 +111,31 @@ def test_a_receipt_says_whose_the_job_was_and_where(world):
     assert world.manager().GetReceipt("sge.1") == receipt
 
 
+def ask_the_archive(world, *words):
+    """Runs the command line on a host whose configuration has archive.ask, and on which no service of the archive runs."""
+    (world.root / "etc/pinfold").mkdir(parents=True, exist_ok=True)
+    (world.root / "etc/pinfold/pinfold.toml").write_text('[archive]\nserver = "archive.example.org"\nask = true\n')
+    done = subprocess.run(["unshare", "--mount", "bash", "-c", 'mount --bind "$0/etc" /etc && exec "$@"', world.root, BUILD / "src/cli/pinfold", *words],
+                          env=world.environment, capture_output=True, text=True)
+    assert done.returncode == 6 and "the archive of receipts is not reachable" in done.stderr, done
+    return done.stderr
+
+
+def test_a_host_names_the_hosts_of_its_job_if_the_archive_is_down(world):
+    many = [f"node{n}" for n in range(12)]
+    run_job_with(world, "slurm.1", nodes=dbus.Array(["node1", "n\u202eode2"], signature="s"), node_count=dbus.UInt64(2))
+    run_job_with(world, "slurm.2", nodes=dbus.Array(many, signature="s"), node_count=dbus.UInt64(3000))
+    run_job_with(world, "slurm.3")
+    for verb in ("why", "show", "plot"):
+        assert "; job slurm.1 ran on node1, n\\xe2\\x80\\xaeode2: each" in ask_the_archive(world, verb, "slurm.1")
+    assert "; job slurm.1 ran on node1, " in ask_the_archive(world, "why", "1"), "the id without the batch system"
+    assert "; job slurm.1 ran on node1, " in ask_the_archive(world, "history", "--job", "slurm.1")
+    assert "ran on node0, node1, node2, node3, node4 and 2995 more: each" in ask_the_archive(world, "why", "slurm.2")
+    assert f"; job slurm.3 ran on {socket.gethostname()}: each" in ask_the_archive(world, "why", "slurm.3")
+    for words in (["why", "slurm.4"], ["history"]):
+        assert "ran on" not in ask_the_archive(world, *words)
+
+
 @pytest.mark.parametrize("entries", [{"labels": dbus.Dictionary({"a b": "x"}, signature="ss")}, {"labels": "a=b"}, {"account": dbus.UInt32(1)},
                                      {"labels": dbus.Dictionary({"a": "x\ny"}, signature="ss")}, {"nodes": "node1"}, {"run": dbus.Int32(-1)},
                                      {"labels": dbus.Dictionary({"n%d" % n: "" for n in range(17)}, signature="ss")}])
