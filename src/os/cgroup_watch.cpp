@@ -75,14 +75,14 @@ struct CgroupWatch::Impl {
         timer = unwatched.empty() ? nullptr : loop.after(kLookAgain, [this] { lookAtUnwatched(); });
     }
 
-    /// Calls the handlers of all unwatched files as if the files had changed. A call of a handler without a change is harmless,
-    /// because each handler looks at the cgroup itself.
+    /// Calls the handlers of all unwatched files as if the files had changed. It is harmless to call the handler of an unchanged
+    /// file, because each handler finds out the state of the cgroup for itself.
     void lookAtUnwatched() {
-        lookLater(); // this call comes before the loop, because an exception of a handler skips the rest of the function
+        lookLater(); // this call comes before the loop: if a handler throws, the rest of the function does not run
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))
-                continue; // the handler of another file descriptor has ended this registration
+                continue; // a handler that this loop called has ended this registration
             if (begin(id, entry))
                 unwatched.erase(id);
             (*entry.handler)();

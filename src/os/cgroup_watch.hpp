@@ -21,8 +21,8 @@ namespace pinfold {
 /// reload, systemd sends signals also for units that continue to exist.
 ///
 /// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's
-/// limit. If a file has no watch, CgroupWatch calls the file's handler each time when kLookAgain has passed, until a watch is
-/// free. CgroupWatch makes these calls even if the file has not changed.
+/// limit. If a file has no watch, CgroupWatch calls the file's handler at intervals of kLookAgain, until a watch is free.
+/// CgroupWatch makes these calls even if the file has not changed.
 class CgroupWatch {
 public:
     static constexpr Microseconds kLookAgain = 1s;
@@ -33,12 +33,12 @@ public:
     ~CgroupWatch();
 
     /// Calls `handler` after each change of the file, after the removal of the file, and sometimes without a reason. So the
-    /// handler must look at the cgroup itself. The caller must also look at the cgroup right after watch(), because CgroupWatch
-    /// does not report changes that came before watch(). Fails with Internal if the file does not exist.
+    /// handler must find out the state of the cgroup for itself. The caller must also look at the cgroup right after watch(),
+    /// because CgroupWatch does not report changes that came before watch(). Fails with Internal if the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
     /// CgroupWatch calls onExhausted when the kernel has no more watches. The argument of onExhausted says what the
-    /// administrator can do. CgroupWatch calls onExhausted again only if the kernel has granted a watch in between.
+    /// administrator can do. CgroupWatch calls onExhausted again only if the kernel has granted a watch since the last call.
     std::function<void(const std::string&)> onExhausted;
 
 private:

@@ -17,8 +17,8 @@ namespace pinfold {
 /// Closes descriptors that other users' programs made. A close(2) of another user's descriptor may flush a file to a server
 /// that hangs, or linger on a socket. DescriptorCloser switches lingering off first, but another process that has the socket
 /// open can switch lingering on again. So DescriptorCloser uses background threads to close the descriptors. DescriptorCloser
-/// limits the threads and descriptors of each user. So if the descriptors of one user hang, the descriptors of other users still
-/// close.
+/// limits the threads and descriptors of each user. So if close(2) hangs for the descriptors of one user, DescriptorCloser can
+/// still close the descriptors of other users.
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
@@ -37,8 +37,8 @@ public:
     void close(uid_t owner, UniqueFd fd);
     /// Returns true if pinfoldd should accept no more descriptors from the user. overloaded() returns true if too many
     /// descriptors of the user hang in close(). A descriptor that only waits behind descriptors of other users does not count as
-    /// hanging. overloaded() also returns true if too many descriptors of all ordinary users together wait or hang, because root
-    /// might find no free descriptor. Returns false for root.
+    /// hanging. overloaded() also returns true if too many descriptors of all ordinary users together wait or hang: otherwise,
+    /// root might find no free descriptor. Returns false for root.
     bool overloaded(uid_t owner) const;
     /// Returns how many descriptors of all users wait or hang.
     std::size_t held() const;

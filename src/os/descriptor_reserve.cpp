@@ -13,7 +13,8 @@ namespace {
 
 constexpr std::uint64_t kUsualLimit = 1024;
 
-/// pinfoldd reads the limit of descriptors each time, because other programs may change the limit (prlimit(2)).
+/// Returns how many descriptors this process may have. mostDescriptors() asks the kernel at each call, because other programs may
+/// change the limit (prlimit(2)).
 std::uint64_t mostDescriptors() {
     rlimit limit{};
     return ::getrlimit(RLIMIT_NOFILE, &limit) == 0 ? std::uint64_t{limit.rlim_cur} : kUsualLimit;

@@ -27,12 +27,12 @@ std::uint64_t partOfDescriptors(std::uint64_t part);
 /// Returns true if a new descriptor would be in the last quarter of all descriptors. The last quarter is for root.
 bool onlyRootsQuarterIsLeft();
 
-/// Returns true if `descriptor` is one of the last `reserve` descriptors that this process may have. The kernel gives the
-/// lowest free number, so the number of a new descriptor tells how many descriptors are free. If the process may have fewer
-/// than 1024 descriptors, the reserve is smaller in proportion.
+/// Returns true if the number `descriptor` is among the highest numbers that a descriptor of this process may have. `reserve`
+/// says how many of the highest numbers count. The kernel gives the lowest free number, so the number of a new descriptor tells
+/// how many descriptors are free. If the process may have fewer than 1024 descriptors, the reserve is smaller in proportion.
 bool isOfReserve(int descriptor, std::uint64_t reserve);
 
-/// Returns true if a new descriptor would be one of the last `reserve` descriptors.
+/// Returns true if isOfReserve() would return true for a new descriptor.
 bool onlyReserveIsLeft(std::uint64_t reserve);
 
 } // namespace pinfold

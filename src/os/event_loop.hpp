@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the functions of the event loop that the daemon's logic uses. Tests use another implementation of EventLoop. The loop
-// runs in one thread. A handler must never block, and must not throw.
+// Declares those functions of the event loop that the daemon's logic calls. Tests use another implementation of EventLoop. The
+// loop runs in one thread. A handler must never block, and must not throw.
 #pragma once
 
 #include "base/clock.hpp"

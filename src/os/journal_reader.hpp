@@ -33,8 +33,8 @@ struct JournalEntry {
 /// least one of the conditions on that field.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
-/// Returns matches for the entries that `journalctl -u UNIT` shows. An entry is from a process of the unit, or it is a message
-/// about the unit from systemd or from one of root's programs.
+/// Returns matches for the entries that `journalctl -u UNIT` shows. Each of these entries comes from a process of the unit, or is
+/// a message about the unit that systemd or one of root's programs wrote.
 JournalMatches matchesOfUnit(const std::string& unit);
 
 /// Reads the entries that match and that the caller may read, oldest first. A call may block, because it reads the journal's

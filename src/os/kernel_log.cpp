@@ -104,7 +104,7 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
             !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
-        // If the line does not name the cgroup of a limit, the node ran out of memory when PID 1 needed memory for itself.
+        // If the line names no cgroup whose limit was reached, the node ran out of memory when PID 1 needed memory for itself.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }

@@ -19,7 +19,7 @@ namespace pinfold {
 
 /// Describes one process that the kernel killed because memory ran out.
 struct OomReport {
-    /// The time of the kill on the clock of the kernel's log, which stands still while the node is suspended.
+    /// The time of the kill on the clock of the kernel's log. This clock stands still while the node is suspended.
     MonotonicTime time{};
     pid_t pid = 0;
     std::string name;      ///< the name of the killed process, made printable by printable()
@@ -31,7 +31,7 @@ struct OomReport {
     bool byHand = false;                ///< an administrator caused the kill by sysrq, or PID 1 lowered a limit
     std::optional<std::uint64_t> anon;  ///< the anonymous memory in limitCgroup, in bytes
     std::optional<std::uint64_t> file;  ///< the file memory in limitCgroup, in bytes
-    std::optional<std::uint64_t> shmem; ///< the shared memory in limitCgroup, a part of `file`, in bytes
+    std::optional<std::uint64_t> shmem; ///< the shared memory in limitCgroup, in bytes; `file` includes it
 };
 
 /// Makes a report from the lines of one out-of-memory kill.
@@ -44,7 +44,7 @@ public:
 
 private:
     OomReport incident_;
-    bool byInit_ = false;  ///< PID 1 is the process that asked for the memory
+    bool byInit_ = false;  ///< true if PID 1 is the process that asked for the memory
     bool unclear_ = false; ///< the lines do not show clearly which cgroups the kernel meant
     bool inStats_ = false; ///< the next line may contain one of the figures that follow the line "Memory cgroup stats for"
 };
@@ -60,8 +60,8 @@ public:
     explicit KernelLog(UniqueFd kmsg) : kmsg_(std::move(kmsg)) {}
 
     bool readable() const { return static_cast<bool>(kmsg_); }
-    /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. KernelLog reports older kills in the log
-    /// when the next line comes, or when drain() is called.
+    /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. If the kernel logged a kill before
+    /// watch(), KernelLog reports the kill when the kernel logs its next line, or when drain() is called.
     void watch(EventLoop& loop);
     /// Reads all lines that are in the kernel's log at the moment.
     void drain();

@@ -27,7 +27,7 @@ public:
     MessageQueue& operator=(const MessageQueue&) = delete;
 
     /// Adds a message. Only the loop's thread calls add(). Another thread calls `write`. `write` must own the data that it
-    /// uses. `bytes` is the approximate size of the data of `write` in memory.
+    /// uses. `bytes` is about the size in memory of the data that `write` owns.
     void add(std::size_t bytes, std::function<void()> write);
 
     /// MessageQueue calls onLost when the queue has room for a message about lost messages. The argument of onLost is the

@@ -141,8 +141,8 @@ Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem:
     return std::move(search.found);
 }
 
-/// Returns the real, effective and saved user id of a process. If one of the three ids is 0, the result has 0 for all three
-/// ids, because users can mix ids freely in their own user namespace.
+/// Returns the real, effective and saved user id of a process. If one of the three ids is 0, the result has 0 for all three ids.
+/// A process with different ids need not belong to root, because users can mix ids freely in their own user namespace.
 std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
     if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)
@@ -179,7 +179,7 @@ Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLoo
     FilesInUse inUse;
     for (const auto& name : *names) {
         const auto pid = static_cast<pid_t>(std::stol(name));
-        // The user ids are read before the files, because the process may have ended later.
+        // The user ids are read before the files, because the process may end while its files are read.
         const auto users = usersOf(table, pid);
         auto used =
             looks.into(pid, users.front(), [shared, process = root / "proc" / name] { return lookInto(shared, process); });

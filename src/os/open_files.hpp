@@ -28,12 +28,13 @@ Result<Inhabitants> listInhabitants(const std::filesystem::path& root = "/");
 
 struct FilesInUse {
     std::set<FileId> files;
-    /// Lists the users with a process that pinfold could not examine, and the reason. A process belongs to the users of all its
-    /// user ids. If one of the process's user ids is 0, the process belongs only to root.
+    /// Lists each user who has a process that pinfold could not examine, with the reason for the failure. If a process has the
+    /// ids of several users, it belongs to all these users. If one of the process's user ids is 0, the process belongs only to
+    /// root.
     std::map<uid_t, std::string> unseen;
 };
 
-/// Returns the files on the given devices (FileId::device) that processes use: open files, mapped files, and root and working
+/// Returns those files on the given devices (FileId::device) that processes use: open files, mapped files, and root and working
 /// directories. The function filesInUse() needs CAP_SYS_PTRACE. Fails with Internal if /proc does not show all processes.
 Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks,
                               const std::filesystem::path& root = "/");

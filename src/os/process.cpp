@@ -26,7 +26,7 @@ namespace {
 
 constexpr char kUninterruptible = 'D';
 constexpr char kDead = 'X';
-constexpr int kMostTracers = 8; // the chain of tracers is limited, because one tracer may trace another, even in a circle
+constexpr int kMostTracers = 8;                         // a limit is needed, because tracers may trace each other in a circle
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // the flag PF_KTHREAD (include/linux/sched.h)
 constexpr std::uint64_t kExitingFlag = 0x00000004;      // the flag PF_EXITING
 constexpr unsigned kPidfdThread = O_EXCL;               // the flag PIDFD_THREAD, since Linux 6.9
@@ -34,7 +34,7 @@ constexpr unsigned kPidfdThread = O_EXCL;               // the flag PIDFD_THREAD
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
 /// Returns the error for a failed read of /proc/PID/…. A failed read does not always mean that the process has ended: for
-/// instance, no descriptor may be free.
+/// instance, the process that reads may have no free descriptor.
 Error notRead(pid_t pid) {
     if (errno == ENOENT || errno == ESRCH)
         return gone(pid);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the data of processes, from /proc and by pidfds. A pidfd stands for one process. A pid may be given to another process,
-// so code that uses a pid checks the process before and after the use.
+// Reads the data of processes, from /proc and by pidfds. A pidfd stands for one process. After the end of a process, another
+// process may get its pid. So code that uses a pid checks before and after the use that the pid still belongs to the same
+// process.
 #pragma once
 
 #include "base/clock.hpp"
@@ -30,8 +31,8 @@ struct ProcessInfo {
     /// number.
     bool thread = false;
     char state = '?';
-    /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process is
-    /// on its way out of the kernel. `dying` is always false for a process in state D, because such a process may hang for ever.
+    /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process has
+    /// begun to exit. `dying` is always false for a process in state D, because such a process may hang for ever.
     bool dying = false;
     BootTime started{};    ///< the time at which the process started, rounded to a clock tick
     Microseconds cpu{};    ///< the user and system CPU time of the process
@@ -40,7 +41,7 @@ struct ProcessInfo {
     /// The device number of the controlling terminal, as in st_rdev, or 0 if the process has no terminal.
     std::uint32_t terminal = 0;
     /// Names the kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did
-    /// not ask for it, or if pinfold may not see it.
+    /// not ask for it, or if pinfold lacks the right to see it.
     std::optional<std::string> waitPoint;
     /// If ownNamespace is true, the process is in another user namespace than this process. ownNamespace is set only if the
     /// caller asked for the wait point.
@@ -54,9 +55,9 @@ struct ProcessInfo {
 };
 
 /// Reads processes. Several threads may use a ProcessTable at once. The functions commandOf() and readWithCommand() may block,
-/// because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold its lock for
-/// ever. So the event loop must not call commandOf() or readWithCommand(). All other functions read only data that the kernel
-/// has in memory.
+/// because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold the lock of its
+/// memory for ever. So the event loop must not call commandOf() or readWithCommand(). All other functions read only data that the
+/// kernel has in memory.
 class ProcessTable {
 public:
     /// The directory `root` contains "proc", and is "/" except in tests. For the descriptors of this process itself, pinfold
@@ -101,11 +102,11 @@ public:
     /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
     /// the result is `info.command`. commandOf() may block.
     std::string commandOf(const ProcessInfo& info) const;
-    /// Reads all facts about a process except its command line, and also the state and the wait point of a thread that cannot be
-    /// interrupted. If several threads cannot be interrupted, readStuck() prefers a thread that waits for a file server. If only
-    /// the tracer of the process has a thread that cannot be interrupted, readStuck() returns the state and the wait point of the
-    /// tracer's thread. Only a process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The
-    /// function readStuck() looks at each thread of a process, and a process may have thousands of threads.
+    /// Reads what read() reads, and in addition the state and the wait point of a thread that cannot be interrupted. If several
+    /// threads cannot be interrupted, readStuck() prefers a thread that waits for a file server. If only the tracer of the
+    /// process has a thread that cannot be interrupted, readStuck() returns the state and the wait point of the tracer's thread.
+    /// Only a process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The function readStuck()
+    /// looks at each thread of a process, and a process may have thousands of threads.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:

@@ -20,7 +20,7 @@ void KernelProcessKiller::killEach(const CgroupDir& cgroup, const std::string& p
     (void)cgroup.freeze(true);
     for (int round = 0; round < kRounds && cgroup.populated(); ++round) {
         killListed(cgroup, path);
-        (void)cgroup.kill(); // the second kill ends the processes that were forked before all processes were frozen
+        (void)cgroup.kill(); // the second kill ends processes that were forked during the freeze
         std::this_thread::sleep_for(kPause);
     }
     (void)cgroup.freeze(false);
@@ -44,8 +44,8 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // If the process of the pidfd has not ended, `pid` still belongs to this process, so `where` is the cgroup of the process's
-    // thread.
+    // If the process to which the pidfd refers has not ended, `pid` still belongs to this process, so `where` is the cgroup of
+    // one of its threads.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }
@@ -60,7 +60,7 @@ std::vector<pid_t> KernelProcessKiller::killTracers(const CgroupDir& cgroup, con
         const auto tracer = killTracer(thread, owner);
         if (!tracer || !tracers.insert(*tracer).second)
             continue;
-        // If another process traces the tracer, the tracer cannot end either.
+        // A further process may trace the tracer, and keep the tracer from ending.
         if (const auto further = processes_.threadsOf(*tracer))
             traced.insert(traced.end(), further->begin(), further->end());
     }
@@ -77,8 +77,8 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     // The check of the tracer's user ids is the same as the check in kill(2).
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
-    // If the same tracer still traces the thread, and the process of the pidfd has not ended, `*tracer` and `*pid` still mean the
-    // same process.
+    // `*tracer` and `*pid` still mean the same process if two things are true: the same tracer still traces the thread, and the
+    // process to which the pidfd refers has not ended.
     const auto now = processes_.tracerOf(thread);
     if (!now || *now != *tracer || hasEnded(pidfd->get()))
         return std::nullopt;

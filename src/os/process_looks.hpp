@@ -30,8 +30,8 @@ namespace pinfold {
 /// thread must change its own user ids with syscall(2).
 class ProcessLooks {
 public:
-    static constexpr std::size_t kMostOfOne = 4; ///< the maximum number of threads that may hang in one user's processes
-    /// The maximum number of threads that may hang in the processes of all users except root.
+    static constexpr std::size_t kMostOfOne = 4; ///< the maximum number of threads that may hang because of one user's processes
+    /// The maximum number of threads that may hang because of the processes of all users except root.
     static constexpr std::size_t kMostOfUsers = 64;
 
     /// Limits the time that ProcessLooks may spend on all processes of one user together. For root's processes there is no
@@ -49,8 +49,8 @@ public:
 
     /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. Errors:
     /// the errors of `look`; TimedOut; Internal if the kernel starts no thread; Busy if ProcessLooks did not call `look`. The
-    /// message of TimedOut names the process and the time limit. ProcessLooks does not call `look` when other looks at the
-    /// user's processes hang, or have taken all of the user's time.
+    /// message of TimedOut names the process and the time limit. ProcessLooks does not call `look` if other looks at the user's
+    /// processes hang, or have used up the time limit for the user.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });
@@ -64,7 +64,7 @@ private:
     struct LeftBehind {
         std::shared_ptr<Thread> thread;
         pid_t pid;
-        std::string who; ///< the owner of the process, as ownerOf() returns it without the name service
+        std::string who; ///< the owner of the process, in the form of ownerOf()
     };
 
     Result<void> run(pid_t pid, uid_t user, std::function<void()> look);
@@ -75,7 +75,7 @@ private:
     SubordinateIds subordinates_;
     std::shared_ptr<Thread> thread_; ///< the thread for the next look
     std::vector<LeftBehind> leftBehind_;
-    /// The time that ProcessLooks has spent on the processes of each user, by the user's text in LeftBehind::who.
+    /// Maps each user (in the form of LeftBehind::who) to the time that ProcessLooks has spent on the user's processes.
     std::map<std::string, std::chrono::steady_clock::duration> spent_;
 };
 

@@ -10,8 +10,8 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process's number may pass to another process. The number cannot pass to another
-// process many times, because a process would have to fork at exactly the right moment each time.
+// While ProcessMover puts a process back, the process's number may pass to another process. A number does not pass on many times
+// in a row, because each time a process would have to fork at exactly the right moment.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
@@ -37,7 +37,7 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
         return {gone};
     auto moved = target->attach(process.pid);
     if (!hasEnded(process.pidfd.get()))
-        return {std::move(moved)}; // the process lives, so its process id has belonged to no other process
+        return {std::move(moved)}; // the process still lives, so no other process has had its process id
     return {gone, putBack(process.pid, cgroup, owner)};
 }
 

@@ -33,8 +33,8 @@ public:
             (void)own.release();
     }
     bool opened() const { return stream_ != nullptr; }
-    /// Returns the next name. Returns nullptr at the end of the directory with errno 0, and after an error with the error in
-    /// errno.
+    /// Returns the next name. At the end of the directory, returns nullptr and sets errno to 0. After an error, returns nullptr
+    /// and sets errno to the error.
     const char* next() {
         while (true) {
             errno = 0;
@@ -172,7 +172,7 @@ Result<TreeRemoval> SharedDirectory::remove(const DirectoryEntry& entry) const {
             ++removal.entries;
             return {};
         }
-        // It is not an error that a directory with files of other users cannot be removed.
+        // A directory with files of other users stays, and this does not count as an error.
         return (errno == ENOTEMPTY || errno == EEXIST) && removal.others > 0 ? Result<void>() : failed(walk.path);
     };
     if (entry.status.directory)

@@ -21,7 +21,7 @@ struct IpcObject {
     uid_t uid = 0;
     uid_t creator = 0;
     std::uint64_t size = 0; ///< the size of the memory in bytes, the size of the queue in bytes, or the number of semaphores
-    std::uint64_t attachments = 0; ///< how many times processes have the shared memory attached now
+    std::uint64_t attachments = 0; ///< the present number of attachments of the shared memory (shmat(2))
     /// Lists the processes that created the object or used it last, as far as the kernel remembers them. For shared memory the
     /// creator is the first process in the list. A process that is not visible in this pid namespace has the number 0. For
     /// semaphores see semaphoreUsers().

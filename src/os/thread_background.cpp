@@ -180,14 +180,14 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
     const bool wakes = !lane.resting;
-    lock.unlock(); // the lock is released first, because otherwise the woken thread would have to wait for the lock
+    lock.unlock(); // unlocked before the wake-up: otherwise, the woken thread would have to wait for the lock
     if (wakes)
         lane.wake.notify_one();
     return true;
 }
 
-// Each turn of the event loop calls the function `then` of only one call of run(). So if a function `then` throws an exception,
-// the event loop still calls the functions `then` of all other calls.
+// Each turn of the event loop calls only one of the `then` functions that were passed to run(). So if a `then` function throws an
+// exception, the event loop still calls all others.
 void ThreadBackground::finishOne() {
     std::uint64_t one = 0;
     if (::read(shared_->event.get(), &one, sizeof one) != sizeof one)

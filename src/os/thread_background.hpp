@@ -23,7 +23,8 @@ public:
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
     /// Destroys the `then` functions of all earlier calls of run(), and the objects that the functions own. Call forget() before
-    /// you destroy an object that a `then` uses. The destructor of an object that a `then` owns may call run().
+    /// you destroy an object that a `then` function uses. The destructor of an object that a `then` function owns is allowed to
+    /// call run().
     void forget() { (void)std::exchange(then_, {}); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the cores, caches and NUMA nodes of the node's CPUs. The kernel describes the files in
-// Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node and
+// Reads the cores, caches and NUMA nodes of the node's CPUs. These texts of the kernel describe the files that readTopology()
+// reads: Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node and
 // Documentation/ABI/testing/sysfs-devices-system-cpu (cache).
 #pragma once
 
