@@ -57,7 +57,7 @@ Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& 
                                                " of job " + key + ", but the login is in " + printable(cgroup, 300)};
 }
 
-/// Returns the outcome of a login after an error that does not refuse the login, but shows that something is wrong with the node.
+/// Returns the outcome of a login after an error that is not a refusal of the login, but the sign of a fault on the node.
 Outcome failed(Phase phase, const Login& login, const PamOptions& options, const Error& failure, std::string toUser) {
     if (login.admitted)
         return {.toLog = who(login) + " is admitted as a member of an admitted group: " + failure.message,

@@ -23,8 +23,8 @@ struct Advice {
     std::string_view text; ///< the advice, which may contain {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
 };
 
-// If a message contains several signs, the first of these signs in kAdvice decides. In OpenSSL's messages, the word "alert" means
-// that the server complains about this program's certificate.
+// If a message contains several signs, the sign that comes first in kAdvice decides. In OpenSSL's messages, the word "alert"
+// means that the server complains about this program's certificate.
 constexpr std::array kAdvice{
     Advice{
         "alert certificate expired", ErrorCode::Denied,

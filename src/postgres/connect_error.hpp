@@ -8,7 +8,8 @@
 
 namespace pinfold {
 
-/// Checks that this program can read the files of the certificate, its key and the CA. Error: ConfigInvalid.
+/// Checks that this program can read the files of its certificate, of the certificate's private key and of the CA. Error:
+/// ConfigInvalid.
 Result<void> checkFiles(const PostgresServer& server);
 
 /// Returns the error for a failed connection, with advice if the cause is known. `message` is libpq's message with the verbosity

@@ -109,7 +109,7 @@ Result<PostgresConnection> PostgresConnection::connect(const PostgresServer& ser
     if (!addresses)
         return Error{addresses.error().code,
                      fmt::format("cannot connect to {}: {}", serverName(server), addresses.error().message)};
-    // An address that does not answer must leave enough time to try the next address.
+    // If an address does not answer, there must still be enough time to try the next address.
     for (auto left = addresses->size(); left > 1; --left)
         if (auto connection = connectTo(server, (*addresses)[addresses->size() - left], Deadline(deadline.remaining() / left)))
             return connection;

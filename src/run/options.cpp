@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kFirstLong = 256; // the number of the first long option, higher than the code of every character
+constexpr int kFirstLong = 256; // getopt_long(3) returns this number for the first long option; it is above all character codes
 
 /// Holds pinfold-run's options in the form that getopt_long(3) needs.
 class GetoptTable {
@@ -49,8 +49,8 @@ bool underOurName(const char* name) {
     return path.substr(path.rfind('/') + 1) == "pinfold-run";
 }
 
-/// Refuses options that exclude each other. Unless the role is Job, the options must not contain limits, because the job got its
-/// limits when it was created or opened.
+/// Refuses options that exclude each other. Limits are allowed only for the role Job, because in all other roles the job already
+/// exists and has its limits.
 Result<void> consistent(const RunOptions& options) {
     if (options.role == WrapperRole::Job)
         return {};

@@ -28,7 +28,7 @@ public:
     /// Returns the sequence up to which the archive has the receipts of the epoch, or 0 if the archive does not know the epoch.
     /// The errors are those of PostgresConnection::connect() and PostgresConnection::run().
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
-    /// Stores the receipts of `lot`, and returns the archive's position after the lot. The error is InvalidArgument if receipts
+    /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if receipts
     /// between the archive's position and the lot would be missing in the archive. The other errors are those of position(). Even
     /// after an error, the archive may have stored the lot.
     virtual Result<std::uint64_t> put(const Lot& lot) = 0;

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kBytesAsText = 2; ///< how many characters a byte of a profile has on its way to the archive
+constexpr std::size_t kBytesAsText = 2; ///< how many characters stand for one byte of a profile in the text for the archive
 
 } // namespace
 
@@ -20,7 +20,7 @@ Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std:
         if (receipt.epoch != epoch || !receipt.sequence || *receipt.sequence <= lot.last)
             break;
         auto text = encodeForStore(receipt);
-        // The archive refuses a lot with a larger profile. Only a history that somebody has changed has one.
+        // The archive refuses a lot with a larger profile. Only a history that somebody has changed can contain such a profile.
         auto profile = receipt.profile.size() <= Profile::kMostBytes ? receipt.profile : std::string();
         bytes += text.size() + kBytesAsText * profile.size();
         if (bytes > Lot::kMostBytes && !lot.receipts.empty())

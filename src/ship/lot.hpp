@@ -12,13 +12,13 @@ namespace pinfold {
 
 /// Holds receipts of a node that go to the archive in one transaction.
 struct Lot {
-    /// The limits of a lot. A lot with a single receipt may have more bytes.
+    /// The limits of a lot. Only a lot with a single receipt may be larger than kMostBytes.
     static constexpr std::uint32_t kMostReceipts = 500;
     static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
     std::string epoch;
-    /// The lot is about all sequences from `first` to `last`. If a receipt of these sequences is not in the lot, the node does
-    /// not have it any more. An empty lot has last = first - 1.
+    /// The lot covers all sequences from `first` to `last`. If the lot has no receipt for one of these sequences, the node no
+    /// longer has this receipt. An empty lot has last = first - 1.
     std::uint64_t first = 1;
     std::uint64_t last = 0;
     std::uint64_t newest = 0;               ///< the highest sequence that the node has
@@ -26,9 +26,9 @@ struct Lot {
     std::vector<std::string> profiles = {}; ///< Receipt::profile of each receipt
 };
 
-/// Makes a lot of the first receipts in the list. `first` is the lowest sequence that the lot may have. The lot ends before the
-/// first receipt that has another epoch, no sequence, or a sequence that is not higher than the sequence before it. The lot also
-/// ends before it would be larger than Lot::kMostBytes.
+/// Makes one Lot from the receipts at the beginning of the list. `first` is the lowest sequence that the lot may have. The lot
+/// ends before the first receipt that has another epoch, no sequence, or a sequence that is not higher than the sequence before
+/// it. The lot also ends before it would be larger than Lot::kMostBytes.
 Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first);
 
 } // namespace pinfold

@@ -44,7 +44,7 @@ void logLine(int priority, const std::string& text) { (void)::dprintf(STDERR_FIL
 void tellStatus(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
 
 /// Makes the program exit on SIGTERM and SIGINT at once, also while it waits for the archive. The program has nothing to save,
-/// because it sends each receipt again that is not committed in the archive.
+/// because after its next start it sends all receipts that are not committed in the archive.
 void exitOnSignals() {
     sigset_t signals;
     sigemptyset(&signals);
@@ -160,7 +160,7 @@ int ship(const std::filesystem::path& root) {
         return 0;
     }
     exitOnSignals();
-    std::signal(SIGPIPE, SIG_IGN); // a write to a connection that the archive has closed is an error like others
+    std::signal(SIGPIPE, SIG_IGN); // without the signal, a write to a connection that the archive has closed only fails
     Ship ship(loaded->config.archive, root);
     sd_notify(0, "READY=1");
     ship.run();

@@ -25,7 +25,7 @@ public:
 
     /// Call waiting() when receipts wait to be sent. After this call, the next lot is due within kLongest.
     void waiting(BootTime now);
-    /// Call urgent() when receipts wait that should be sent at once.
+    /// Call urgent() when some of the waiting receipts should be sent at once.
     void urgent(BootTime now);
     /// Call succeeded() when the archive has taken a lot. If `more` is true, the next lot is due at once.
     void succeeded(BootTime now, bool more);

@@ -66,8 +66,9 @@ Result<void> Shipment::locate() {
     if (!position)
         return position.error();
     located_ = true;
-    // The position is above the node's receipts if somebody has restored an older copy of the history. The next receipts of
-    // this history get sequences that the archive knows already, so they must be sent although they are below the position.
+    // If somebody has restored an older copy of the history, the archive's position may be above all sequences of the node. The
+    // next receipts of this history get sequences that the archive knows already. Shipment must send these receipts, although
+    // their sequences are below the position.
     arrived(newest->empty() ? *position : std::min(*position, newest_));
     return {};
 }
@@ -106,7 +107,7 @@ Result<void> Shipment::sendAmended() {
         if (!receipts)
             return receipts.error();
         for (const auto& receipt : *receipts) {
-            if (!receipt.sequence || *receipt.sequence > cursor_) // one of the next lots has this receipt
+            if (!receipt.sequence || *receipt.sequence > cursor_) // one of the next lots will contain it
                 continue;
             const auto lot = makeLot({receipt}, epoch_, *receipt.sequence);
             if (lot.receipts.empty())

@@ -22,7 +22,7 @@ public:
     /// If receipts of more than kMostAmended keys are amended before the next step, Shipment sends the last kResent receipts
     /// instead.
     static constexpr std::size_t kMostAmended = 1000;
-    /// The maximum number of receipts of one key that Shipment sends again when a receipt of the key was amended.
+    /// When a receipt of a key was amended, Shipment sends again at most this many receipts of the key.
     static constexpr std::uint32_t kReceiptsOfKey = 10;
 
     enum class Side { Node, Archive };
@@ -36,26 +36,26 @@ public:
         bool more = false;          ///< further receipts wait
     };
 
-    /// `epoch` is the epoch of the last run, or empty. A node without receipts does not report its epoch. Shipment calls
-    /// `onPosition` when all receipts of an epoch up to a sequence are in the archive.
+    /// `epoch` is the epoch of the last run, or empty. A node without receipts does not report its epoch. When all receipts of an
+    /// epoch up to a sequence are in the archive, Shipment calls `onPosition` with this epoch and this sequence.
     Shipment(NodeReceipts& node, Archive& archive, std::string epoch,
              std::function<void(const std::string& epoch, std::uint64_t sequence)> onPosition)
         : node_(node), archive_(archive), epoch_(std::move(epoch)), onPosition_(std::move(onPosition)) {}
 
-    /// Notes that the node has stored receipts, as in the signal ReceiptsStored.
+    /// Notes what the signal ReceiptsStored says: the node has stored receipts.
     void stored(const std::string& epoch, std::uint64_t last);
-    /// Notes that a receipt with the key was amended, as in the signal ReceiptAmended.
+    /// Notes what the signal ReceiptAmended says: a receipt with the key was amended.
     void amended(const std::string& key);
     /// Makes the next step send the last receipts again.
     void resendRecent();
-    /// Makes the next step ask both ends how far they are. While pinfoldd was stopped, somebody may have restored an older copy
-    /// of its history.
+    /// Makes the next step ask the node for its newest sequence, and the archive for its position. While pinfoldd was stopped,
+    /// somebody may have restored an older copy of its history.
     void relocate() { located_ = false; }
 
     /// Sends at most one lot of new receipts. Without new receipts, the lot is empty, and tells the archive that the node lives.
     Step step();
 
-    /// Asks the node whether a job that failed is among the receipts that are not in the archive. Returns false after an error.
+    /// Asks the node whether one of the receipts that are not in the archive is about a failed job. Returns false after an error.
     bool hasFailedJob();
     /// Returns the number of receipts that are not in the archive, as far as Shipment knows.
     std::uint64_t unsent() const { return newest_ > cursor_ ? newest_ - cursor_ : 0; }
@@ -74,16 +74,16 @@ private:
 
     NodeReceipts& node_;
     Archive& archive_;
-    std::string epoch_; ///< empty while it is not known
+    std::string epoch_; ///< empty while the epoch is not known
     std::function<void(const std::string&, std::uint64_t)> onPosition_;
-    bool located_ = false;     ///< cursor_ agrees with the archive
+    bool located_ = false;     ///< cursor_ is based on the archive's present position
     std::uint64_t cursor_ = 0; ///< all receipts of the epoch up to this sequence are in the archive
-    std::uint64_t newest_ = 0; ///< the highest sequence of the epoch that is known
+    std::uint64_t newest_ = 0; ///< the highest known sequence of the epoch
     bool recentSent_ = false;
     std::set<std::string> amended_;
     std::uint32_t limit_ = Lot::kMostReceipts; ///< the number of receipts in the next lot; smaller after a lot that failed
-    bool behind_ = false;                      ///< the archive was behind the last lot
-    Side asked_ = Side::Node;                  ///< the end that was asked last
+    bool behind_ = false;                      ///< the archive lacked receipts before the last lot
+    Side asked_ = Side::Node;                  ///< the end (node or archive) that Shipment asked last
     std::uint64_t taken_ = 0;                  ///< Step::receipts of the present step
 };
 

@@ -12,11 +12,11 @@
 
 namespace pinfold {
 
-/// Reacts to the events of pinfoldd, and sends a lot of receipts when the lot is due. Shipper does not wait: the caller waits
+/// Reacts to the events of pinfoldd, and sends each lot when it is due. Shipper does not wait: the caller waits
 /// until the time that next() returns.
 class Shipper {
 public:
-    /// The time for which Shipper collects events before it asks pinfoldd whether a failed job is among the new receipts.
+    /// The time for which Shipper collects events before it asks pinfoldd whether one of the new receipts is about a failed job.
     static constexpr Microseconds kLook = 1s;
 
     struct Parts {

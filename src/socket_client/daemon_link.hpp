@@ -52,8 +52,8 @@ public:
     /// the error Unreachable, or the error with which pinfoldd refuses the request.
     std::optional<Result<WrapperReply>> advance();
 
-    /// Waits for the outcome, for a caller that watches no other descriptors. Fails with the error in the answer, or with
-    /// Unreachable or TimedOut if a time limit is over.
+    /// Waits for the outcome, for a caller that watches no other descriptors. Fails with the error in the answer. If a time limit
+    /// is over, the error is Unreachable or TimedOut.
     Result<WrapperReply> wait(const Patience& patience = {});
 
     /// Returns the descriptor that the caller should poll before the next advance(). The descriptor is -1 if the caller should

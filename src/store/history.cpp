@@ -16,8 +16,8 @@ using sqlite::Statement;
 using sqlite::Transaction;
 
 // At most 32 schedulers have their own rows in the table `kinds`. Users choose the scheduler's name, and every query looks at
-// each row of `kinds`, so the number of these rows must have a limit. Receipts of all further schedulers share the kinds with the
-// empty scheduler name ''.
+// each row of `kinds`, so the number of these rows must have a limit. The receipts of all further schedulers share the kinds
+// whose scheduler name is empty ('').
 constexpr const char* kAddKind =
     "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
     " CASE WHEN :scheduler IN (SELECT scheduler FROM kinds)"
@@ -41,8 +41,8 @@ constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, 
 
 constexpr const char* kStored = "SELECT receipt, number FROM receipts WHERE id = :id";
 
-// A job that already has its receipt gets no row in `live`. After a restart, pinfoldd may ask for a job's row in `live` when the
-// job's receipt is already stored.
+// A job that already has its receipt gets no row in `live`. The condition is needed because pinfoldd, after a restart, may try to
+// add a row for a job whose receipt is already stored.
 constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, started, boot, receipt)"
                                  " SELECT :id, :key, :uid, :started, :boot, :receipt"
                                  " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)";

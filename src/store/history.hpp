@@ -27,8 +27,8 @@ struct ReceiptFilter {
     /// id. If the receipt with the id `before` no longer exists, list() returns no receipt.
     std::optional<std::string> before = {};
     std::uint32_t limit = 100; ///< the maximum number of receipts, 1 to 10000
-    /// Contains the result of the job, as a word of toString(JobResult). A word that toString(JobResult) does not return
-    /// matches no receipt.
+    /// Contains the result of the job, as a word of toString(JobResult). If toString(JobResult) never returns the word, no
+    /// receipt matches.
     std::optional<std::string> result = {};
     std::optional<std::string> scheduler = {}; ///< the part of the key before its first dot
     bool leftoversOnly = false;                ///< list() returns only jobs that left processes behind
@@ -52,7 +52,7 @@ struct ClockReading {
 /// Says which receipts stay although they exceed the limits, because they are not in the site's archive yet.
 struct KeepUnsent {
     std::filesystem::path sentFile; ///< the file of pinfold-ship (see SentPosition)
-    /// While more bytes of the file's pages than maxBytes are in use, the limits apply to unsent receipts, too.
+    /// While the database's pages in use have more than maxBytes bytes in total, the limits apply to unsent receipts, too.
     std::uint64_t maxBytes = 0;
 };
 
@@ -78,9 +78,9 @@ struct HistoryInfo {
     std::uint64_t rows = 0;
     /// The size of the file's pages in use, in bytes: receipts and indexes, but not the log and free pages.
     std::uint64_t bytes = 0;
-    /// The time of the earliest end of a job in all receipts. The value is unset if there are no receipts.
+    /// The earliest time at which a job with a receipt ended. The value is unset if there are no receipts.
     std::optional<RealTime> oldest = {};
-    std::optional<RealTime> newest = {}; ///< the time of the latest end of a job in all receipts; unset if there are no receipts
+    std::optional<RealTime> newest = {}; ///< the latest time at which a job with a receipt ended; unset if there are no receipts
 };
 
 /// Holds the row of a running job in the table `live`.
@@ -99,7 +99,7 @@ struct LiveTable {
     };
     std::vector<LiveRow> rows = {};         ///< the jobs of this boot and of earlier boots, in the order of their ids
     std::optional<Sign> lastVacuum = {};    ///< the time of the last vacuum() that got a clock reading
-    std::optional<RealTime> newestEnd = {}; ///< the latest end of a job in all receipts
+    std::optional<RealTime> newestEnd = {}; ///< the latest time at which a job with a receipt ended
 };
 
 /// Reports how a leader ended. The report came after the job's receipt had been written.
@@ -112,7 +112,7 @@ struct LateReport {
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};
-    std::vector<LateReport> reports = {}; ///< reports on leaders; a report may also be about one of `receipts` (see amend())
+    std::vector<LateReport> reports = {}; ///< how leaders ended; a report may belong to one of `receipts` (see amend())
 };
 
 /// Reads and writes the database. Only one thread at a time may use a History. All calls may wait for the disk, so pinfoldd's
@@ -149,18 +149,19 @@ public:
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
     /// Returns how many of the sequences in the history are above the position in `sentFile` (see SentPosition). A receipt that
-    /// was removed without having been sent counts until pinfold-ship has passed its sequence. A call reads two rows.
+    /// was removed before it was sent counts until the position reaches the receipt's sequence. A call reads two rows.
     Result<std::uint64_t> unsent(const std::filesystem::path& sentFile) const;
     /// Returns false if the connection does not see changes that other programs write after the file was opened. Only a
     /// connection with Mode::ReadOnly can miss changes.
     bool followsWriters() const;
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
-    /// system, but at most two pages for each of `maxRows`. First, vacuum() removes receipts that are too old. Then, while the
+    /// system, but at most 2 * `maxRows` pages. First, vacuum() removes receipts that are too old. Then, while the
     /// file is too large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, the
     /// receipts that are not in the archive stay, until the file is larger than KeepUnsent::maxBytes. The function vacuum() may
-    /// remove up to `maxRows` receipts more than necessary. The removal of 100 from 1,000,000 receipts takes some 10 ms if the
-    /// receipts are too old, and 250 ms if the file is too large. After an error vacuum() has removed nothing.
+    /// remove up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to
+    /// remove 100 receipts because of their age, and 250 ms to remove 100 receipts because of the file's size. After an error
+    /// vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
 
 private:

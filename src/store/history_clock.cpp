@@ -15,8 +15,8 @@ constexpr const char* kStore = "INSERT OR REPLACE INTO clock (row, boot_id, boot
 
 struct LastLook {
     RealTime real{};
-    Microseconds elapsed{}; ///< the time since the last call for which the node was certainly up
-    Microseconds agreed{};  ///< how long the clock and CLOCK_BOOTTIME had agreed at the last call
+    Microseconds elapsed{}; ///< how long the node was certainly up since the last call
+    Microseconds agreed{};  ///< for how long the clock had agreed with CLOCK_BOOTTIME at the last call
 };
 
 /// Returns the clock reading that the last call of clockIsBelieved() stored. If no reading is stored yet, the result contains the

@@ -20,7 +20,7 @@ std::string timeInName() {
     return {text.data(), ::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &utc)};
 }
 
-/// Returns a name for a damaged file that no earlier damaged file has. (pinfoldd may find two damaged files in one second.)
+/// Returns a name for a damaged file. No earlier damaged file has this name. (pinfoldd may find two damaged files in one second.)
 std::filesystem::path nameForDamaged(const std::filesystem::path& file) {
     const auto name = file.string() + ".damaged-" + timeInName();
     auto free = name;

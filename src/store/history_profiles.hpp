@@ -17,7 +17,7 @@ Result<void> addProfile(sqlite3* db, const Receipt& receipt);
 /// exist.
 Result<std::string> readProfile(const HistoryDatabase& file, const std::string& id);
 
-/// Reads Receipt::profile of receipts that have their sequences.
+/// Reads Receipt::profile of all `receipts`. The sequences of the receipts must be set.
 Result<void> readProfiles(sqlite3* db, std::vector<Receipt>& receipts);
 
 } // namespace pinfold

@@ -54,7 +54,7 @@ struct Conditions {
             sql += " AND ended >= :since";
         if (filter.until)
             sql += " AND ended < :until";
-        if (place) // sqlite can use an index for the condition on `ended` before the AND
+        if (place) // sqlite can use an index for the first of these conditions on `ended`
             sql += " AND ended <= :ended AND (ended < :ended OR number < :number)";
         if (filter.scheduler) // several schedulers may share a kind, so the kind alone is not enough
             sql += " AND receipts.key >= :first AND receipts.key < :after";
@@ -286,7 +286,7 @@ Result<std::vector<Receipt>> listInOrder(sqlite3* db, const Conditions& conditio
 }
 
 /// Lists the receipts of a file that is from an earlier version of pinfoldd and is not converted yet. Reads receipts until it has
-/// found enough receipts for the filter.
+/// found enough matches for the filter.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();

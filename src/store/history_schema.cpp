@@ -158,7 +158,7 @@ std::string immutableUri(const std::filesystem::path& file) {
 
 /// Creates the file with mode 0600. So other users can never read the history. The log of sqlite gets the same mode.
 void createPrivate(const std::filesystem::path& file) {
-    std::error_code ignored; // the error is ignored, because sqlite reports a wrong path later
+    std::error_code ignored; // the error is ignored: if the path is wrong, sqlite reports this later
     if (std::filesystem::create_directories(file.parent_path(), ignored))
         std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all, ignored);
     const UniqueFd created(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));

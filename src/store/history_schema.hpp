@@ -3,17 +3,18 @@
 //
 // A filter can contain the key, the user and times. A filter can also contain four properties that have few values: scheduler,
 // result, outcome (the number of a JobOutcome) and leftovers (1: the job left processes behind). Each existing combination of
-// scheduler, result, outcome and leftovers is a kind, and has a row in the table `kinds`. Each receipt has the number of its
-// kind. Within a kind, the indexes are ordered by `ended`. So a few index searches and a merge find the newest receipts that
-// match a filter, even if few receipts match.
+// scheduler, result, outcome and leftovers is a kind, and has a row in the table `kinds`. The row of each receipt contains the
+// number of the receipt's kind. Within a kind, the indexes are ordered by `ended`. So a few index searches and a merge find the
+// newest receipts that match a filter, even if few receipts match.
 //
-// The column `number` is the sequence of a receipt. The table `numbering` has the last sequence, because sqlite would reuse the
-// numbers of removed receipts. The table `numbering` also has the epoch, which is a random name that each new file gets.
+// The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, because without it sqlite
+// would reuse the numbers of removed receipts. The table `numbering` also stores the epoch, which is a random name that each new
+// file gets.
 //
 // The table `live` has a row for each running job. A row of `live` contains the receipt that the job gets if the node goes down.
 //
-// The table `profiles` has what each job used over time (encode(Profile)). The profiles are not in the table of receipts, because
-// most queries need no profile. A trigger removes a profile together with its receipt.
+// The table `profiles` stores how much each job used over time (encode(Profile)). The profiles are not in the table of receipts,
+// because most queries need no profile. A trigger removes a profile together with its receipt.
 #pragma once
 
 #include "store/sqlite.hpp"

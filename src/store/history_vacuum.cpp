@@ -22,8 +22,8 @@ constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
                                       " (SELECT number FROM receipts INDEXED BY by_uid"
                                       " WHERE uid = :uid AND number <= :last ORDER BY ended, number LIMIT :limit)";
 
-// The query counts receipts and not bytes. The count is exact enough, because no receipt is larger than the maximum size of a
-// receipt. To count receipts, sqlite needs only the index.
+// The query counts receipts and not bytes. The count is exact enough, because the size of a receipt is limited. To count
+// receipts, sqlite needs only the index.
 constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid WHERE number <= :last"
                                       " GROUP BY uid ORDER BY count(*) DESC, uid LIMIT 1), 0)";
 
@@ -173,8 +173,8 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
     return done;
 }
 
-// Calculates the number of unsent receipts from their sequences. To count the rows, sqlite would have to read the whole index,
-// and the caller asks for the number every few minutes.
+// Calculates the number of unsent receipts from their sequences. To count the rows, sqlite would have to read the whole index.
+// That would be too much work, because the caller asks for the number every few minutes.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile) {
     auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
     if (!first)

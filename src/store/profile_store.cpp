@@ -25,7 +25,7 @@ std::optional<ProfileRecorder> ProfileStore::load(const JobKey& key, const std::
 }
 
 void ProfileStore::remove(const JobKey& key) const {
-    (void)::unlink(fileOf(key).c_str()); // a file that stays does no harm, because load() checks the id of the job
+    (void)::unlink(fileOf(key).c_str()); // if the removal fails, the file does no harm, because load() checks the id of the job
 }
 
 } // namespace pinfold

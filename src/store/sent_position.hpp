@@ -24,12 +24,12 @@ struct SentPosition {
 /// Returns the text of the file.
 std::string encode(const SentPosition& sent);
 
-/// Reads the file, which may block on a disk. Returns nullopt if the file is not a regular file of at most 4 KiB with a
-/// position. Without a position, no receipt counts as sent.
+/// Reads the file. The read may block on a disk. Returns nullopt if the file is not a regular file, has more than 4 KiB or
+/// contains no position. Without a position, no receipt counts as sent.
 std::optional<SentPosition> readSentPosition(const std::filesystem::path& file);
 
-/// Returns the highest sequence of the epoch that is in the archive according to the file, or 0 if the file has no position of
-/// this epoch.
+/// Returns the sequence up to which, according to the file, the receipts of the epoch are in the archive. Returns 0 if the file
+/// contains no position of this epoch.
 std::uint64_t sentOf(const std::filesystem::path& file, const std::string& epoch);
 
 } // namespace pinfold
