@@ -85,7 +85,7 @@ enum class Kept {
     BirthUnknown, ///< pinfold does not know when the file, or a file inside the directory, was created
     Older,        ///< the file, or a file inside the directory, was created before the job began
     Changed,      ///< somebody changed the file after the job's end
-    InUse,        ///< a process has the file open, mapped or attached, or the creator or last user of an IPC object still lives
+    InUse,        ///< a living process has the file open, mapped or attached, or has created or last used the IPC object
     Young,        ///< the job ended less than strays.file_min_age ago
     Unseen,       ///< pinfold could not examine the whole file or tree
     Unknown,      ///< pinfold does not know all facts that it needs for the decision

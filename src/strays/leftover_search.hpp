@@ -26,11 +26,11 @@ struct LeftoverRules {
     Microseconds minAge{};            ///< the time that must pass between the job's end and the removal
     bool root = true;                 ///< this process is root
     SubordinateIds subordinates = {}; ///< the owners of subordinate ids, for ProcessLooks
-    std::vector<std::string> doubts;  ///< doubts about the rules, in one line for each doubt; doubts count as gaps
+    std::vector<std::string> doubts;  ///< unclear points of the rules, in one line for each; each counts as a gap
 };
 
-/// Holds functions that ask pinfoldd, its records and its receipts. If endedJobs() fails, pinfold lacks knowledge about the user
-/// `uid` (a gap). If usersWithLiveJobs() fails, pinfold lacks knowledge about the whole node.
+/// Holds functions that ask pinfoldd, or read its records and receipts. If endedJobs() fails, pinfold lacks knowledge about the
+/// user `uid` (a gap). If usersWithLiveJobs() fails, pinfold lacks knowledge about the whole node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
     /// Returns the user's jobs that ended at `since` or later.

@@ -15,20 +15,20 @@ namespace pinfold {
 /// Holds the section [strays] of the configuration, and the ids of the users and groups that the section names.
 struct StrayPolicy {
     StraysConfig config;
-    std::set<uid_t> users; ///< only processes of these users are strays; without meaning if config.users is empty
+    std::set<uid_t> users; ///< only processes of these users can be strays; ignored if config.users is empty
     std::set<uid_t> exemptUsers;
     std::set<gid_t> exemptGroups;
     SubordinateIds subordinates; ///< the owners of subordinate ids; a limit for a user includes the user's subordinate ids
     std::string ownCgroup;       ///< the cgroup of this program; processes in it, such as the admin's login session, are spared
-    /// Each text is about the name of a user or group that is not known. While the configuration has an unknown name, pinfold may
-    /// not kill any process, because the name may stand for any user.
+    /// Each text is about an unknown name of a user or group. While the configuration contains an unknown name, pinfold must not
+    /// kill any process, because the name could stand for any user.
     std::vector<std::string> problems;
 };
 
 StrayPolicy resolve(StraysConfig config);
 
-/// Returns true for an ordinary user. System users, the user nobody, and users of services with DynamicUser= are not ordinary
-/// users.
+/// Returns true for an ordinary user. System users, the user nobody, and the users that systemd creates for services
+/// (DynamicUser=) are not ordinary users.
 bool isOrdinaryUser(uid_t uid, const StraysConfig& config);
 
 } // namespace pinfold

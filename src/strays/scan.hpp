@@ -26,7 +26,7 @@ enum class Pidfds { Keep, Close };
 /// Keeps the first ten problems and the number of further problems, because thousands of processes may have the same problem.
 void cutShort(std::vector<std::string>& problems);
 
-/// Returns every process with a real user id for which `wanted` is true, except kernel threads, pid 1 and this process.
+/// Returns all processes for whose real user id `wanted` returns true, except kernel threads, pid 1 and this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
 /// Reads a process again. The process must have the same pid, user and start time as in the first scan. Fails with PidGone if the

@@ -21,9 +21,9 @@ namespace {
 constexpr const char* kService = "org.freedesktop.systemd1";
 constexpr const char* kPath = "/org/freedesktop/systemd1";
 constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
-// dbus-daemon allows each connection 128 unanswered calls and 512 match rules. So pinfoldd keeps fewer than 128 calls
-// unanswered. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses the 513th match
-// rule, PID 1 of systemd 252 leaves the bus for good. No program on the node can then reach PID 1 over the bus.
+// dbus-daemon allows each connection 128 unanswered calls and 512 match rules. So pinfoldd waits for the answers to fewer than
+// 128 calls at the same time. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses
+// the 513th match rule, PID 1 of systemd 252 leaves the bus for good. No program on the node can then reach PID 1 over the bus.
 constexpr std::size_t kMaxInFlight = 64;
 // The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. So freezes
 // have their own queue, and no other call waits for a freeze.

@@ -137,8 +137,8 @@ private:
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
-    // At a shutdown, PID 1 stops units in the reverse order: first the scopes, then pinfoldd, and then the slice. So pinfoldd
-    // can read the slice's counters until pinfoldd itself stops.
+    // At a shutdown, PID 1 stops units in the reverse order of their start: first the scopes, then pinfoldd, and then the slice.
+    // So pinfoldd can read the slice's counters until pinfoldd itself stops.
     properties.push_back({"Before", std::vector<std::string>{kDaemon}});
     appendLimits(properties, job.limits);
     appendDevices(properties, job.devices);
@@ -150,7 +150,7 @@ std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task,
     Properties properties;
     appendCommon(properties, describe("Batch job ", key) + (task == 0 ? "" : ", task " + std::to_string(task)));
     properties.push_back({"Slice", key.sliceName()});
-    // sliceProperties() explains why the scope is ordered after pinfoldd.
+    // A comment in sliceProperties() explains why the scope is ordered after pinfoldd.
     properties.push_back({"After", std::vector<std::string>{kDaemon}});
     properties.push_back({"PIDs", std::vector<std::uint32_t>(pids.begin(), pids.end())});
     properties.push_back({"TimeoutStopUSec", kTimeoutStop});

@@ -90,7 +90,7 @@ Advice onMemory(const Receipt& receipt) {
     if (!limit || *limit == 0)
         return std::nullopt;
     // The advice does not count page cache, because page cache fills all memory that is available. A receipt from an earlier
-    // version of pinfoldd does not have the memory need.
+    // version of pinfoldd does not contain the job's memory need.
     const auto need = usage.memoryNeed ? usage.memoryNeed : usage.memoryPeakAnon;
     if (need && share(*need, *limit) >= 0.95)
         return "The job almost reached its memory limit: ask for more memory.";

@@ -55,7 +55,7 @@ bool isSuccess(const EndEvent& event) {
     return event.kind == EndKind::BatchEnded && !event.exit.signal && event.exit.status.value_or(0) == 0;
 }
 
-/// Says how much later than on the first host the job ended on the other hosts.
+/// Says how much later the job ended on the other hosts than on the first host.
 std::string whenInWords(const HostsOfJob& job) {
     const auto& after = job.after;
     if (job.first.event->kind == EndKind::NodeLost) // the time at which the host went down is not known
@@ -65,8 +65,8 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if the batch script exited by itself on each host with HostRole::After. In this case, nobody stopped the job on
-/// these hosts.
+/// Returns true if, on each host whose role is HostRole::After, the batch script exited by itself. In this case, nobody stopped
+/// the job on these hosts.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {

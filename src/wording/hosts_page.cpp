@@ -16,7 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kIdleShare = 100;         // a host is idle if it used less than 1/100 of the mean CPU time
-constexpr Microseconds kLeastMeanForAdvice = 60s; // with less CPU time per host, a job may not have begun its work
+constexpr Microseconds kLeastMeanForAdvice = 60s; // with less CPU time per host, the job's work has perhaps not begun
 
 /// Returns a line like page::line(), but breaks a long value into several lines.
 std::string line(const std::string& name, const std::string& value) {
@@ -27,8 +27,8 @@ std::string further(const std::string& value) { return line("", value); }
 
 std::string shortName(const HostOfJob& host) { return host.name.empty() ? "(not known)" : legible(host.name, kMostHostBytes); }
 
-/// Returns each host with its value of `number`, the host with the highest value first, such as "node1 (7), node2 (3) and 2
-/// more".
+/// Returns a text such as "node1 (7), node2 (3) and 2 more": the hosts, each with its value of `number`. The host with the
+/// highest value comes first.
 std::string listedByNumber(const HostsOfJob& job, std::uint64_t HostOfJob::*number) {
     std::vector<const HostOfJob*> hosts;
     for (const auto& host : job.hosts)

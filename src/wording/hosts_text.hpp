@@ -14,12 +14,12 @@ namespace pinfold {
 /// Says why the whole job ended, and how much later the job ended on the other hosts.
 std::string causeInWords(const HostsOfJob& job, NameOfUser nameOf);
 
-/// Returns the page of `pinfold why` for a job of several hosts, which has at most about 40 lines for any number of hosts. Each
-/// line names at most five hosts. receiptPage() explains `width`.
+/// Returns the page of `pinfold why` for a job of several hosts. The page has at most about 40 lines, however many hosts there
+/// are. Each line names at most five hosts. receiptPage() explains `width`.
 std::string hostsPage(const HostsOfJob& job, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
-/// Rounds the time from the job's end on the first host to its end on another host. A time below 10 s is rounded to tenths of a
-/// second, and a longer time to seconds, because the clocks of the hosts are not more exact.
+/// Rounds the time between the job's end on the first host and its end on another host. A time below 10 s is rounded to tenths of
+/// a second, and a longer time to seconds, because the clocks of the hosts are not more exact.
 Microseconds roundedDelay(Microseconds delay);
 
 } // namespace pinfold

@@ -22,7 +22,7 @@ std::string curveName(Curve curve);
 
 /// Returns the values of a curve for `columns` equal parts of the profile's time: the mean of each part.
 std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t columns);
-/// Returns the highest value that a curve had at any moment, which may be above the mean of each part.
+/// Returns the highest value that a curve had at any moment. This value may be above the mean of each part.
 double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
@@ -31,11 +31,11 @@ std::string amountOf(Curve curve, double value, const Amounts& amounts);
 /// scaled to its highest value, so a chart of such a curve would be misleading.
 bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 
-/// Returns one line of block characters, one for each value. A full block stands for `highest`.
+/// Returns one line with a block character for each value. A full block stands for `highest`.
 std::string sparkline(const std::vector<double>& values, double highest);
 
-/// Returns one line for each curve for which isShown() is true, for the page of `pinfold why`. The text is empty for an empty
-/// profile.
+/// Returns lines for the page of `pinfold why`: one line for each curve for which isShown() is true. The text is empty for an
+/// empty profile.
 std::string profileLines(const Profile& profile, const Amounts& amounts);
 /// Returns an empty line and profileLines(), to be added to the page about a job. The text is empty if there is no profile.
 std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts);

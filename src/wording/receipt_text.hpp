@@ -38,7 +38,7 @@ std::string allocationInWords(const Allocation& allocation);
 
 /// Returns the page of `pinfold why`. The page has at most about 30 lines. If the job had several tasks, a table of the tasks is
 /// added. The page leaves out a fact that is not known, or says that it is unknown. The page wraps sentences at `width` columns.
-/// If `width` is 0, the sentence about the cause is one line, so that people can search for it, and the advice has 80 columns.
+/// If `width` is 0, the sentence about the cause is one line, so that people can search for it. The advice then has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

@@ -65,7 +65,7 @@ std::string figure(const Profile& profile, Curve curve, const ChartLimits& limit
     const auto limit = limitOf(curve, limits);
     auto top = std::max(*std::ranges::max_element(values), highest / 2);
     const bool drawn = limit && *limit > 0 && *limit <= top * 3;
-    top = (drawn ? std::max(top, *limit) : top) * 1.05; // with the factor, a line at the top of the chart is visible
+    top = (drawn ? std::max(top, *limit) : top) * 1.05; // the factor leaves room for a line at the top
     std::string text = "<figure><figcaption><b>" + html(curveName(curve)) + "</b><span class=\"top\">" +
                        html(amountOf(curve, highest, amounts) + " at most" +
                             (limit ? ", limit " + amountOf(curve, *limit, amounts) : std::string())) +

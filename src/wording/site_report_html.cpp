@@ -107,7 +107,7 @@ constexpr std::array kSections{
             .sum = false},
 };
 
-constexpr std::size_t kMostRows = 1000; // no query of the report returns more rows
+constexpr std::size_t kMostRows = 1000; // no query of the report returns more rows than kMostRows
 constexpr Amounts amounts{.local = true};
 
 /// Returns the value of a cell, or nullptr if the table has no such cell or the cell is NULL.
@@ -167,7 +167,7 @@ std::string heading(std::string name) {
     return name;
 }
 
-/// Rounds the value to a whole number from 0 to 2^63, which is less than the number that stands for "infinity".
+/// Rounds the value to a whole number from 0 to 2^63. The number that stands for "infinity" is above this range.
 std::uint64_t whole(double value) {
     return value < 0 ? 0 : value >= 0x1p63 ? std::uint64_t{1} << 63 : static_cast<std::uint64_t>(std::llround(value));
 }

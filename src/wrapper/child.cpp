@@ -62,8 +62,8 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
 
     std::array<char, 16> ownName{};
     (void)::prctl(PR_GET_NAME, ownName.data());
-    // The child inherits the name of this process. pinfoldd reads the name of the leader before the leader runs the program,
-    // because many jobs are over before pinfoldd could read the name again.
+    // This process takes the program's name for a moment, so that the child inherits it. pinfoldd reads the name of the leader
+    // before the leader runs the program, because many jobs are over before pinfoldd could read the name again.
     nameAfter(program);
     pid_ = ::fork();
     if (pid_ != 0)

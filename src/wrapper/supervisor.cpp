@@ -29,7 +29,7 @@ namespace {
 
 constexpr Microseconds kSayWaitingAfter = 30s;
 constexpr Microseconds kLastWordsMost = 5s;
-// After a signal that asks the supervisor to end, the supervisor waits for kLastWait more, because pinfoldd's answer may be on
+// After a signal that asks the supervisor to end, the supervisor waits for another kLastWait, because pinfoldd's answer may be on
 // its way.
 constexpr Microseconds kLastWait = 500ms;
 // After a signal that asks the supervisor to end, it checks every kLookAgainMs milliseconds whether processes of the job are

@@ -95,7 +95,7 @@ private:
     bool terminalStop_ = false;     ///< a terminal has stopped the whole process group
     std::optional<int> waitStatus_; ///< the leader's wait status; set when the leader has ended
     int endRequest_ = 0;            ///< the signal that asked this program to end while this program waited for pinfoldd
-    /// The time at which the wait for pinfoldd's answer ends, when no process of the job is left.
+    /// Once no process of the job is left: the time at which the wait for pinfoldd's answer ends.
     std::optional<Deadline> lastWait_;
 };
 
