@@ -9,7 +9,8 @@
 namespace pinfold {
 namespace {
 
-// The queries return each time as microseconds since 1970, and return the difference clock_off in microseconds.
+// In the results of the queries, points in time are microseconds since 1970, and the difference clock_off is in microseconds,
+// too.
 constexpr const char* kQuery =
     "SELECT node, epoch, position, newest, unsent, gaps, rejected, replaced_histories,"
     " (extract(epoch FROM seen) * 1000000)::bigint, (extract(epoch FROM complete) * 1000000)::bigint,"

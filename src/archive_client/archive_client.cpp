@@ -39,7 +39,7 @@ Error unreachable(const std::string& why) {
 
 Result<UniqueFd> connectTo(const std::string& path) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    // If the queue of the socket is full, connect(2) waits for this time.
+    // If the queue of the socket is full, connect(2) waits for at most the time `inLine`.
     const timeval inLine{.tv_sec = kSilence / 1s, .tv_usec = 0};
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};
@@ -94,7 +94,7 @@ private:
     std::size_t taken_ = 0;
 };
 
-/// Takes one line of an answer that is not the last line. After an error, the rest of the answer is not read.
+/// Handles one line of an answer, but not the last line. After an error, the rest of the answer is not read.
 using TakeLine = std::function<Result<void>(std::string_view line)>;
 
 Result<void> askOnce(const std::string& request, const std::string& socketPath, Microseconds silence, const TakeLine& take) {
@@ -146,7 +146,8 @@ Json legibleJson(const Json& value) {
     return out;
 }
 
-/// Reads a receipt. Its texts go to terminals, and a node that was taken over can put any text into its receipts.
+/// Reads a receipt. The texts of a receipt go to terminals, and an attacker who has taken over a node can put any text into the
+/// receipts of the node.
 Result<Receipt> readReceipt(std::string_view line) {
     auto receipt = decodeReceipt(line);
     // JSON writes the control characters below U+0020 with a backslash. DEL (U+007F) and the control
@@ -157,7 +158,8 @@ Result<Receipt> readReceipt(std::string_view line) {
     return decodeReceipt(legibleJson(Json::parse(encode(*receipt))).dump());
 }
 
-/// Reads Receipt::profile. A node that was taken over chooses its bytes, so only decodeProfile() says whether they are a profile.
+/// Reads Receipt::profile. An attacker who has taken over a node can send any bytes in place of a profile, so only
+/// decodeProfile() says whether the bytes are a profile.
 Result<std::string> readProfile(std::string_view line) {
     return decode<std::string>(line, "the profile of a receipt", [](const Json& json) {
         std::optional<std::string> text;

@@ -19,7 +19,7 @@ constexpr std::string_view kError = "{\"error\"";
 /// Throws an exception that names the entry. decode() catches the exception.
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-/// A text with a NUL byte would lose its end on the way to the server, and then match other receipts.
+/// If a text contained a NUL byte, the server would get only the part before this byte, and this part would match other receipts.
 void read(const std::string& name, const Json& value, std::optional<std::string>& text) {
     if (!value.is_string())
         refuse("entry '" + name + "' must be a string");

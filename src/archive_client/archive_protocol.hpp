@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes the texts at the socket of the site's archive. A client sends one request, which is one line of JSON:
-// {"filter": {"key": "slurm.4711", "limit": 10}} or {"report": {"since": 1790000000000000, "until": 1790600000000000}}. The
-// answer has one line of JSON for each receipt, or for each table of the site report, and ends with the line {"end":true} or
-// {"error":{"code":"...","message":"..."}}. Then the service closes the connection.
+// Reads and writes the requests and the answers that pass through the socket of the site's archive. A client sends one request,
+// which is one line of JSON: {"filter": {"key": "slurm.4711", "limit": 10}} or {"report": {"since": 1790000000000000, "until":
+// 1790600000000000}}. The answer has one line of JSON for each receipt, or for each table of the site report, and ends with the
+// line {"end":true} or {"error":{"code":"...","message":"..."}}. Then the service closes the connection.
 #pragma once
 
 #include "base/clock.hpp"
@@ -35,10 +35,10 @@ struct ArchiveQuery {
     /// receipt in the answer also has the member `profile`: hexadecimal digits, or null.
     ReceiptFilter filter = {};
     /// Contains a key. If `allHostsOf` is set, the answer has all receipts of the newest run of the job with this key, from all
-    /// hosts of the job. In this case, all members of `filter` except `profiles` must have their default values.
+    /// hosts of the job. If `allHostsOf` is set, all members of `filter` except `profiles` must have their default values.
     std::optional<std::string> allHostsOf = {};
-    /// If `report` is set, the answer has the tables of the site report, and no receipts. In this case, the other members must
-    /// have their default values.
+    /// If `report` is set, the answer has the tables of the site report, and no receipts. If `report` is set, the other members
+    /// must have their default values.
     std::optional<ReportPeriod> report = {};
 
     bool operator==(const ArchiveQuery&) const = default;
@@ -46,18 +46,21 @@ struct ArchiveQuery {
 
 /// Returns the request as a line of JSON, with the line break.
 std::string encode(const ArchiveQuery& query);
-/// Reads a request without the line break. The error InvalidArgument names the wrong entry.
+/// Reads a request. The caller has to remove the line break at the end of the request. The error InvalidArgument names the wrong
+/// entry.
 Result<ArchiveQuery> decodeArchiveQuery(std::string_view line);
 
 /// Returns a table of the site report as one line, with the line break.
 std::string encode(const ReportTable& table);
-/// Reads a line of encode(const ReportTable&) without the line break. Error: InvalidArgument.
+/// Reads a line of encode(const ReportTable&). The caller has to remove the line break at the end of the line. Error:
+/// InvalidArgument.
 Result<ReportTable> decodeReportTable(std::string_view line);
 
 /// Returns the last line of an answer, with the line break. An answer without an error is complete.
 std::string encodeEnd(const Result<void>& outcome);
-/// Reads a line of an answer, without its line break. Returns the outcome if the line is the last line of the answer. Returns
-/// nullopt if the line is a receipt. The error Internal says that the last line cannot be read.
+/// Reads a line of an answer. The caller has to remove the line break at the end of the line. Returns the outcome if the line is
+/// the last line of the answer. Returns nullopt if the line is a receipt. The error Internal says that the last line cannot be
+/// read.
 std::optional<Result<void>> decodeEnd(std::string_view line);
 
 } // namespace pinfold

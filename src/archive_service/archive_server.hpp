@@ -30,7 +30,7 @@ public:
     ArchiveServer(const ArchiveServer&) = delete;
     ArchiveServer& operator=(const ArchiveServer&) = delete;
 
-    /// Serves clients until there has been no connection for the time `idle`.
+    /// Serves clients. Returns when no client has been connected for the time `idle`.
     void serve(Microseconds idle);
 
 private:

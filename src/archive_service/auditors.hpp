@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Knows who may see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. A thread
-/// asks the user database again and again, because the database may be a directory service that takes long to answer.
+/// Knows who may see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. The user
+/// database may be a directory service that takes long to answer, so a separate thread asks the user database again and again.
 class Auditors {
 public:
     /// A function of the type Look returns the user ids of the members of both groups. The thread of Auditors calls the Look
@@ -27,8 +27,9 @@ public:
     Auditors(const Auditors&) = delete;
     Auditors& operator=(const Auditors&) = delete;
 
-    /// Returns whether the user may see all receipts. While the user database has not answered yet, the error is Unreachable for
-    /// all users except root: an auditor must not take their own receipts for all receipts.
+    /// Returns whether the user may see all receipts. Until the user database has answered for the first time, the error is
+    /// Unreachable for all users except root. Without the error, an auditor could mistake their own receipts for the receipts of
+    /// all users.
     Result<bool> seesAll(uid_t uid) const;
 
 private:

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// PostgreSQL takes times until the year 294276, and gmtime_r(3) takes more. No job ends after the year 9999.
+/// PostgreSQL accepts times until the year 294276, and gmtime_r(3) accepts even later times. No job ends after the year 9999.
 constexpr auto kLastTime = fromUsec<RealTime>(253'402'300'799'999'999);
 
 const char* wordOf(JobOutcome outcome) {
@@ -91,8 +91,8 @@ void addRun(Builder& builder, const RunOfJob& run) {
     builder.where("ended >= " + builder.parameter(run.since));
 }
 
-/// The first condition lets PostgreSQL leave out partitions. The second condition compares rows, and PostgreSQL leaves out no
-/// partition for it.
+/// Because of the first condition, PostgreSQL can skip partitions. The second condition compares rows, and such a condition alone
+/// lets PostgreSQL skip no partition.
 void addPlace(Builder& builder, const ReceiptPlace& after) {
     const auto ended = builder.parameter(after.ended);
     const auto node = builder.parameter(after.node);
@@ -101,12 +101,13 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
     builder.where(fmt::format("(ended, node, id) < ({}, {}, {})", ended, node, id));
 }
 
-// A node that was taken over can write the name of another host into its receipts. So a receipt gets the name from the node's
-// certificate, unless its own name is the same name in a longer or shorter form.
+// A node that was taken over can write the name of another host into its receipts. So a receipt gets the host name from the
+// node's certificate, unless the name in the receipt is a longer or shorter form of that name.
 constexpr const char* kBody = "CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
                               " ELSE body || jsonb_build_object('host', node) END";
 
-/// Adds the profile. If the node has written a member of this name into its receipt, the new member takes its place.
+/// Adds the profile. If the node itself has written a member `profile` into the receipt, the profile from the database replaces
+/// that member.
 constexpr const char* kWithProfile =
     " || jsonb_build_object('profile', (SELECT encode(profile.body, 'hex') FROM pinfold.profile"
     " WHERE profile.node = receipt.node AND profile.id = receipt.id AND profile.ended = receipt.ended))";
@@ -144,9 +145,9 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 }
 
 // The newest run is the run that started last, and not the run that ended last. A node that was lost in an earlier run may write
-// its receipt days later, with an end after all other ends. Batch systems use the numbers of jobs again, for example Grid Engine
-// after 9,999,999 jobs. So a receipt that ended more than a day before all newer receipts began belongs to an earlier job. The
-// day allows for hosts whose clocks differ.
+// its receipt days later, and the end in this receipt is then later than the ends in all other receipts. Batch systems reuse job
+// numbers, for example Grid Engine after 9,999,999 jobs. So if the end in a receipt is more than a day earlier than the starts in
+// all newer receipts, the receipt belongs to an earlier job. The limit is a whole day because the clocks of the hosts may differ.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));

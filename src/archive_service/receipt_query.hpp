@@ -46,15 +46,15 @@ struct ReceiptSelection {
     std::optional<RunOfJob> run = {}; ///< if set, the selection has only receipts of the run `run`
 };
 
-/// A page has at most `rows` receipts. A page is full when its receipts have `bytes` bytes or more, so only the last receipt can
-/// exceed the size `bytes`. A page has at least one receipt, if there is any receipt.
+/// A page has at most `rows` receipts. A page is full as soon as its receipts have `bytes` bytes or more together, so a page
+/// exceeds this size by less than one receipt. A page has at least one receipt, if there is any receipt.
 struct PageSize {
     std::uint32_t rows;
     std::size_t bytes;
 };
 
 /// Selects the receipts that follow the place `after`, or the first receipts if `after` is unset. The newest receipt comes first.
-/// The columns are `ended`, `node` and `id`, which make the place of the receipt, and `body`, which is the receipt as JSON.
+/// The columns `ended`, `node` and `id` are the ReceiptPlace of the receipt, and the column `body` is the receipt as JSON.
 SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<ReceiptPlace>& after, PageSize size);
 
 /// Returns a time as PostgreSQL reads it. A time after the year 9999 becomes the end of that year.
@@ -64,8 +64,8 @@ std::string timestamp(RealTime time);
 /// the columns `cluster`, `run`, `uid` and `since`.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo);
 
-/// Returns true if pinfoldd itself gave the job its key. If pinfoldd gives a key to a job, the pinfoldd of another node may give
-/// the same key to another job, so receipts with the key from several nodes do not belong together.
+/// Returns true if pinfoldd itself gave the job its key. If pinfoldd itself gave the key, the pinfoldd of another node may give
+/// the same key to another job. So if receipts from several nodes have such a key, the receipts do not belong together.
 bool isKeyOfOneNode(const std::string& key);
 
 } // namespace pinfold

@@ -19,7 +19,7 @@ constexpr Microseconds kTableTime = 122s;
 // A report sorts the receipts of its period. A sort in memory takes half as long as a sort on the disk.
 constexpr const char* kSettingsOfReport = "SET statement_timeout = '120s'; SET work_mem = '256MB'";
 constexpr const char* kSettingsAfterReport = "SET statement_timeout = '10s'; RESET work_mem";
-// Queries of the archive need no JIT compiler: it takes longer to compile a query for all partitions than to run it.
+// PostgreSQL's JIT compiler is off, because the compilation of a query for all partitions takes longer than the query itself.
 constexpr const char* kSettings = "SET statement_timeout = '10s'; SET jit = off;"
                                   " SET TimeZone = 'UTC'; SET DateStyle = 'ISO'";
 constexpr Microseconds kToldAgain = 60s;

@@ -24,7 +24,7 @@ struct ReceiptRequest {
     bool begun = false;                         ///< true if the first page of the answer has been read
     std::optional<ReceiptPlace> after = {};     ///< the last receipt that the answer has so far
     std::optional<ReportPeriod> report = {};    ///< see ArchiveQuery
-    std::vector<ReportQuery> queries = {};      ///< the queries of the report that are still to run, the next query last
+    std::vector<ReportQuery> queries = {};      ///< the queries of the report that have not run yet, in reverse order
 };
 
 struct ReceiptPage {

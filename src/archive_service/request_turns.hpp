@@ -36,7 +36,7 @@ public:
     /// Waits for the next request. After the work, the thread must call finished(). Returns nullopt after close().
     std::optional<Item> take();
     void finished(uid_t uid);
-    /// Ends all calls of take().
+    /// Makes all calls of take() return nullopt.
     void close();
 
 private:
@@ -48,7 +48,7 @@ private:
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::map<uid_t, User> users_; ///< the users with a request that waits or is at work
+    std::map<uid_t, User> users_; ///< the users with a request that waits, or on which a thread works
     uid_t last_ = 0;              ///< the user who had the last turn
     bool closed_ = false;
 };

@@ -38,8 +38,8 @@ std::string seconds(Microseconds time) {
     return text;
 }
 
-/// Grid Engine's file `usage` has lines such as ru_utime=12.5. Returns the value that the receipt has for the name `name`, if the
-/// receipt's value is larger than `value`. In all other cases, the result is nullopt.
+/// Grid Engine's file `usage` has lines such as ru_utime=12.5. If the receipt's value for `name` is larger than `value`, larger()
+/// returns the receipt's value. In all other cases, the result is nullopt.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)

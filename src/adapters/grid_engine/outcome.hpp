@@ -15,8 +15,8 @@
 namespace pinfold {
 
 /// Lists numbers that a shepherd can write to the file exit_status. Each number tells Grid Engine what to do with the job. Grid
-/// Engine never puts an interactive job or a slave task back into the queue. If a shepherd writes a number of GridEngineVerdict
-/// for an interactive job, qrsh fails.
+/// Engine never puts an interactive job or a slave task back into the queue. If a shepherd writes one of the numbers in
+/// GridEngineVerdict for an interactive job, qrsh fails.
 enum class GridEngineVerdict : int {
     /// The job goes back to the queue, in its old place. The queues of the host get state E with the reason for the failure.
     /// (Without state E, a node that cannot start jobs would attract all waiting jobs, one after the other.)
@@ -40,16 +40,16 @@ std::optional<ExitState> exitFromUsage(std::string_view usage);
 /// Returns new contents for Grid Engine's file "usage". If the receipt has larger times or a larger memory peak than the file
 /// "usage", the receipt's values replace the values in the file. The shepherd's figures leave out two kinds of processes:
 /// processes for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on this
-/// host, the file "usage" stays as it is. Each task of a job has its own shepherd, so with the receipt's values, each shepherd
-/// would report the use of the whole job.
+/// host, the file "usage" stays as it is. Each task has its own shepherd, and the receipt's values are for the whole job. With
+/// these values, each shepherd would report the use of the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
-/// Returns contents for Grid Engine's file "usage", for a shepherd that was killed before it wrote this file. The times in the
-/// file "usage" are CLOCK_REALTIME in seconds.
+/// If a signal killed the shepherd before the shepherd wrote Grid Engine's file "usage", pinfold writes the result of
+/// usageOfKilled() to this file. The times in the file "usage" are CLOCK_REALTIME in seconds.
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end);
 
-/// Returns the first line of the file "error", for a shepherd that was killed. Users see the first line of the file "error" in
-/// qstat, in qacct and in mails.
+/// If a signal killed the shepherd, the result of causeOfKilled() becomes the first line of the file "error". Users see the first
+/// line of the file "error" in qstat, in qacct and in mails.
 std::string causeOfKilled(int signal, const Receipt& receipt);
 
 } // namespace pinfold

@@ -84,8 +84,8 @@ Result<void> Shepherd::readJob() {
 }
 
 void Shepherd::makeCommand() {
-    // sge_execd passes no argument to a shepherd_cmd. But the real shepherd needs "-bg", because it would write to standard
-    // error without "-bg".
+    // sge_execd passes no argument to a shepherd_cmd. But the real shepherd needs "-bg": without this argument, the real shepherd
+    // would write to standard error.
     static std::string background = "-bg";
     if (command_.size() == 1)
         command_.push_back(background.data());

@@ -23,7 +23,7 @@ struct GridEngineOutput {
     std::string name; ///< the name of the file, if `path` is a directory
 };
 
-/// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine numbers sockets, and the cores of a socket, in the
+/// Names a core by Grid Engine's numbers, which begin with 0. The sockets, and the cores of a socket, have their numbers in the
 /// order of their lowest CPU.
 struct GridEngineCore {
     unsigned socket = 0;
@@ -49,8 +49,8 @@ struct GridEngineJob {
 
 /// Reads a job. `directory` is the shepherd's spool directory: <spool directory of sge_execd>/active_jobs/<job>.<task>, with a
 /// further /<id> for a slave task. If the user may have added lines to the configuration, the lowest value of each limit counts.
-/// The error is InvalidArgument if the configuration lacks the job's id or the job's owner, or has two different values for one
-/// of them.
+/// The error is InvalidArgument if the configuration lacks the job's id or the job's owner, or has two different values for the
+/// id or for the owner.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
 /// Adds facts to the identity of a job. `environment` has the variables of the spool file `environment`. The user's own qsub has

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // slurmd and slurmstepd load pinfold's plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
-// Between fork and exec, Slurm has already set up the task's process, and the process waits for its start. The plugin code runs
-// as root in slurmstepd: if the plugin fails, the launch of the task fails and Slurm requeues the job. If the plugin used a hook
-// in the child process instead, a failure of the hook would look like a failure of the user's program.
+// Between fork and exec, Slurm has already set up the task's process, and the process waits until slurmstepd lets it continue.
+// The plugin code runs as root in slurmstepd: if the plugin fails, the launch of the task fails and Slurm requeues the job. If
+// the plugin used a hook in the child process instead, a failure of the hook would look like a failure of the user's program.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -123,8 +123,9 @@ int join(spank_t spank, pid_t process) {
     return kFailed;
 }
 
-/// Hands the standard error of the batch script over to pinfoldd. pinfoldd then takes the request of join() as repeated, because
-/// the leader is the same. Without the standard error, the job lacks only pinfoldd's lines, so a failure must not end the job.
+/// Hands the standard error of the batch script over to pinfoldd. The request names the same leader as the request of join(), so
+/// pinfoldd treats it as a repetition of that request. If the request fails, only pinfoldd's lines are missing in the job's
+/// output, so a failure must not end the job.
 int handOver(spank_t spank) {
     const auto jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
     if (item<std::uint32_t>(spank, S_JOB_STEPID, 0) != SLURM_BATCH_SCRIPT)
@@ -170,8 +171,8 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     return 0;
 }
 
-/// Runs in the process of the task, as the user, right before the exec. Only now, the process has its standard error:
-/// slurm_spank_task_init_privileged() would come too early.
+/// Runs in the process of the task, as the user, right before the exec. When Slurm calls slurm_spank_task_init_privileged(), the
+/// process does not have its standard error yet. So slurm_spank_task_init() hands the standard error over.
 int slurm_spank_task_init(spank_t spank, int, char*[]) {
     (void)guarded([&] { return handOver(spank); });
     return 0;

@@ -19,10 +19,10 @@ namespace {
 // The plugin waits only a short time for the start of a job, because srun gives up a launch soon after BatchStartTimeout (10 s
 // by default).
 constexpr Patience kForStart{10s, 10s};
-// kForEnd is longer than a site's kill_grace. A process that takes longer to end than kForEnd hangs in the kernel. If a process
-// hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
+// kForEnd is longer than a site's kill_grace. If a process has not ended after this time, the process hangs in the kernel. If a
+// process hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
 constexpr Patience kForEnd{10s, 120s};
-// A job also runs without the lines that pinfoldd would write to its output. So the start of a job waits only for a short time.
+// A job can run even if pinfoldd does not write lines to the job's output. So the start of a job waits only for a short time.
 constexpr Patience kForOutput{1s, 1s};
 
 /// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a move to a cgroup with
@@ -74,8 +74,8 @@ Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
     if (!refused_ && mayRunUnconfined(joined.error(), request.key))
         return {};
     refused_ = joined.error();
-    // The process ids of the earlier tasks are still valid: the processes of the earlier tasks still wait for their start, so
-    // nobody has reaped them.
+    // The process ids of the earlier tasks are still valid: slurmstepd has not let the processes of these tasks continue yet, so
+    // nobody has reaped the processes.
     for (const auto& [number, earlier] : contained_)
         ::kill(earlier.leader, SIGKILL);
     return *refused_;

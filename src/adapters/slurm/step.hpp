@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Keeps the tasks of one slurmstepd that are in a job of pinfold.
+/// Puts tasks of one slurmstepd into jobs of pinfold, and remembers these tasks until they end.
 class Step {
 public:
     /// Puts a task into its job. The task's process has not run any code of the user yet, and waits until slurmstepd lets it
@@ -36,8 +36,8 @@ private:
     std::optional<Error> refused_;
 };
 
-/// Hands the standard error of this process over to pinfoldd, for lines about the job. This process must be the leader of the
-/// job with the key `key`.
+/// Hands the standard error of this process over to pinfoldd, so that pinfoldd can write lines about the job. This process must
+/// be the leader of the job with the key `key`.
 Result<void> handOverOutput(const std::string& key);
 
 /// Ends all processes of the job that are left on this node, and waits until they have ended. endJob() succeeds if the job does

@@ -58,8 +58,8 @@ bool slurmContains(std::string_view cgroups);
 /// process.
 bool isInBatchScope(std::string_view cgroups, std::uint32_t jobId);
 
-/// Reads an exit status in the form of wait(2). For any other number, the result is an unknown ExitState. (Slurm writes another
-/// number if it does not know how a job ended.)
+/// Reads an exit status in the form of wait(2). For a number that does not have this form, the result is an unknown ExitState.
+/// (Slurm writes such a number if it does not know how a job ended.)
 ExitState exitFromWaitStatus(std::uint32_t status);
 
 /// Reads SLURM_JOB_EXIT_CODE of an epilogue: an exit status in the form of wait(2), as a decimal number. If SLURM_JOB_EXIT_CODE

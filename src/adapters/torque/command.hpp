@@ -9,13 +9,13 @@ namespace pinfold::torque {
 
 struct Finished {
     int status = 0;      ///< the exit status, or 128 plus the number of the signal, or 127 if the program could not be started
-    std::string printed; ///< the text of the program's output that runAlone() kept, at most 64 KiB
+    std::string printed; ///< the part of the program's output that runAlone() kept, at most 64 KiB
 };
 
 enum class Printed { Output, Errors };
 
-/// Runs a program by its full path, without this program's environment, and waits for its end. `keep` says which text runAlone()
-/// keeps: the program's standard output, or its standard error.
+/// Runs another program by its full path, without the environment of this program, and waits until the other program has ended.
+/// `keep` says which text runAlone() keeps: the program's standard output, or its standard error.
 Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
 
 /// Runs pinfold(1), and keeps the messages of pinfold(1). If somebody is restarting pinfoldd, pinfold(1) waits until pinfoldd

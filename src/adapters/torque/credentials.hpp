@@ -11,8 +11,8 @@
 
 namespace pinfold::torque {
 
-/// Looks for the job's cookie in pbs_mom's own job files, and returns the user of the job. The cookie is a secret of the job: a
-/// process that knows the cookie can make pbs_mom spawn tasks in the job as the job's user anyway. identify() waits if pbs_mom
+/// Looks for the job's cookie in pbs_mom's own job files, and returns the user of the job. The cookie is a secret of the job: if
+/// a process knows the cookie, it can already make pbs_mom spawn tasks in the job as the job's user. identify() waits if pbs_mom
 /// has not written the job's file yet. Error: Denied.
 Result<Identity> identify(std::string_view cookie);
 

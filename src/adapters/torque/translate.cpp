@@ -21,7 +21,7 @@ constexpr std::uint64_t kWordBytes = 4;
 // kOverLimit has the values of JOB_EXEC_OVERLIMIT_* for memory, walltime and cput.
 constexpr std::string_view kOverLimit[] = {"-10", "-11", "-12"};
 constexpr std::uint64_t kMaxProcessors = 1U << 20U;
-constexpr std::uint64_t kMaxSlots = 8192; // the maximum number of slots that OpenJob takes
+constexpr std::uint64_t kMaxSlots = 8192; // the maximum number of slots that OpenJob accepts
 
 /// Lists the positions of the arguments of prologue and epilogue (see "Prologue and Epilogue Scripts" in Torque's manual).
 enum Argument {
@@ -125,7 +125,8 @@ std::optional<std::uint32_t> numericId(std::optional<std::string_view> text) {
     return number && *number < UINT32_MAX ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
 }
 
-/// Returns the options of `pinfold open` for the facts that pbs_mom tells a prologue about the job.
+/// pbs_mom passes facts about the job to a prologue. identityOptions() returns the options with which `pinfold open` gets these
+/// facts.
 Words identityOptions(const Words& argv, std::string_view nodeFile) {
     Words words;
     for (const auto& [option, argument] :

@@ -37,7 +37,7 @@ Result<std::string> jobKey(std::string_view jobId);
 struct Processors {
     std::uint64_t here = 1;  ///< the number of the job's processors on this host
     std::uint64_t whole = 1; ///< the number of the job's processors on all hosts
-    bool sure = false;       ///< true if the number `here` is exact, false if it is only an estimate for the job's weight
+    bool sure = false; ///< true if `here` is exact; false if `here` is an estimate, which suffices only for the job's weight
 };
 
 /// Counts the processors of a job. `nodeFile` is the text of the file $PBS_NODEFILE. On sister hosts, which do not have the
@@ -54,8 +54,8 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
 /// Returns the arguments with which epilogue and epilogue.parallel call pinfold to end the job. Error: InvalidArgument.
 Result<Words> endArguments(const Words& argv, const Environment& environment);
 
-/// Describes the task that the process of the job starter becomes. With the role Batch, the process becomes the batch script, or
-/// a further task if the job already has a batch script.
+/// Describes the task that the process of the job starter becomes. If the role is Batch and the job has no batch script yet, the
+/// process becomes the batch script. If the job already has a batch script, the process becomes a further task.
 struct Task {
     std::string key;
     WrapperRole role = WrapperRole::Task;
