@@ -6,7 +6,7 @@
 
 namespace pinfold {
 
-/// Acts like std::optional, but an unset value takes only the room of a pointer. Boxed is for large members that are unset in
+/// Acts like std::optional, but an unset value needs no more memory than a pointer. Boxed is for large members that are unset in
 /// most objects, such as figures that a job has only at its end.
 template <class T> class Boxed {
 public:

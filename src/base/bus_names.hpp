@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // base/bus_names.hpp has the names of pinfoldd on the system bus. The names never change, because sites' programs use them. The
-// files dbus/*.xml have the methods, and base/error_code.hpp has the names of the errors.
+// files dbus/*.xml describe the methods, and base/error_code.hpp lists the names of the errors.
 #pragma once
 
 namespace pinfold {

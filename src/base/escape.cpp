@@ -48,7 +48,7 @@ bool changesTheTerminal(std::uint32_t c) {
 std::string forTerminal(std::string_view bytes, std::size_t maxBytes, bool backslashes) {
     constexpr std::string_view cut = "…";
     std::string out;
-    std::size_t lastFitting = 0; // the largest length of `out` so far that leaves room for the mark "…"
+    std::size_t lastFitting = 0; // the last length at which `out` and the mark "…" together still fitted
     while (!bytes.empty()) {
         std::uint32_t codePoint = 0;
         const auto length = utf8Sequence(bytes, codePoint);
@@ -109,8 +109,8 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
             i += 3;
         }
     }
-    // A name that does not come from escapeUnitName() may escape too many or too few characters, and unescapeUnitName() refuses
-    // the name.
+    // If a name does not come from escapeUnitName(), the name may have too many or too few escaped characters. unescapeUnitName()
+    // refuses such a name.
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 

@@ -46,7 +46,7 @@ struct Decimal {
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// Reads a decimal number with an optional fraction at the beginning of the text, and removes the number from the text.
+/// Reads the decimal number at the beginning of the text, and removes the number from the text. The number may have a fraction.
 std::optional<Decimal> takeNumber(std::string_view& text) {
     Decimal number;
     const char* const end = text.data() + text.size();

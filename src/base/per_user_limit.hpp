@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Limits a number of things (for example, calls) for each user, and for all users together.
+/// Limits how many things (for example, calls) one user has at a time, and how many things all users have together.
 class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}

@@ -15,7 +15,7 @@ namespace pinfold {
 // If an entry of the options is wrong, all functions of bus/codec.hpp return the error InvalidArgument with the name of the
 // entry.
 
-/// Reads the options of CreateJob for supervisor, output, owner, limits and allocation into the request.
+/// Reads the following options of CreateJob, and stores them in the request: supervisor, output, owner, limits and allocation.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeOpenOptions(const Dict& options, CreateRequest& request);
 Result<void> decodeTaskOptions(const Dict& options, TaskRequest& request);

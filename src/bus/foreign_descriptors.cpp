@@ -17,7 +17,7 @@ namespace pinfold {
 namespace {
 
 struct Received {
-    std::uint32_t number; ///< the number that the stand-in, an eventfd, holds
+    std::uint32_t number; ///< the counter value of the eventfd that is the stand-in
     UniqueFd original;
 };
 
@@ -28,7 +28,7 @@ std::uint32_t lastNumber = 0;
 
 /// Returns the file descriptor of a new stand-in, or -1 if the process has no free file descriptor.
 int makeStandIn() {
-    // An eventfd with the value 0 cannot be read, so no stand-in gets the number 0.
+    // An eventfd with the counter value 0 cannot be read, so no stand-in gets this value.
     lastNumber += lastNumber == UINT32_MAX ? 2 : 1;
     return ::eventfd(lastNumber, EFD_CLOEXEC | EFD_NONBLOCK);
 }
@@ -49,9 +49,10 @@ bool exchange(std::span<int> descriptors) {
 }
 
 /// Replaces the descriptors of a message by stand-ins. libsystemd drops a message that has fewer descriptors than it announces,
-/// but does not close the descriptors of such a message. libsystemd even leaves the bus if the kernel has cut a message's
-/// descriptors short (MSG_CTRUNC). So exchangeAll() closes the remaining descriptors of an incomplete message, and clears the
-/// flag MSG_CTRUNC. (exchangeAll() is noexcept, because C++ exceptions must not pass through the C code of libsystemd.)
+/// but does not close the descriptors of such a message. libsystemd even disconnects from the bus if the kernel has not passed on
+/// all descriptors of a message (MSG_CTRUNC). So exchangeAll() closes the remaining descriptors of an incomplete message, and
+/// clears the flag MSG_CTRUNC. (exchangeAll() is noexcept, because C++ exceptions must not pass through the C code of
+/// libsystemd.)
 void exchangeAll(msghdr& message) noexcept {
     bool complete = (message.msg_flags & MSG_CTRUNC) == 0;
     std::vector<int> given;
@@ -77,7 +78,8 @@ ForeignDescriptors::ForeignDescriptors(int busSocket, DescriptorCloser& closer) 
 ForeignDescriptors::~ForeignDescriptors() {
     watchedSocket = -1;
     for (auto& [number, original] : received)
-        (void)original.release(); // close(2) could linger here; the end of the process closes the descriptor without lingering
+        (void)original.release(); // close(2) could linger on a socket here; when the process ends, the kernel closes the
+                                  // descriptor without lingering
 }
 
 std::shared_ptr<void> ForeignDescriptors::takeOver(uid_t owner) {

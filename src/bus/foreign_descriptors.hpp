@@ -34,7 +34,7 @@ public:
     ForeignFd behind(const ForeignFd& standIn);
 
 private:
-    using Originals = std::map<std::uint32_t, ForeignFd>; ///< the original descriptors, by the number in their stand-in
+    using Originals = std::map<std::uint32_t, ForeignFd>; ///< the original descriptors, by the counter value of their stand-in
 
     DescriptorCloser& closer_;
     std::shared_ptr<Originals> originals_ = std::make_shared<Originals>();

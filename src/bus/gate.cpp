@@ -14,7 +14,8 @@ namespace {
 
 constexpr const char* kListAll = "GetManagedObjects";
 constexpr Microseconds kUsecPerObject = 200us;
-constexpr std::size_t kMostBytesOfObjects = 16 << 20; // dbus-daemon disconnects a connection that sends more than 32 MiB
+// dbus-daemon disconnects a connection that sends more than 32 MiB in one message.
+constexpr std::size_t kMostBytesOfObjects = 16 << 20;
 // Until the bus has told pinfoldd the user of a sender, pinfoldd counts the sender's calls as calls of the user kNewcomers. All
 // unknown senders together have one limit on their calls.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);

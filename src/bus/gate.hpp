@@ -16,9 +16,9 @@
 
 namespace pinfold {
 
-/// Looks at every call before sdbus-c++ reads the call. pinfoldd spends most of the time for a call on reading the message.
-/// Without the gate, a user who sends calls faster than pinfoldd can read them would delay all other users. At almost no cost,
-/// the gate refuses users who call too often, and calls that are not requests to pinfoldd.
+/// Looks at every call before sdbus-c++ reads the call. When pinfoldd handles a call, it spends most of the time on reading the
+/// message. Without the gate, a user who sends calls faster than pinfoldd can read them would delay all other users. At almost no
+/// cost, the gate refuses users who call too often, and calls that are not requests to pinfoldd.
 class Gate {
 public:
     /// `jobCount` returns the number of jobs. The gate uses the number of jobs as the price of a call that lists all objects.

@@ -66,8 +66,8 @@ int append(sd_bus_message* reply, bool value, sdbus::IProxy&) {
     return sd_bus_message_append_basic(reply, SD_BUS_TYPE_BOOLEAN, &number);
 }
 
-/// Appends a list or a dictionary. sdbus-c++ cannot write into a message of libsystemd, so it writes into a call that is never
-/// sent.
+/// Appends a list or a dictionary. sdbus-c++ cannot write into a message of libsystemd. So sdbus-c++ writes into a call that is
+/// never sent, and libsystemd copies the value from there.
 template <class T> int append(sd_bus_message* reply, const T& value, sdbus::IProxy& proxy) {
     auto unsent = dbus::makeCall(proxy, kJobInterface, "Unsent");
     unsent << value;
@@ -85,7 +85,7 @@ template <class F> int guarded(F&& f) noexcept {
     }
 }
 
-/// Appends a property of the job that JobObjects has found to a reply.
+/// Appends a property to the reply. JobObjects has already found the job with this property.
 template <auto property>
 int get(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply, void* object, sd_bus_error*) {
     const auto& found = *static_cast<const FoundJob*>(object);

@@ -37,7 +37,7 @@ public:
         ForeignDescriptors& foreign;
         std::function<void(Reply<void>)> reload;
         std::function<void(const std::string&)> logError;
-        /// ManagerObject calls onChange when the number of jobs changes, or when the node begins or stops to take jobs.
+        /// ManagerObject calls onChange when the number of jobs changes, or when the node begins or ceases to take jobs.
         std::function<void()> onChange;
     };
     explicit ManagerObject(Parts parts);

@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Holds a part of a list that is small enough for one message. dbus-daemon disconnects a sender of more than 32 MiB, and each
-/// value costs the event loop some microseconds.
+/// Holds a part of a list that is small enough for one message. dbus-daemon disconnects a connection that sends more than 32 MiB
+/// in one message, and for each value, the event loop needs some microseconds.
 class Page {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;

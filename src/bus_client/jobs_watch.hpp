@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Waits for the ends of many jobs at once, on its own connection to the bus.
+/// Waits for the ends of many jobs at once. Each JobsWatch has a connection of its own to the bus.
 class JobsWatch {
 public:
     /// Connects to the system bus. Error: Unreachable.

@@ -73,8 +73,9 @@ template <class F> std::vector<Dict> patiently(F&& ask) {
     }
 }
 
-/// Reads a list that pinfoldd sends in several pages. For each page, allPages() calls `ask` with all entries that have come so
-/// far. Each page costs a share of pinfoldd's time, and a user who has used up their share must wait before the next page.
+/// Reads a list that pinfoldd sends in several pages. allPages() calls `ask` for each page, and passes to `ask` all entries that
+/// it has read so far. pinfoldd limits the CPU time that it spends on each user. If the user has no time left, allPages() waits
+/// before it asks for the next page.
 template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
     std::vector<T> all;
     bool more = true;
@@ -218,7 +219,7 @@ Result<Holding> ManagerClient::holding(const JobInfo& job) const {
         const auto object = dbus::makeProxy(*impl_->connection, kBusName, sdbus::ObjectPath(job.object));
         const auto gone = job.state == ShownState::Creating ? ErrorCode::Busy : ErrorCode::NoSuchJob;
         const auto properties = askJob([&] { return allProperties(*object, kJobInterface); }, {gone, beginsOrEnds(job.key)});
-        // An older pinfoldd lacks some of the properties. A property that is not there leaves the variable as it is.
+        // An older pinfoldd lacks some of the properties. If a property is missing, its variable keeps the default value.
         Dict limits;
         Dict allocation;
         std::vector<std::string> notEnforced;

@@ -38,12 +38,12 @@ struct JobOpening {
     JobIdentity identity = {};
 };
 
-/// Says what a live job holds on the node.
+/// Describes the limits, the allocation and the slots of a live job.
 struct Holding {
     ResourceLimits limits;
     std::vector<std::string> limitsNotEnforced; ///< the names of the limits that the kernel does not enforce
     Allocation allocation;
-    std::optional<std::uint64_t> slots; ///< unset if the batch system did not tell a number of slots
+    std::optional<std::uint64_t> slots; ///< unset if the batch system did not say how many slots the job has
 };
 
 /// Calls methods of pinfoldd. Every call can return TimedOut, Denied, and all errors of org.pinfold1.Error.*. If the client
@@ -59,7 +59,8 @@ public:
     Result<std::string> version() const;
     /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
     Result<std::optional<Drain>> draining() const;
-    /// Says what the node has, and what the live jobs hold. With an older pinfoldd, all members of the answer are unset.
+    /// Says which resources the node has, and which of them the live jobs hold. With an older pinfoldd, all members of the answer
+    /// are unset.
     Result<NodeResources> resources() const;
     /// Drains the node. If the reason is empty and the node is already drained, drain() does not change the reason of the
     /// drain.
@@ -73,15 +74,16 @@ public:
     /// The argument `timeout` is the time limit for each page of the list.
     Result<std::vector<JobInfo>> listJobs(Microseconds timeout = 30s) const;
     Result<JobInfo> job(const std::string& key) const;
-    /// Finds the job that a process belongs to. Returns the key of the job, and the number of the task with the process.
+    /// Finds the job that a process belongs to. Returns the key of the job, and the number of the task that the process belongs
+    /// to.
     Result<std::pair<std::string, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<ResourceLimits> limits(const std::string& key) const;
     /// Returns the names of the job's limits that the kernel does not enforce.
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
-    /// Says what a live job holds on the node. The function makes only one call on the bus, because there may be many jobs. The
-    /// error is NoSuchJob if the job has ended since listJobs(). The error may be Busy if pinfoldd was still creating the job at
-    /// the time of listJobs().
+    /// Returns the limits, the allocation and the slots of a live job. The function makes only one call on the bus, because there
+    /// may be many jobs. The error is NoSuchJob if the job has ended since listJobs(). The error may be Busy if pinfoldd was
+    /// still creating the job at the time of listJobs().
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;

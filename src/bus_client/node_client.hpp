@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Asks other services on the system bus about this node, for `pinfold doctor`. A call of NodeClient has a time limit of two
-// seconds. A call does not start a service, except for systemd's own units.
+// seconds. A call may start a unit of systemd itself, but no other service.
 #pragma once
 
 #include "base/clock.hpp"

@@ -37,7 +37,7 @@ std::optional<OomVerdict> oomFrom(const Dict& dict);
 
 /// Makes a dictionary without Receipt::profile.
 Dict toDict(const Receipt& receipt);
-/// Makes a dictionary with Receipt::profile, unless it is empty.
+/// Makes a dictionary that also has an entry for Receipt::profile, unless the profile is empty.
 Dict toDictWithProfile(const Receipt& receipt);
 Receipt receiptFrom(const Dict& dict);
 
