@@ -12,8 +12,8 @@ namespace pinfold {
 
 /// Returns true if the configuration has archive.ask = true. If the configuration cannot be read, and this host has the socket of
 /// the archive, the error is ConfigInvalid. Without an error, pinfold would show only the receipts of this host, and a user could
-/// take them for the receipts of all hosts. If the configuration cannot be read, and this host does not have the socket, the
-/// result is false.
+/// believe that they are the receipts of all hosts. If the configuration cannot be read, and this host does not have the socket,
+/// the result is false.
 Result<bool> asksArchive();
 
 /// Gets receipts from the archive. Prints a message to standard error if the answer has receipts that this version of pinfold

@@ -29,7 +29,7 @@ struct ArchiveNode {
     std::uint64_t rejected = 0;       ///< the number of receipts that the archive stores only as a text
     std::uint64_t replacedHistories = 0;
     std::optional<RealTime> restored =
-        {};                    ///< when an older copy of the history took its place, so that sequences were used twice
+        {}; ///< when an older copy of the node's history replaced the history, so that the node used sequences twice
     std::int64_t clockOff = 0; ///< the node's clock minus the server's clock, in microseconds
 };
 

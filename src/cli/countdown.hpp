@@ -19,7 +19,7 @@ public:
     Microseconds left() const { return end_ ? timeBetween(MonotonicClock::now(), *end_) : kForever; }
 
 private:
-    // The longest time limit, a century, is small enough to be added to any present time.
+    // The longest time limit is a century. The sum of any present time and a century does not overflow.
     static constexpr Microseconds kMost = 100 * 365 * 24h;
     std::optional<MonotonicTime> end_;
 };

@@ -39,7 +39,7 @@ template <class T> std::optional<T> orNone(Result<T> result) { return result ? s
 void askUnits(const NodeClient& client, Host& host) {
     for (const char* unit : kUnits) {
         auto properties = client.unit(unit);
-        if (!properties) { // if systemd hangs, lookAtHost() does not ask for further units
+        if (!properties) { // if systemd hangs, lookAtHost() does not ask systemd about further units
             host.systemd.reset();
             return;
         }

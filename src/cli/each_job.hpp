@@ -19,7 +19,7 @@ namespace pinfold {
 
 struct JobsStyle {
     bool several = false;   ///< the command line has several jobs, so each error message names its job
-    bool pages = false;     ///< each job prints a page of text, with an empty line between two pages
+    bool pages = false;     ///< the verb prints a page of text for each job, and an empty line between two pages
     bool orProcess = false; ///< a number that is not the id of a live job is a process id, and stays as it is
 };
 

@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns true if the error says nothing about the job, because pinfoldd has not answered the question.
+/// Returns true if pinfoldd has not answered the question, so that the error says nothing about the job.
 bool hasNoAnswer(const Error& error) {
     return error.code == ErrorCode::Unreachable || error.code == ErrorCode::TimedOut || error.code == ErrorCode::Busy;
 }
@@ -46,7 +46,7 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
 Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs) {
     std::vector<JobDetail> details;
     for (const auto& job : jobs) {
-        // PID 1 may take a long time to create a job, so nobody waits for that here.
+        // PID 1 may take a long time to create a job, so askDetails() does not wait until the job is created.
         auto detail = job.state == ShownState::Creating ? JobDetail{.job = job} : askWithoutProcesses(client, job);
         if (detail)
             details.push_back(std::move(*detail));

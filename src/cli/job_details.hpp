@@ -11,7 +11,7 @@ namespace pinfold {
 /// Returns true if pinfoldd runs on this host and a live job has the key.
 bool isLiveHere(const std::string& key);
 
-/// Asks pinfoldd for all data of a live job that the caller may see. The errors are those of ManagerClient.
+/// Asks pinfoldd for all data that the caller may see about a live job. The errors are those of ManagerClient.
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
 /// Asks for the data of the jobs, except for their lists of processes. If pinfoldd is still creating a job, or if the caller may

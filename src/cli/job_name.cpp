@@ -38,7 +38,7 @@ Result<std::vector<JobInfo>> liveJobs() {
 
 std::string keyWith(const char* scheduler, const std::string& id) { return std::string(scheduler) + "." + id; }
 
-/// Returns the keys with this id of which pinfoldd on this host has receipts.
+/// Returns those keys with this id for which pinfoldd on this host has a receipt.
 std::set<std::string> keysOnThisHost(const std::string& id) {
     std::set<std::string> keys;
     const auto client = ManagerClient::connect();
@@ -62,7 +62,8 @@ Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
         const auto key = keyWith(scheduler, id);
         const auto receipts = findReceipts({.key = key, .limit = 1});
         if (!receipts) {
-            // If the archive is down, the verb only names the hosts of the job. A host that knows them also knows the key.
+            // If the archive is down, the verb only names the hosts of the job. pinfoldd on this host knows the hosts from a
+            // receipt, and this receipt also has the key.
             keys = keysOnThisHost(id);
             return keys.empty() ? Result<std::set<std::string>>(receipts.error()) : keys;
         }

@@ -29,7 +29,7 @@ struct DaemonMessage {
 /// are not in the result. The result is nullopt if the caller may not read the journal.
 std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon();
 
-/// Returns the last lines of a unit's journal that the caller may read.
+/// Returns the last lines from the journal of a unit, without lines that the caller may not read.
 std::string lastJournalLines(const std::string& unit, const Terminal& terminal);
 
 } // namespace pinfold

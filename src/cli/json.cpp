@@ -159,7 +159,7 @@ Json leftoverFile(const LeftoverFile& leftover) {
             {"error", orNull(leftover.error)}};
 }
 
-/// A node that was taken over can send any figures to the archive, also larger ones than std::llround() has room for.
+/// An attacker who has taken over a node can send any figures to the archive, also figures that are too large for std::llround().
 long long rounded(double value) { return std::llround(std::min(value, 9e18)); }
 
 Json curves(const Profile& profile) {

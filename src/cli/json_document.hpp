@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Returns the object with the schema number as its first key.
+/// Adds the schema number to the object, as the first key, and returns the object.
 Json withSchema(Json body);
 
 /// Returns the text of a document with the members of `body`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes texts about limits that people read.
+// Makes texts that tell people about limits.
 #pragma once
 
 #include "cli/table.hpp"

@@ -12,7 +12,7 @@
 namespace {
 
 /// Returns the exit status. If pinfold could not write its whole output, for example to a full disk, the exit status is a
-/// failure. With the exit status 0, the user could believe that the output is complete.
+/// failure. If the exit status were 0, the user could believe that the output is complete.
 int endWith(int status) {
     if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0)
         return status;

@@ -33,7 +33,8 @@ Error noReceipt(const std::string& key) {
     return {ErrorCode::NoSuchReceipt, fmt::format(fmt::runtime(why), printable(key, 300))};
 }
 
-/// Returns the hosts of a job whose receipt pinfoldd has on this host, as "node1, node2 and 7 more", or an empty text.
+/// Returns the hosts of a job as "node1, node2 and 7 more". If pinfoldd on this host has no receipt of the job, the result is an
+/// empty text.
 std::string knownHosts(const std::string& key) {
     const auto client = ManagerClient::connect();
     const auto own = client ? client->receipt(key) : Result<Receipt>(client.error());
@@ -46,7 +47,7 @@ std::string knownHosts(const std::string& key) {
 }
 
 /// Gets receipts of the job with this key from the archive. If the archive is down, the error names the hosts of the job as far
-/// as this host knows them, because the user can read the receipts there.
+/// as this host knows them, because the user can read the receipts on those hosts.
 Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const ArchiveQuery& query) {
     auto receipts = receiptsOfArchive(query);
     if (receipts || (receipts.error().code != ErrorCode::Unreachable && receipts.error().code != ErrorCode::TimedOut))

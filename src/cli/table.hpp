@@ -13,7 +13,7 @@ namespace pinfold {
 struct Column {
     std::string name;      ///< the name of the column, which is also its JSON key
     bool number = false;   ///< the column contains numbers, and is right-aligned
-    std::size_t least = 0; ///< the smallest width to which a narrow terminal may cut the column; 0 if nothing may cut the column
+    std::size_t least = 0; ///< how narrow the column may become on a narrow terminal; 0 if the column must not be cut
     /// If a table is too wide, formatTable() leaves out columns, in the order of their values of `leaves`: the highest value
     /// first. A column in which `leaves` is 0 always stays in the table.
     unsigned leaves = 0;

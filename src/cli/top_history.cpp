@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd looks at a job less and less often while the job gets older, and at last once in 30 s (the default of
+// pinfoldd looks at a job less and less often while the job gets older, and in the end only every 30 s (the default of
 // profile.interval). TopHistories also asks less and less often: it waits as long as the job has lived so far, but at least
 // kLeastWait and at most kMostWait.
 constexpr Microseconds kLeastWait = 5s;

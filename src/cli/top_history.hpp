@@ -57,7 +57,7 @@ private:
 
     Ask ask_;
     std::unordered_map<std::string, Known> known_; ///< what TopHistories knows about each job, by the key of the job
-    MonotonicTime second_{};                       ///< the beginning of the second in which TopHistories counts its calls
+    MonotonicTime second_{}; ///< the start of the period of one second in which TopHistories counts its calls
     std::size_t calls_ = 0;
     MonotonicTime pausedUntil_{}; ///< when TopHistories may ask again after a call that pinfoldd did not answer
 };

@@ -41,8 +41,8 @@ struct TopRow {
     /// The job's memory limit in bytes. The value is unset if there is no limit, or if the limit is not known.
     std::optional<std::uint64_t> memoryMax;
     std::optional<std::uint64_t> memoryPeak; ///< the highest value of memoryCurrent, in bytes
-    std::optional<std::uint64_t> readRate;   ///< bytes that the job reads per second, in the period of `cpu`
-    std::optional<std::uint64_t> writeRate;  ///< bytes that the job writes per second, in the period of `cpu`
+    std::optional<std::uint64_t> readRate;   ///< bytes that the job reads per second, over the same period as `cpu`
+    std::optional<std::uint64_t> writeRate;  ///< bytes that the job writes per second, over the same period as `cpu`
     std::optional<std::uint64_t> tasks;      ///< the number of processes and threads of the job
 };
 

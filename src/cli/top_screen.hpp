@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Shows text on the terminal's alternate screen, and reads keys one by one. TopScreen restores the terminal's former state at
-/// three times: in its destructor, while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the
+/// Shows text on the terminal's alternate screen, and reads keys one by one. TopScreen restores the terminal's former state in
+/// three cases: in its destructor, while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the
 /// program. Only one TopScreen may exist at a time, because the signal handlers of TopScreen use global variables.
 class TopScreen {
 public:

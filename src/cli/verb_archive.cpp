@@ -5,7 +5,7 @@
 namespace pinfold {
 namespace {
 
-/// main() has become archive-admin already, if archive-admin is installed.
+/// If archive-admin is installed, main() has already replaced this process by archive-admin.
 ExitStatus run(const VerbContext&, const ArchiveOptions&) {
     return fail(
         {ErrorCode::Unreachable, "pinfold archive needs the package pinfold-archive, which is not installed on this host"});

@@ -28,9 +28,9 @@ OptionSet describe(Options& options) {
              .set = into(options.lines, numberFrom(0, UINT32_MAX))}};
 }
 
-/// Returns the filters that select a job's entries in the journal. The filters select the entries of the job's own processes,
-/// and the entries of pinfoldd, systemd and root's other programs about the job. Every user may write entries with PINFOLD_JOB=
-/// and UNIT= into the journal. So the filters also check who wrote an entry, by fields that only journald can set.
+/// Returns the filters that select a job's entries in the journal. The filters select the entries that the job's own processes
+/// wrote, and the entries about the job that pinfoldd, systemd or other programs of root wrote. Every user may write entries with
+/// PINFOLD_JOB= and UNIT= into the journal. So the filters also check who wrote an entry, by fields that only journald can set.
 JournalMatches matchesOf(const JobKey& key) {
     return {{"PINFOLD_JOB=" + key.text(), "_UID=0"},
             {"UNIT=" + key.sliceName(), "UNIT=" + key.scopeName(0), "_PID=1"},

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::uint64_t kMostSlots = 8192;
 
-/// Reads the number of a descriptor with which this program was started.
+/// Reads the number of a file descriptor that this program has inherited from its parent.
 Result<int> parseOpenDescriptor(std::string_view text) {
     const auto number = parseUnsigned(text);
     if (number && *number <= INT_MAX && ::fcntl(static_cast<int>(*number), F_GETFD) >= 0)

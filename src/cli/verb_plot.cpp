@@ -49,7 +49,8 @@ ExitStatus plotOnNode(const VerbContext& context, const std::string& key) {
     return ExitStatus::Ok;
 }
 
-/// Prints the charts of each host of the job below the name of the host. A host whose profile cannot be read hides no other host.
+/// Prints the charts of each host of the job below the name of the host. If the profile of one host cannot be read, the charts of
+/// the other hosts are still printed.
 ExitStatus plotHosts(const VerbContext& context, const std::string& key, const HostsOfJob& job) {
     auto status = ExitStatus::Ok;
     std::vector<HostProfile> profiles;

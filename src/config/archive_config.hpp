@@ -16,8 +16,8 @@ struct ArchiveConfig {
     std::string certificate = "/etc/pinfold/archive/node.crt"; ///< certificate = "/path": of this host, an absolute path
     std::string key = "/etc/pinfold/archive/node.key";         ///< key = "/path": the private key of `certificate`
     std::string ca = "/etc/pinfold/archive/ca.crt";            ///< ca = "/path": certificates that sign the server's certificate
-    /// max_unsent = "4G", at least 1 MiB: pinfoldd keeps receipts that are not in the archive until history.db has more than
-    /// max_unsent bytes in use. If max_unsent is kInfinity, pinfoldd always keeps receipts that are not in the archive.
+    /// max_unsent = "4G", at least 1 MiB: if the archive does not have a receipt yet, pinfoldd keeps the receipt, unless
+    /// history.db has more than max_unsent bytes in use. If max_unsent is kInfinity, pinfoldd always keeps such a receipt.
     std::uint64_t maxUnsent = 4'294'967'296;
     bool ask = false; ///< ask = true: the command line on this host asks the archive
 

@@ -32,7 +32,7 @@ enum class LogLevel { Debug, Info, Warning, Error };
 struct Config {
     struct Daemon {
         LogLevel logLevel = LogLevel::Info; ///< log_level = "debug" | "info" | "warning" | "error"
-        std::string cluster;                ///< cluster = "NAME": the name that receipts have for the site's cluster; may be ""
+        std::string cluster;                ///< cluster = "NAME": the name of the site's cluster in receipts; may be ""
     } daemon;
 
     struct Jobs {
@@ -54,9 +54,9 @@ struct Config {
         bool ompNumThreads = false; ///< omp_num_threads = true: pinfoldd adds OMP_NUM_THREADS to the environment of jobs
     } jobs;
 
-    /// [defaults]: the limits of a job, if the request for the job does not set these limits. Ordinary users may not set higher
-    /// limits than the limits in [defaults] for their own jobs. The keys are the names of limitTable(), and a value has the
-    /// same form as on the command line: memory_max = "4G", cpu_quota = "200%", run_time_max = "12h".
+    /// [defaults]: the limits of a job, if the request for the job does not set these limits. For their own jobs, ordinary users
+    /// may not set limits above those in [defaults]. The keys are the names of limitTable(), and a value has the same form as on
+    /// the command line: memory_max = "4G", cpu_quota = "200%", run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. The job may also
@@ -118,8 +118,9 @@ struct Config {
 
     /// [idle]: which live jobs count as idle
     struct Idle {
-        Microseconds since = 1h;  ///< since = "1h": the period before now whose CPU use counts; 1 min to 30 days
-        std::uint32_t share = 10; ///< share = "10%": a job is idle below this share of the CPUs that it holds, 1 to 100 percent
+        Microseconds since = 1h; ///< since = "1h": the period before now whose CPU use counts; 1 min to 30 days
+        /// share = "10%": a job is idle if it uses less than this share of the CPUs that it holds; 1 to 100 percent
+        std::uint32_t share = 10;
     } idle;
 
     ArchiveConfig archive;

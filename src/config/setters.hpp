@@ -33,11 +33,11 @@ Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*par
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most);
 
-/// Returns a setter for a duration. An integer in the file is a number of seconds. The setter takes "infinity" if `most` is
+/// Returns a setter for a duration. An integer in the file is a number of seconds. The setter accepts "infinity" if `most` is
 /// kForever. The text `range` is for error messages, and says which durations are allowed.
 Setter duration(Microseconds& (*member)(Config&), Microseconds least, Microseconds most, const char* range);
 
-/// Returns a setter for a number of bytes, which takes `least` or more, and also "infinity". The text `form` is for error
+/// Returns a setter for a number of bytes. The setter accepts `least` or more, and also "infinity". The text `form` is for error
 /// messages, and says which values are allowed.
 Setter size(std::uint64_t& (*member)(Config&), std::uint64_t least, const char* form);
 

@@ -33,7 +33,7 @@ struct StraysConfig {
     /// kinds = ["session"]: the kinds of strays on which `pinfold strays` acts. `pinfold strays` lists strays of all kinds.
     StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,
                      StrayKind::Container, StrayKind::Moved,       StrayKind::Supervisor, StrayKind::Other};
-    bool withoutJob = false;       ///< without_job: if true, users who have a live job have no strays
+    bool withoutJob = false;       ///< without_job: if true, processes of users who have a live job are never strays
     Microseconds minAge = 60s;     ///< min_age = "60s": a stray has run for at least this time
     Microseconds minCpu{};         ///< min_cpu = "0": a stray has used at least this CPU time
     Microseconds grace = 10s;      ///< grace = "10s": the time from SIGTERM to SIGKILL, from 0 to 1 h
