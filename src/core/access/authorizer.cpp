@@ -18,7 +18,7 @@ enum class Who {
     Admin,
     Owner,   ///< the owner of the job
     Reader,  ///< the owner of the job, and each member of pinfold-audit
-    Creator, ///< the creator of a job, as decideCreate() checks
+    Creator, ///< the user who creates the job, if decideCreate() finds no objection
     Everyone,
 };
 
@@ -126,7 +126,7 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     return {};
 }
 
-/// Checks that the caller owns the job, and that an owner may ask for everything in the request.
+/// Checks that the caller owns the job, and that the request asks only for things for which the owner of a job may ask.
 Result<void> decideOwners(const Caller& caller, Action action, const Target& target) {
     if (target.owner != caller.uid)
         return denied("the job belongs to another user");
@@ -213,8 +213,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If a request gets the same answer for this phase of the job as for a job that does not exist, pinfoldd does not check the
-    // owner. An answer without a check of the owner is safe, because everyone may know which jobs are live.
+    // pinfoldd does not check the owner if, in this phase of the job, the answer is the same as for a job that does not exist. An
+    // answer without a check of the owner is safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
     // Nobody may move a process from one job into another. A process that left its job would escape from the limits of the job,

@@ -28,8 +28,8 @@ struct Caller {
     bool auditor = false; ///< the caller is a member of pinfold-audit, and may read about all jobs
 };
 
-/// Action has a value for each method of org.pinfold1.Manager, with the name of the method. For a request through the wrapper's
-/// socket, pinfoldd uses the Action of the corresponding method.
+/// For each method of org.pinfold1.Manager, Action has a value that has the same name as the method. For a request through the
+/// wrapper's socket, pinfoldd uses the Action of the corresponding method.
 enum class Action {
     CreateJob,
     CreateJobAgain, ///< the leader of the job repeats CreateJob, because the answer was lost
@@ -82,7 +82,8 @@ struct Target {
     bool ownProcesses = false;    ///< all processes of the request have only the caller's user id
     bool processesInJob = false;  ///< a process of the request is in a job already
     bool userJobsAllowed = false; ///< the setting jobs.allow_user_jobs
-    /// A limit that the request sets looser than the site's default or than the value in force; otherwise null.
+    /// If the request makes a limit looser than the site's default or than the value in force, looserLimit is the name of this
+    /// limit. Otherwise, looserLimit is null.
     const char* looserLimit = nullptr;
     const char* reservedKey = nullptr; ///< the key that the request names, if users may not use that key; otherwise null
     bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job alone

@@ -22,12 +22,12 @@ namespace pinfold {
 /// socket together. Admins have no limits.
 class CallerLimits {
 public:
-    /// The maximum number of calls of one user that wait at the same time. kMostWaits is high, because a user may have 10,000
-    /// jobs, each with a supervisor whose call waits for the job's end.
+    /// How many calls of one user may wait at the same time. kMostWaits is high, because a user may have 10,000 jobs, each with a
+    /// supervisor whose call waits for the job's end.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// The maximum number of calls of all ordinary users together that wait at the same time. Because the number of ordinary
-    /// users' queries is limited too, Lane::HistoryRead always has room for queries of admins.
+    /// How many calls of all ordinary users together may wait at the same time. Because the number of ordinary users' queries is
+    /// limited too, Lane::HistoryRead always has room for queries of admins.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 

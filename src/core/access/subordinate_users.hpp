@@ -29,8 +29,7 @@ namespace pinfold {
 /// name service, so results may be incomplete until the name service has answered.
 class SubordinateUsers {
 public:
-    /// userOf() and idsOf() check whether /etc/subuid has changed, but two of these checks are at least the time kLookAgain
-    /// apart.
+    /// userOf() and idsOf() check whether /etc/subuid has changed, unless the last check was less than kLookAgain ago.
     static constexpr Microseconds kLookAgain = 10s;
     /// SubordinateUsers reads at most kMostBytes of /etc/subuid, which is enough for some 200,000 users.
     static constexpr std::size_t kMostBytes = 4 << 20;

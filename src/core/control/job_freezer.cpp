@@ -131,8 +131,8 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // The slice can be frozen although the record does not say so. For example, an earlier pinfoldd may have lost the connection
-    // to the bus after PID 1 had frozen the job, so that it could not ask PID 1 to thaw the job.
+    // The slice can be frozen although the record does not say so. For example, PID 1 may have frozen the job at the request of
+    // an earlier pinfoldd. If that pinfoldd then lost the connection to the bus, it could not ask PID 1 to thaw the job.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

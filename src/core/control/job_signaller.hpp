@@ -14,8 +14,8 @@ public:
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
     /// Sends the signal on behalf of the job's owner. A process gets the signal only if the owner may send signals to the
-    /// process by kill(2). The errors are Busy, JobEnding, Internal, and Denied if the owner may not send signals to any process
-    /// of the job.
+    /// process by kill(2). The errors are Busy, JobEnding, Internal and Denied. The error is Denied if the job has no process to
+    /// which the owner may send signals.
     void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
 
 private:

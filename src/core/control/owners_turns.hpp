@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Lets each user have at most one request at a time in Lane::Owners, the queue for requests of jobs' owners. Because no user has
-/// several requests in Lane::Owners, a user never waits there for more than one request of each other user.
+/// Lets each user have at most one request at a time in Lane::Owners, the queue for requests of jobs' owners. So while a request
+/// waits in Lane::Owners, at most one request of every other user is in front of it.
 class OwnersTurns {
 public:
     /// The maximum number of waiting requests of one user, including the request that has its turn.

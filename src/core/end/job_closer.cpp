@@ -77,9 +77,10 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     return receipt;
 }
 
-/// Writes the line about the end to the job's own output if nobody else can write it. This is so if the supervisor was killed, or
-/// if the job took the place of pinfold-run. A living supervisor gets the line with the answer to its EndJob, and writes it
-/// before it exits. A batch system that reports the end of its jobs does the same. Returns true if the line is written.
+/// Writes the line about the end to the job's own output if nobody else can write it. Nobody else can write the line if the
+/// supervisor was killed, or if the job took the place of pinfold-run. A living supervisor gets the line with the answer to its
+/// EndJob, and writes the line before it exits. A batch system that reports the end of its jobs writes the line in the same way.
+/// Returns true if the line is written.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)
@@ -92,7 +93,7 @@ bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
 
 struct JobCloser::Closing {
     JobPtr job;
-    bool recorded;                 ///< the record has all that the receipt needs, so a restarted pinfoldd does not need the slice
+    bool recorded;                 ///< the record has all facts for the receipt, so a restarted pinfoldd does not need the slice
     std::optional<Receipt> stored; ///< the receipt of the job, as soon as the receipt is durable or set aside
     bool sliceGone = false;        ///< the slice is gone, or pinfoldd does not try to remove it any more
 };

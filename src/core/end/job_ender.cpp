@@ -364,7 +364,7 @@ void JobEnder::emptied(const JobPtr& job) {
         return;
     }
     // If somebody kills the process group, pinfoldd may notice the ends of the leader and of the supervisor and the empty slice
-    // in any order. If the supervisor still lives at this point, the wait for its report is over. pinfoldd must call isAwaited()
+    // in any order. If the supervisor still lives here, pinfoldd no longer waits for its report. pinfoldd must call isAwaited()
     // before it checks whether the supervisor lives, because the supervisor could end between the check and isAwaited().
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());

@@ -17,8 +17,8 @@ namespace pinfold {
 
 // clang-format off
 // The table says what JobEnder does at each event in each state of the job. In the state Creating, JobEnder does nothing, because
-// JobCreator decides whether the job runs, is dropped or is given up. A job that JobCreator gives up ends from the state Creating
-// (JobRecord::neverRan). In the state Accounting only JobCloser acts.
+// JobCreator decides whether the job runs, is dropped or is given up. If JobCreator gives up a job, the job goes from the state
+// Creating to the state Ending (JobRecord::neverRan). In the state Accounting only JobCloser acts.
 //
 //                                      | Running                                | Ending
 // -------------------------------------|----------------------------------------|-----------------------------------------------------
