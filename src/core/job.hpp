@@ -36,7 +36,7 @@ struct Task {
     UniqueFd supervisor; ///< the pidfd of the supervisor; empty for task 0, whose supervisor is in Job::supervisor
     EventHandle supervisorWatch;
     std::vector<Newcomer> newcomers; ///< the processes that join the scope; empty after the request to systemd
-    bool starting = false;           ///< pinfoldd has asked systemd for the task's scope
+    bool starting = false;           ///< pinfoldd has asked systemd to start the task's scope
     /// When startTimer expires, pinfoldd asks systemd again about a start that an earlier pinfoldd requested.
     EventHandle startTimer;
     std::vector<Reply<TaskAdded>> adders; ///< the replies that wait until the task has started
@@ -84,7 +84,7 @@ struct Job {
     std::optional<PeakSplit> peakSplit;
     ProfileRecorder recorder;
     EventHandle leaderTimer; ///< limits the wait for the end of a leader that has left the job's cgroups
-    EventHandle lingerTimer; ///< ends a job without a batch script after the job had no processes for its linger time
+    EventHandle lingerTimer; ///< ends a job without a batch script when the job has had no processes for the whole linger time
     /// The timer limits the wait for the freeze of the slice. After the freeze, pinfoldd kills all processes except the
     /// shepherds.
     EventHandle freezeTimer;
@@ -137,7 +137,7 @@ JobSummary summarize(const Job& job);
 
 Phase phaseOf(const Job& job);
 
-/// Returns the facts about the job with the key `key` that decide() needs. The argument `job` is null if no job has the key.
+/// Returns the facts that decide() needs about the job with the key `key`. The argument `job` is null if no job has the key.
 Target targetOf(const std::string& key, const Job* job);
 
 /// Returns how long the job may still run before run_time_max is over, or kForever if the job has no such limit. Call

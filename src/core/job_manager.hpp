@@ -41,10 +41,10 @@ public:
 
     void setObserver(JobObserver* observer);
 
-    /// Takes over every job that was live when the last pinfoldd ended. When JobManager knows all records, units, cgroups and
-    /// processes of the jobs, JobManager calls `ready`. Before the call of `ready`, JobManager stops nothing, and the daemon
-    /// must not answer requests. After an error (Internal or SystemdFailed), the daemon must exit, and systemd starts pinfoldd
-    /// again.
+    /// Takes over every job that was live when the last pinfoldd ended. JobManager changes no job before it knows all records,
+    /// units, cgroups and processes of the jobs. When JobManager has taken over the jobs, it calls `ready`. Before the call of
+    /// `ready`, the daemon must not answer requests. After an error (Internal or SystemdFailed), the daemon must exit, and
+    /// systemd starts pinfoldd again.
     void recover(std::function<void(Result<void>)> ready);
 
     /// Returns true if PID 1 is shutting the node down and JobManager has begun to end the jobs.
@@ -103,7 +103,7 @@ public:
     std::size_t unkillableCount() const;
     /// Counts the live jobs that are idle (Sampler::idleCount()).
     std::optional<std::size_t> idleCount() const;
-    /// Says what the node has, what the site keeps for itself, and what the live jobs hold.
+    /// Says how much of each resource the node has, how much the site keeps for itself, and how much the live jobs hold.
     NodeResources resources() const;
     /// Returns the name of the owner of a live job, or nullopt if the user database has not told the name yet
     /// (Origins::nameOf()).

@@ -25,8 +25,8 @@
 
 namespace pinfold {
 
-/// Reply is the type of the callbacks that get the answer to a request. JobManager calls a Reply exactly once, possibly before
-/// the function that got the Reply returns.
+/// Reply is the type of the callbacks that get the answer to a request. JobManager calls a Reply exactly once. A function that
+/// takes a Reply may call the Reply before the function returns.
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
@@ -38,7 +38,7 @@ struct CreateRequest {
     ResourceLimits limits;
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {}; ///< the number of slots, 1 to 8192; Config::Jobs::slots says what a slot means
-    JobIdentity identity = {};               ///< only admins may set other members of the identity than the labels
+    JobIdentity identity = {};               ///< every caller may set the labels; only admins may set the other members
     bool shepherd = false;                   ///< the leader is a process of the batch system itself, not of the user
     /// The time for which an opened job lives without tasks. If the time is unset, the site's setting applies.
     std::optional<Microseconds> linger = {};

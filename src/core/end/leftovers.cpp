@@ -28,8 +28,8 @@ Result<std::vector<pid_t>> processesOf(const Core& core, const Job& job, std::ui
     return scope->processes();
 }
 
-/// Adds the command lines of the processes to the leftovers in the job's record. The record takes at most leftovers.report_max
-/// command lines, and at most Leftovers::kMostCommands. Returns the number of command lines in the record.
+/// Adds the command lines of the processes to the leftovers in the job's record. The record contains at most leftovers.report_max
+/// command lines, and never more than Leftovers::kMostCommands. Returns the number of command lines in the record.
 std::size_t addCommands(const CoreContext& context, Leftovers& leftovers, const std::vector<ProcessInfo>& seen) {
     const auto& policy = context.config.leftovers;
     const auto most = std::min<std::size_t>(policy.reportMax, Leftovers::kMostCommands);

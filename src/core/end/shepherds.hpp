@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Sends signals to all processes of a job except its shepherds. Shepherds are the batch system's own processes inside a job. A
-// shepherd must see the end of its job, so pinfoldd must not kill the shepherd earlier.
+// shepherd must see the end of its job, so pinfoldd must not kill the shepherd before the job has ended.
 #pragma once
 
 #include "core/core.hpp"

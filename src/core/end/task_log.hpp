@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps what the receipt says about each task of a job: which program ran when, and what it used. systemd removes the cgroup of a
-// scope with all counters as soon as the scope is empty, usually within a millisecond. When pinfoldd learns that the scope of a
-// task is empty, it reads the task's figures before it does anything else. systemd may remove the cgroup before pinfoldd has read
-// the figures, so pinfoldd also reads the figures of a running task at each look of Sampler, and when the task's leader has
-// ended.
+// Keeps what the receipt says about each task of a job: its program, its times, and its use of resources. systemd removes the
+// cgroup of a scope, and all counters of the cgroup, as soon as the scope is empty, usually within a millisecond. When pinfoldd
+// learns that the scope of a task is empty, it reads the task's figures before it does anything else. But systemd may remove the
+// cgroup before pinfoldd has read the figures. So pinfoldd also reads the figures of a running task at each look of Sampler, and
+// when the task's leader has ended.
 #pragma once
 
 #include "core/context.hpp"
@@ -17,7 +17,7 @@
 
 namespace pinfold {
 
-/// Reads the name of the program that the batch script runs, if its leader still exists.
+/// Reads the name of the program that the batch script runs, if the leader of the batch script still exists.
 void readBatchCommand(const CoreContext& context, Job& job);
 /// Call beginTask() when pinfoldd has given a number to a further task, or to the batch script of an opened job.
 void beginTask(Job& job, std::uint32_t number, TaskKind kind, std::string command, RealTime now);

@@ -19,15 +19,15 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 10;  // the maximum number of jobs that the comment of the node names
+constexpr std::size_t kMostKeys = 10;  // the maximum number of jobs in the comment of the node
 constexpr std::size_t kMostPids = 100; // the maximum number of process ids in the arguments of the script
 
-/// Returns true if a process waits in FUSE, possibly for a file server that a user runs. Other processes of the job may wait for
-/// something that the process in FUSE holds, such as a lock. If all processes of the job are in namespaces of users, a user runs
-/// the file server, because only users mount file systems in such namespaces. If any user runs a FUSE server on the node, a
-/// process may wait for this FUSE server even outside of the user's namespace: the user can pass an open file to the process, and
-/// fusermount mounts a user's FUSE server in a place that all processes see. If all processes outside of users' namespaces wait
-/// in FUSE although the node's own FUSE servers answer, the file server belongs to a user.
+/// Returns true if a process waits in FUSE, and the file server may belong to a user. Other processes of the job may wait for
+/// something that the process in FUSE holds, such as a lock. If all processes of the job are in user namespaces that users have
+/// created, a user runs the file server, because only users mount file systems in such namespaces. If any user runs a FUSE server
+/// on the node, a process outside of the user's namespace may wait for this server, too. The user can pass an open file to the
+/// process, and fusermount mounts a user's FUSE server in a place that all processes see. The file server also belongs to a user
+/// if all processes outside of users' namespaces wait in FUSE, and the node's own FUSE servers answer.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };

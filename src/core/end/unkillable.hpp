@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes care of jobs with processes that SIGKILL does not end. If a process still exists when unkillable.after has passed since
-// SIGKILL, pinfoldd reports the process and does what unkillable.action says. The process hangs in the kernel, so pinfoldd can
-// only wait until the job's cgroup is empty.
+// Takes care of jobs with processes that SIGKILL does not end. If a process still exists when the time unkillable.after has
+// passed since SIGKILL, pinfoldd reports the process and does what unkillable.action says. The process hangs in the kernel, so
+// pinfoldd can only wait until the job's cgroup is empty.
 #pragma once
 
 #include "base/clock.hpp"
@@ -60,7 +60,7 @@ private:
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;
-    RealTime since{}; ///< the earliest time since which one of the jobs cannot be killed
+    RealTime since{}; ///< the earliest of the times since which the jobs cannot be killed
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 

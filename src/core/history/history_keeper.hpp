@@ -8,10 +8,10 @@
 
 namespace pinfold {
 
-/// Removes old receipts from the history, so that the history stays within the limits of [history] in the configuration.
-/// If the site has an archive, receipts that are not in the archive yet stay until the history exceeds archive.max_unsent.
-/// HistoryKeeper checks the history once an hour, and on request. HistoryKeeper removes only a few receipts at a time (about 10
-/// ms of work). Between two steps of the removal, pinfoldd can write the receipts of jobs that end.
+/// Removes old receipts from the history, so that the history stays within the limits of [history] in the configuration. If the
+/// site has an archive, HistoryKeeper keeps all receipts that are not in the archive yet, until the history exceeds
+/// archive.max_unsent. HistoryKeeper checks the history once an hour, and on request. HistoryKeeper removes only a few receipts
+/// at a time (about 10 ms of work). Between two steps of the removal, pinfoldd can write the receipts of jobs that end.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}
@@ -20,7 +20,8 @@ public:
     void start();
 
     /// Removes receipts now. If a limit is unset in `asked`, the limit of the configuration applies. The answer comes when the
-    /// history is within the limits. The errors are Denied, Internal, and Busy if HistoryKeeper is removing receipts already.
+    /// history is within the limits. The errors are Denied and Internal, and also Busy if HistoryKeeper is removing receipts
+    /// already.
     void vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply);
 
 private:

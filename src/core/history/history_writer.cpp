@@ -97,7 +97,7 @@ void HistoryWriter::amend(const std::string& id, const ExitState& exit, const st
     }
     reports_.push_back({.report = {.id = id, .exit = exit}, .done = trouble_ ? nullptr : done});
     flushSoon();
-    if (trouble_) // the caller does not wait for the disk, because its receipt has already done so
+    if (trouble_) // the job's receipt has already waited for the disk, so the caller does not wait again
         done();
 }
 

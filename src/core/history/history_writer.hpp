@@ -50,8 +50,8 @@ public:
     /// earlier receipt of the same job. If HistoryWriter has set the receipt aside, `done` gets the receipt, and the member
     /// `unwritten` of the receipt is set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
-    /// Begins the transaction for the receipts of the last calls of write(). If nobody calls commit(), HistoryWriter begins the
-    /// transaction when the loop is idle. If another transaction is running, or if receipts cannot be written, the new
+    /// Begins the transaction for the receipts that write() has put into the queue. If nobody calls commit(), HistoryWriter
+    /// begins the transaction when the loop is idle. If another transaction is running, or if receipts cannot be written, the new
     /// transaction begins later.
     void commit();
 

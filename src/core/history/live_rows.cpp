@@ -5,7 +5,7 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kDue = 500ms;
-// The longest time for which a row waits for other rows, so that one transaction writes all waiting rows.
+// A row waits at most this long for other rows, so that one transaction can write all of them.
 constexpr Microseconds kPatience = 250ms;
 
 LiveRow rowOf(const Job& job, const Origins& origins) {

@@ -21,8 +21,8 @@ public:
     /// Asks for the name of the owner of a running job, if the name is not known yet.
     void expect(uid_t owner);
     Origin of(const JobRecord& record) const;
-    /// Returns the name of the user, or nullopt if the user database has not told the name yet. If the user database had no
-    /// answer earlier, or had too much to do, nameOf() asks again.
+    /// Returns the name of the user, or nullopt if the user database has not told the name yet. If an earlier question failed, or
+    /// could not be asked because too many questions were waiting, nameOf() asks again.
     std::optional<std::string> nameOf(uid_t user);
 
 private:

@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kLateReport = 1h; // the time after a job's end in which a report on the job may still come
+constexpr Microseconds kLateReport = 1h; // a report on a job may come until this long after the end of the job
 
 } // namespace
 

@@ -15,8 +15,8 @@ public:
     PastJobs(Core& core, HistoryWriter& historyWriter) : core_(core), historyWriter_(historyWriter) {}
 
     /// Answers with the receipt of the newest job with the key `key`. If the caller may not ask about the jobs of all users,
-    /// newestReceipt() considers only the caller's own jobs. The errors are NoSuchJob, Denied, and Busy if the history cannot be
-    /// read.
+    /// newestReceipt() considers only the caller's own jobs. The errors are NoSuchJob and Denied, and also Busy if the history
+    /// cannot be read.
     void newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const;
 
     /// Answers with the receipts that match the filter. The error is Denied if the caller may not see the receipts of the
@@ -28,8 +28,9 @@ public:
     void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
 
     /// Handles a batch system's report on how the job of `receipt` ended, if the receipt was written without an exit state. The
-    /// report may be about a later run of the job, which has the same key. A later run that never reached pinfoldd has no receipt
-    /// of its own, so reportLate() does not change a receipt that is too old.
+    /// report may be about a later run of the job, which has the same key. If pinfoldd never saw the later run, this run has no
+    /// receipt, and its report must not change the receipt of the earlier run. So reportLate() does not change a receipt that is
+    /// too old.
     void reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply);
 
 private:

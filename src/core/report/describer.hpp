@@ -29,8 +29,8 @@ public:
     /// The greatest number of threads that read processes of one user at the same time. If one of the two threads hangs while
     /// it reads a process, the second thread still reads all other processes of the user.
     static constexpr std::size_t kThreadsPerUser = 2;
-    /// The total number of threads that read the processes of ordinary users. Root's processes have their own threads, which
-    /// never wait for processes of other users.
+    /// The maximum number of threads that read the processes of all ordinary users together. Separate threads read root's
+    /// processes, and never wait for processes of other users.
     static constexpr std::size_t kThreadsOfUsers = 12;
     using Done = std::function<void(std::vector<ProcessInfo>)>;
 
@@ -39,7 +39,7 @@ public:
 
     /// Begins to read the command lines of `processes`, which ProcessTable::read() has returned, and returns at once. The
     /// argument `owner` is the owner of the job that the processes belong to. Describer calls `done` within kPatience, and
-    /// possibly before describe() returns. The processes that `done` gets are in the order of `processes`. If the command line of
+    /// possibly before describe() returns. `done` gets the processes in the same order as in `processes`. If the command line of
     /// a process cannot be read, the result has the name of the process in brackets instead, "[name]". When the Describer has
     /// been destroyed, it does not call `done` any more.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
@@ -53,8 +53,8 @@ private:
     struct Reading;
     struct Batch;
     struct Request;
-    /// Counts the threads that read the processes of one user. The processes of each user have their own threads, so no user
-    /// has to wait for another user's processes.
+    /// Counts the threads that read the processes of one user. Separate threads read the processes of each user, so no user has
+    /// to wait for another user's processes.
     struct Share {
         std::size_t threads = 0;
         /// The queue `waiting` contains each request once for each thread that should work on the request.
@@ -67,7 +67,7 @@ private:
     void finish(const std::shared_ptr<Request>& request);
 
     CoreContext& context_;
-    std::map<uid_t, Share> shares_; ///< the shares of users who have threads or wait for threads
+    std::map<uid_t, Share> shares_; ///< one Share for each user for whom a thread works, or whose requests wait for a thread
     std::size_t threadsOfUsers_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     std::shared_ptr<Reading> reading_; ///< the object is shared with the threads, which may outlive the Describer

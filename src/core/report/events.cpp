@@ -124,8 +124,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        // The entry does not have the field OBJECT_PID=, because journald would read the command line of the process, and would
-        // hang as long as somebody holds the lock of the process's memory.
+        // The entry does not have the field OBJECT_PID=. With this field, journald would read the command line of the process,
+        // and would hang as long as somebody holds the lock of the process's memory.
         leftover.message = "leftover: " + (sayCommand ? process.command : fmt::format("pid {}", process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));

@@ -53,7 +53,8 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late);
 /// more receipts may be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// Writes that the clock has jumped far ahead, and that pinfoldd therefore removes no receipts because of their age.
+/// Writes that the clock has jumped far ahead. After the jump, pinfoldd removes no receipt because of its age until the clock has
+/// been right for a day.
 void logClockDoubted(const CoreContext& context);
 
 /// Writes one journal entry for each orphan, and one journal entry for each record that pinfoldd cannot read.

@@ -26,7 +26,7 @@ std::map<unsigned, std::string> gpusOf(const Allocation& allocation, const std::
 }
 
 void removeFile(const std::filesystem::path& file) {
-    std::error_code ignored; // MetricsFile may never have written the file
+    std::error_code ignored; // the file may be missing, because MetricsFile possibly has not written it yet
     std::filesystem::remove(file, ignored);
 }
 

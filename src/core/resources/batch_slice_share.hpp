@@ -39,8 +39,8 @@ public:
 
     /// Returns the memory of the node in bytes, or nullopt if the kernel does not tell it.
     std::optional<std::uint64_t> memoryOfNode() const;
-    /// Returns how much of the node's memory jobs cannot get, in bytes. The argument `total` is the size of the node's memory in
-    /// bytes. memoryKept() calculates the amount from the limit of batch.slice that is in force. Before the first job,
+    /// Returns how many bytes of the node's memory are not available to jobs. The argument `total` is the size of the node's
+    /// memory in bytes. memoryKept() calculates the amount from the limit of batch.slice that is in force. Before the first job,
     /// batch.slice has no cgroup, and memoryKept() uses node.reserve_memory. The result is nullopt if the amount is not known.
     std::optional<std::uint64_t> memoryKept(std::uint64_t total) const;
 

@@ -23,7 +23,7 @@ struct Core {
     std::vector<unsigned> online; ///< the core's online hyper-threads
     std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
     bool taken = false;
-    unsigned size = 0; ///< how many of the requested CPUs or cores this core provides
+    unsigned size = 0; ///< how many of the requested CPUs or cores the job gets if it gets this core
 };
 
 /// A Domain is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA
@@ -41,7 +41,8 @@ struct Placement {
     std::vector<const Core*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    /// The number of free CPUs in the smallest domain that can hold the whole job, and in each of the larger domains around it.
+    /// First the number of free CPUs in the smallest domain that has room for the whole job, and then the number of free CPUs in
+    /// each larger domain around it.
     std::vector<unsigned> room;
 
     bool operator<(const Placement& other) const {
@@ -138,8 +139,8 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Gives whole parts of the domain to the job, beginning with the part that has the most free CPUs. When one of the other parts
-/// has enough CPUs for the rest of the job, spread() takes the rest from that part.
+/// Gives whole parts of the domain to the job, beginning with the part that has the most free CPUs. As soon as one of the
+/// remaining parts has all CPUs that the job still needs, spread() takes these CPUs from that part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;

@@ -71,8 +71,8 @@ std::string namesOf(const ResourceLimits& limits) {
     return names;
 }
 
-/// Returns the name of the first device in the limits that does not exist on this node as a block device. If all devices are
-/// block devices, the result is an empty string.
+/// Returns the name of the first device in the limits that is not a block device of this node. If all devices are block devices,
+/// the result is an empty string.
 std::string missingDevice(const ResourceLimits& limits) {
     std::string missing;
     forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {
@@ -169,7 +169,7 @@ std::optional<std::string> LimitKeeper::compare(Job& job) {
         if (expected.holds(read))
             continue;
         auto& names = job.record.limitsNotEnforced;
-        // The record contains the name of a limit only once, even if several disks do not enforce the limit.
+        // The record contains the name of a limit only once, even if the limit is not in force on several disks.
         if (names.empty() || names.back() != expected.limit)
             names.emplace_back(expected.limit);
         if (!first)
@@ -241,8 +241,8 @@ void LimitKeeper::apply(const std::shared_ptr<PendingChange>& pending) {
     if (properties.empty())
         return applied(pending);
     const auto& key = pending->job->key();
-    // The slice gets the limits before the scope, because the limits of the slice cover the whole job. A higher limit has an
-    // effect only when the scope also has the higher limit.
+    // The slice gets the limits before the scope gets them, because the limits of the slice cover the whole job. A higher limit
+    // has an effect only when the scope also has the higher limit.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});

@@ -13,8 +13,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMemoryPercent = 90;
-// While another signal of the owner is in progress, pinfoldd refuses the signal of the warning with Busy, and LimitWarner tries
-// again after kSignalRetry.
+// While another signal that the owner requested is in progress, pinfoldd refuses the signal of the warning with the error Busy.
+// LimitWarner then tries again after kSignalRetry.
 constexpr Microseconds kSignalRetry = 1s;
 
 } // namespace

@@ -10,8 +10,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kCpu = 1'000'000; // the CPU time that one CPU has in each second, in microseconds
-constexpr double kMostCpus = 1e12;        // an upper limit for CPUs, because a very high quota times kCpu would overflow
+constexpr std::uint64_t kCpu = 1'000'000; // the CPU time that one CPU provides in a second, in microseconds
+constexpr double kMostCpus = 1e12;        // the maximum number of CPUs: a much larger number, multiplied by kCpu, would overflow
 
 /// Adds the amount `held` of one job to the share. If the job has no limit, give() adds 1 to the number of jobs without a limit.
 void give(NodeShare& share, std::optional<std::uint64_t> held) {
@@ -21,7 +21,8 @@ void give(NodeShare& share, std::optional<std::uint64_t> held) {
         share.given = *held > kInfinity - *share.given ? kInfinity : *share.given + *held;
 }
 
-/// Returns the CPUs that are reserved for the job, or else the CPUs of its limits, or else its slots.
+/// Returns the CPU time per second that the job holds, in microseconds. The number of CPUs comes from the job's reserved CPUs, or
+/// else from its limits, or else from its slots.
 std::optional<std::uint64_t> cpusOf(const JobRecord& record) {
     if (const auto reserved = record.allocation.reserved.count(); reserved > 0)
         return reserved * kCpu;

@@ -15,7 +15,8 @@ namespace {
 // The kernel first counts an out-of-memory kill in memory.events. A moment later the kernel writes the log line that names the
 // killed process.
 constexpr Microseconds kLineWait = 100ms;
-// The time stamps of the kernel's log come from another clock than the time of a job's creation, and may differ a little.
+// The time stamps of the kernel's log come from another clock than the time of a job's creation, and the two clocks may differ a
+// little.
 constexpr Microseconds kClockSlack = 1s;
 
 /// Converts a time stamp of the kernel's log into CLOCK_BOOTTIME. The clock of the log does not advance while the node is
@@ -123,7 +124,8 @@ void OomJudge::killedByOomd(std::string_view path) {
 
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
-    // A batch system that reports the end of its jobs gets the line with the answer to its EndJob, and writes it.
+    // If the batch system reports the end of the job with EndJob, the answer to EndJob contains the line, and the batch system
+    // writes the line to the job's output.
     job->record.oomSaid =
         !job->record.reportWithin && job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);

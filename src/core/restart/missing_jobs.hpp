@@ -23,9 +23,9 @@ struct AtStart {
     std::function<bool(const Receipt&)> mayLive;
 };
 
-/// Returns receipts for the lost jobs in `live`. A lost job of an earlier boot gets the result NodeLost, and as its end the
-/// latest time at which the node was certainly running. A lost job of the present boot gets the result Lost, and as its end the
-/// present time. The receipts have no usage figures. The function lostReceipts() is pure.
+/// Returns receipts for the lost jobs in `live`. If a lost job is from an earlier boot, its result is NodeLost, and its end is
+/// the latest time at which the node was certainly running. If a lost job is from the present boot, its result is Lost, and its
+/// end is the present time. The receipts have no usage figures. The function lostReceipts() is pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 
 class MissingJobs {

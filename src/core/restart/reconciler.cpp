@@ -10,8 +10,8 @@ namespace {
 
 const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
 
-/// Returns the path of the cgroup that a unit has if pinfoldd created the unit. If somebody else created a scope with a name of
-/// pinfold, the scope may have another cgroup.
+/// Returns the path of the cgroup that belongs to a unit that pinfoldd has created. If somebody else created a scope with a name
+/// of pinfold, the scope may have another cgroup.
 std::string cgroupOf(const UnitIdentity& identity) {
     return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
 }
@@ -39,7 +39,7 @@ struct Reconciler::Run {
 
 // Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the job's
 // units. The job stays in the registry until the job's cgroup is gone. A job is in the registry for longer than its units exist,
-// so run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between the list and the
+// so run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between the first list and the
 // look-up, so run() asks systemd for a second list. Only a unit that is in both lists can be an orphan.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
@@ -149,7 +149,8 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     // first list of units, the scope has ended, and the second list is outdated.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
-    // A scope that has not failed has processes, so if its expected cgroup does not exist, the processes are in another cgroup.
+    // A scope that exists and has not failed has processes. So if the expected cgroup of the scope does not exist, the processes
+    // are in another cgroup.
     const bool elsewhere = identity->task && !failed && lacksCgroup;
     if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);

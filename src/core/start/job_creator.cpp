@@ -50,7 +50,7 @@ Error alreadyLive(const std::string& key) { return possible(Action::CreateJob, P
 
 constexpr std::string_view kManual = "manual";
 constexpr std::uint64_t kMostSlots = 8192;
-constexpr std::uint64_t kUsecPerCpu = 1'000'000; // the CPU time that one CPU has in each second, in microseconds
+constexpr std::uint64_t kUsecPerCpu = 1'000'000; // the CPU time that one CPU provides in a second, in microseconds
 constexpr std::uint64_t kWeightPerSlot = 100;
 constexpr std::uint64_t kMostWeight = 10'000;
 
@@ -90,7 +90,8 @@ void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignF
     // request with the same leader, so pinfoldd checks whether the caller may get the answer.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
-    // When a batch system creates the job, the leader may not have its standard error yet. The repeated request then brings it.
+    // When a batch system creates the job, the leader may not have its standard error yet. In this case, the repeated request
+    // contains the standard error.
     if (output && !known->output && checkDescriptorsFor(caller))
         known->output = JobOutput(core_.outputs, core_.context.countsAs(known->record.uid), std::move(output));
     if (known->record.state == JobState::Creating)
@@ -210,8 +211,8 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // A new number must not belong to a live job. An admin may have given the key manual.<n> to a job, and the history has no
-    // receipts of live jobs.
+    // A new number must not belong to a live job. An admin may have given the key manual.<n> to a live job, and the history does
+    // not show this key, because it has no receipts of live jobs.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;
@@ -262,7 +263,7 @@ Result<JobPtr> JobCreator::prepare(const Caller& caller, CreateRequest request, 
     record.createdBoot = core_.context.loop.bootTime();
     record.limits = std::move(*enforceable);
     record.allocation = std::move(grant->allocation);
-    record.slots = caller.admin ? request.slots : std::nullopt; // nobody has given slots to a user's own job
+    record.slots = caller.admin ? request.slots : std::nullopt; // a user's own job has no slots from a batch system
     setLimitVariables(record, config.jobs.ompNumThreads);
     record.identity = std::move(request.identity);
     record.reportWithin = request.reportWithin;
@@ -316,7 +317,7 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
-    // may be a pipe, and the reader of the pipe would never see its end if pinfoldd kept the pipe open.
+    // may be a pipe. If pinfoldd kept the pipe open, the reader of the pipe would wait for ever for the end of the output.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();

@@ -31,11 +31,11 @@ public:
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
-    /// A request to open a job may find a live job with the same key and the same owner. IfLive says whether the live job may
-    /// be the answer to a request to open a job.
+    /// A request to open a job may find a live job with the same key and the same owner. IfLive says in which cases open() may
+    /// answer a request with a job that is live already.
     enum class IfLive {
-        SameRequest, ///< the live job may be the answer only if somebody opened it by the same request
-        JoinAny,     ///< every live job may be the answer
+        SameRequest, ///< open() may answer with the live job only if that job, too, was created by a request to open a job
+        JoinAny,     ///< open() may answer with the live job in any case
     };
     /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
     /// argument `ifLive` says what to do if a job with the same key is live.

@@ -172,9 +172,9 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 }
 
 /// Removes an old unit from systemd, because a new unit needs the name of the old unit. A failed unit keeps its name. A scope
-/// that has never had a process also keeps its name, because it never changes to empty. When pinfoldd is killed, a scope can be
-/// left that has never had a process: the placeholder of the scope is a zombie until PID 1 reaps it. If PID 1 writes the process
-/// id of a zombie to cgroup.procs, the kernel reports success, but moves nothing.
+/// that has never had a process also keeps its name, because it never changes to empty. When pinfoldd is killed, a scope that has
+/// never had a process can remain. The reason is that the placeholder of the scope is a zombie until PID 1 reaps it. If PID 1
+/// writes the process id of a zombie to cgroup.procs, the kernel reports success, but moves nothing.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)

@@ -34,7 +34,7 @@ public:
         TaskProperties properties;
         std::vector<Newcomer> processes; ///< the processes for the scope; if empty, ScopeStarter starts only the slice
         bool withSlice = true;           ///< ScopeStarter creates the job's slice in the same transaction as the scope
-        bool mayBeThere = false;         ///< an earlier pinfoldd has begun this start, and systemd has loaded its units
+        bool mayBeThere = false; ///< an earlier pinfoldd has begun this start, and systemd has loaded the units of the start
     };
     /// Says how a start ended. After a success, all live processes of the request are in the scope, and the scope has at least
     /// one process of the request. If the request has no processes, a success means that the job's slice exists. The errors are
@@ -93,7 +93,7 @@ private:
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;
-    std::size_t highest_ = 0; ///< how many starts were in progress at most since inFlight_ was last 0
+    std::size_t highest_ = 0; ///< the greatest number of starts in progress at the same time, since inFlight_ was last 0
 };
 
 } // namespace pinfold

@@ -31,8 +31,8 @@ Result<void> takesBatchScript(const Job& job) {
 }
 
 /// Checks that the job may have one more task. The number of tasks is limited, because each task needs two file descriptors of
-/// pinfoldd. The number of tasks is also limited because each task makes the job's record larger, which pinfoldd writes at the
-/// start and at the end of every task.
+/// pinfoldd. The number of tasks is also limited because each task makes the job's record larger, and pinfoldd writes the record
+/// at the start and at the end of every task.
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)

@@ -34,8 +34,8 @@ public:
     /// systemd has loaded the task's unit and may still start the unit.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
     /// Waits until systemd has started the unit of the task. Use await() if an earlier pinfoldd has asked systemd to start the
-    /// unit, and the unit has no process yet. Without await(), pinfoldd would think that the empty task has ended, before
-    /// systemd has started the unit.
+    /// unit, and the unit has no process yet. Without await(), pinfoldd would think that the task has ended, because the task has
+    /// no process before systemd has started the unit.
     void await(const JobPtr& job, std::uint32_t number);
 
 private:
