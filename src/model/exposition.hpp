@@ -45,7 +45,7 @@ public:
     void millionths(const Labels& labels, std::uint64_t value) { seconds(labels, Microseconds(value)); }
     /// Adds a duration as a sample in seconds, because Prometheus uses seconds for times.
     void seconds(const Labels& labels, Microseconds duration);
-    /// Adds a difference of two times. Only such a difference can be negative.
+    /// Adds a difference of two times. Unlike all other samples, a difference of two times can be negative.
     void signedSeconds(const Labels& labels, std::chrono::microseconds duration);
     void histogram(const DurationHistogram& histogram);
 

@@ -29,12 +29,12 @@ constexpr auto kNames = enumNames<EndKind>({
 constexpr Microseconds kConsequence = 60s;
 // The start of a step on thousands of hosts takes some seconds, so tasks may start after the first task has failed already.
 constexpr Microseconds kStartOfStep = 10s;
-constexpr int kSignalled = 128; // a shell exits with 128 and the number of the signal that ended its command
+constexpr int kSignalled = 128; // if a signal ends the command of a shell, the shell exits with 128 plus the number of the signal
 constexpr int kMostSignals = 64;
 
 struct Candidate {
     EndEvent event;
-    RealTime at; ///< the time by which EndSearch sorts the events
+    RealTime at; ///< EndSearch orders the events by this time
 };
 
 /// Returns true if `time` is later than `other` by more than `tolerance`. The default tolerance covers the difference between the
@@ -86,8 +86,8 @@ EndKind kindOf(const ExitState& exit) {
 }
 
 /// Returns the time at which the end of the job on the host began. The receipt contains only the time at which the last process
-/// ended. The last process may end later than the first one by the kill grace. pinfoldd stops all tasks at once, so the end of
-/// the first failed task shows when the end of the job began.
+/// ended. The last process may end later than the first process, and the difference may be as long as the kill grace. pinfoldd
+/// stops all tasks at once, so the end of the first failed task shows when the end of the job began.
 RealTime begun(const Receipt& receipt) {
     auto at = receipt.ended;
     for (const auto& task : receipt.taskList)
@@ -113,7 +113,7 @@ RealTime killed(const Receipt& receipt) {
 }
 
 /// Returns the number of the task in which a process was killed because memory ran out. Returns nullopt if the receipt does not
-/// tell which of several tasks it was.
+/// show in which of several tasks the process was killed.
 std::optional<std::uint32_t> killedTask(const Receipt& receipt) {
     std::vector<const TaskReceipt*> tasks;
     for (const auto& task : receipt.taskList)
@@ -133,8 +133,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
     return at;
 }
 
-/// A lost host went down at an unknown time after its last sign of life. If the job ended on another host after the lost host's
-/// last sign of life, the lost host gets the time of this other end.
+/// A lost host went down at an unknown time after its last sign of life. If the job ended on other hosts after the last sign of
+/// life of the lost host, placeLostNodes() takes the earliest of these ends as the time of the loss.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)

@@ -65,8 +65,8 @@ struct FirstEnd {
     /// The other hosts on which the first event may have happened. The clocks of the hosts are not exact enough to tell which
     /// event was the first (see kClockTolerance).
     std::vector<std::size_t> alike;
-    std::size_t survived = 0;         ///< how many tasks failed before the event without ending the job
-    std::optional<EndEvent> survivor; ///< the last failure that happened before the event without ending the job
+    std::size_t survived = 0;         ///< how many failures of tasks the job survived before the event
+    std::optional<EndEvent> survivor; ///< the last failure that the job survived before the event
 
     bool operator==(const FirstEnd&) const = default;
 };

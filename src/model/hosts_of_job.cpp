@@ -61,8 +61,8 @@ std::vector<HostOfJob> groupByHost(std::vector<Receipt> receipts) {
     std::map<std::string, std::map<std::string, Receipt>> byHost;
     for (auto& receipt : receipts) {
         auto& known = byHost[hostOf(receipt)];
-        const auto [place, isNew] =
-            known.try_emplace(std::string(receipt.id), std::move(receipt)); // moves nothing if the map has the id
+        // try_emplace() moves nothing if the map has the id already.
+        const auto [place, isNew] = known.try_emplace(std::string(receipt.id), std::move(receipt));
         if (!isNew && isBetter(receipt, place->second))
             place->second = std::move(receipt);
     }
@@ -113,7 +113,7 @@ void findMissing(HostsOfJob& job) {
     for (const auto& [key, name] : named)
         if (!there.contains(key))
             job.missing.push_back(name);
-    if (job.missing.size() > missing) // the batch system uses other names for the hosts than the receipts
+    if (job.missing.size() > missing) // the hosts have other names in the batch system than in the receipts
         job.missing.clear();
     job.missingUnnamed = missing - job.missing.size();
 }

@@ -23,7 +23,7 @@ std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::
 struct Idleness {
     double held = 0;     ///< the number of CPUs that the job holds, above 0
     double used = 0;     ///< the mean number of busy CPUs
-    Microseconds over{}; ///< the time over which `used` is the mean
+    Microseconds over{}; ///< the length of the period of which `used` is the mean
 
     double percent() const { return used / held * 100; }
 };

@@ -30,7 +30,7 @@ struct JobIdentity {
     std::optional<std::string> queue = {}; ///< the queue or partition
     std::optional<std::string> project = {};
     std::optional<std::string> group = {};       ///< the group with whose rights the job runs
-    std::optional<std::uint64_t> arrayJob = {};  ///< the batch system's number of the whole array
+    std::optional<std::uint64_t> arrayJob = {};  ///< the number that the batch system gave the whole array of jobs
     std::optional<std::uint64_t> arrayTask = {}; ///< the number of this job in its array
     std::optional<std::uint64_t> run = {};       ///< how often the batch system had requeued the job before this run
     std::optional<std::string> submitHost = {};  ///< the host on which the user submitted the job
@@ -71,8 +71,8 @@ std::optional<std::string> identityText(std::string_view text);
 /// than the number of names, `nodeCount` becomes the number of names.
 void setNodes(JobIdentity& identity, const std::vector<std::string>& names);
 
-/// Makes all texts printable and shortens them to kMostTextBytes, except the labels. An odd job name must not keep a job from
-/// running.
+/// Makes all texts except the labels printable, and shortens these texts to kMostTextBytes. An odd job name must not keep a job
+/// from running.
 void makePrintable(JobIdentity& identity);
 
 /// Checks that there are at most kMostLabels labels, and that each label is valid. The name of a label has 1 to

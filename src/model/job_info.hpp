@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes the information about live jobs and their processes that pinfoldd gives to its clients.
+// Describes what pinfoldd tells its clients about live jobs and about the processes of live jobs.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,8 +15,9 @@ namespace pinfold {
 
 struct JobInfo {
     std::string key;
-    std::string object;              ///< the path of the job's object on the bus
-    std::optional<ShownState> state; ///< the state of the job; unset if only a newer pinfoldd knows the state
+    std::string object; ///< the path of the job's object on the bus
+    /// The state of the job. The state is unset if a newer pinfoldd has sent a state that this program does not know.
+    std::optional<ShownState> state;
     uid_t uid = 0;
     std::string slice;
     std::string unit;
@@ -38,7 +39,8 @@ struct JobProcess {
     Microseconds cpu{};                   ///< the CPU time that the process has used
     std::uint64_t rss = 0;                ///< the resident memory of the process, in bytes
     std::string state;                    ///< the letter of the process's state, as in /proc/PID/stat
-    std::optional<std::string> waitPoint; ///< the kernel function in which the process hangs after SIGKILL; otherwise unset
+    std::optional<std::string> waitPoint; ///< the kernel function in which a process of an unkillable job hangs; unset for other
+                                          ///< jobs, or if the kernel does not show it
     std::string command;
 
     bool operator==(const JobProcess&) const = default;

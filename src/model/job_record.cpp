@@ -23,8 +23,8 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
 }
 
 /// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`, and encode() must give the same
-/// text for a record of that earlier pinfoldd. So encode() writes each member of a task except `number` and `leader` only if the
-/// member is set.
+/// text for a record of that earlier pinfoldd. So encode() always writes `number` and `leader`, but writes each other member of a
+/// task only if the member is set.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)

@@ -46,8 +46,8 @@ struct LoggedTask {
     /// The receipt of the task. While the task is live, the receipt has the figures from the last look at the task, and the
     /// member `ended` has no meaning.
     TaskReceipt receipt = {};
-    /// The leader's process id, by which pinfoldd recognizes a report of the exit state. The leader's process id is 0 if the task
-    /// has no leader.
+    /// The leader's process id. A report on an exit state is about this task only if the report contains the same process id. The
+    /// leader's process id is 0 if the task has no leader.
     pid_t leader = 0;
     bool over = false; ///< no process of the task is left
 
@@ -130,7 +130,7 @@ struct JobRecord {
     bool operator==(const JobRecord&) const = default;
 };
 
-/// Ends the suspension of a job, and adds the time of the suspension to `suspended`. Returns false if the job is not suspended.
+/// Ends the suspension of a job, and adds the length of the suspension to `suspended`. Returns false if the job is not suspended.
 bool endSuspension(JobRecord& record, BootTime now);
 
 /// Returns the record as one JSON document with a version. If pinfoldd decodes a record and encodes it again, the text is the

@@ -8,7 +8,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kUsecPerCpu = 1'000'000; // the CPU time that one CPU has in each second, in microseconds
+constexpr std::uint64_t kUsecPerCpu = 1'000'000; // the CPU time that one CPU provides in a second, in microseconds
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr const char* kOmpVariable = "OMP_NUM_THREADS";
 

@@ -26,7 +26,7 @@ enum class Trouble {
     Limit,   ///< a job runs without a limit that the job asked for
     Receipt, ///< pinfoldd could not write a receipt to the history
     Record,  ///< pinfoldd cannot write, read or remove a live job's record
-    Start,   ///< pinfoldd did not create a job
+    Start,   ///< pinfoldd failed to create a job
     Stop,    ///< pinfoldd cannot kill a process of a job, or cannot remove a part of a job
     Other,
 };
@@ -35,8 +35,8 @@ std::string_view toString(Trouble trouble);
 /// Returns the names of all kinds of trouble.
 std::vector<std::string> troubleNames();
 
-/// Counts events since the start of pinfoldd. When a job is over, pinfoldd counts the job by its receipt. So the numbers of ended
-/// jobs agree with the output of `pinfold history`.
+/// Counts events since the start of pinfoldd. When a job is over, pinfoldd adds the figures in the job's receipt to the counts.
+/// So the numbers of ended jobs agree with the output of `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);

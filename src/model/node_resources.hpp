@@ -14,7 +14,7 @@ struct NodeShare {
     std::optional<std::uint64_t> given = {}; ///< the sum of what the live jobs hold; may be more than `total`
     std::optional<std::uint64_t> free = {};  ///< `total` minus `kept` and minus `given`, at least 0
     /// The number of live jobs that may use any amount of the resource, because they have no limit. `given` does not count what
-    /// these jobs use. unlimitedJobs is unset for GPUs, because a job gets only as many GPUs as it asks for.
+    /// jobs without a limit use. unlimitedJobs is unset for GPUs, because a job gets only as many GPUs as it asks for.
     std::optional<std::uint64_t> unlimitedJobs = {};
 
     bool operator==(const NodeShare&) const = default;

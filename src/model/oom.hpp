@@ -27,13 +27,14 @@ struct OomVerdict {
     OomCause cause = OomCause::OwnLimit;
     RealTime at{}; ///< the time of the kill
 
-    // The members victim, victimName and victimRss come from the kernel's log, and are unset if pinfoldd cannot read the log.
+    // The members `victim`, `victimName` and `victimRss` come from the kernel's log, and are unset if pinfoldd cannot read the
+    // log.
     std::optional<std::uint32_t> victim; ///< the process id of the killed process
     /// The name of the killed process as in /proc/PID/comm, made printable by printable().
     std::optional<std::string> victimName;
     std::optional<std::uint64_t> victimRss; ///< the memory of the killed process in bytes
 
-    // The members limit, anon, file and shmem have the figures at the time of the kill.
+    // The members `limit`, `anon`, `file` and `shmem` contain the figures at the time of the kill.
     std::optional<std::uint64_t> limit; ///< the limit memory_max in bytes; unset if the job did not have this limit
     std::optional<std::uint64_t> anon;  ///< the anonymous memory of the job in bytes
     std::optional<std::uint64_t> file;  ///< the page cache and shared memory of the job in bytes

@@ -35,7 +35,8 @@ void cut(std::string& text, std::size_t bytes) {
     text += mark;
 }
 
-/// Returns the length to which boundCommands() shortens each longer text, so that all texts together have at most `bytes` bytes.
+/// Returns the greatest length that a text may keep. boundCommands() shortens all longer texts to this length, so that all texts
+/// together have at most `bytes` bytes.
 std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
     std::ranges::sort(lengths);
     for (std::size_t i = 0; i < lengths.size(); ++i) {

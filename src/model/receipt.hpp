@@ -51,9 +51,9 @@ struct Leftovers {
     Microseconds cpu{}; ///< the CPU time (user and system) of all leftovers that pinfoldd could read
     std::vector<std::string> commands;
 
-    /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes.
-    /// If the command lines together have more bytes, boundCommands() shortens the longest command lines to the same length. The
-    /// mark "…" shows that a command line was shortened.
+    /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes. If
+    /// the command lines together have more than kMostCommandBytes bytes, boundCommands() shortens the longest command lines to
+    /// the same length. The mark "…" shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -83,11 +83,11 @@ struct Origin {
 /// Holds the information about a job that pinfoldd keeps after the end of the job.
 struct Receipt {
     std::string id; ///< the id of the job, which is unique for ever, so that the history counts a job only once
-    /// The number of the receipt in the history, from 1. The history gives the numbers without gaps and never reuses a number.
-    /// The number is unset until the receipt is in the history.
+    /// The number of the receipt in the history, from 1. The history numbers the receipts without gaps, and never reuses a
+    /// number. The number is unset until the receipt is in the history.
     std::optional<std::uint64_t> sequence;
-    /// A random name of the history that gave the number `sequence`. If the file of the history is lost, the new history has
-    /// another name.
+    /// The random name of the history that gave the receipt the number `sequence`. If the file of the history is lost, the new
+    /// history has another name.
     std::optional<std::string> epoch;
     Origin origin;
     std::string key;

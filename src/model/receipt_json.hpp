@@ -15,7 +15,7 @@ std::string encode(const Receipt& receipt);
 /// Returns the JSON of encode() without the members that are null. Most members of a receipt are null, so the history needs half
 /// the space without them, and pinfoldd saves time.
 std::string encodeForStore(const Receipt& receipt);
-/// Reads a text that encode() or encodeForStore() of this version or of an earlier version of pinfold has written. Fails with
+/// Reads a text that encode() or encodeForStore() has written, in this version or in an earlier version of pinfold. Fails with
 /// InvalidArgument if the text is not a receipt.
 Result<Receipt> decodeReceipt(std::string_view text);
 

@@ -67,7 +67,7 @@ inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit)
 /// Checks the ranges. The error LimitInvalid names the limit, its value and its range.
 Result<void> validate(const ResourceLimits& limits);
 
-/// Returns `limits` after each unset limit has got its value from `defaults`. For a new job, `defaults` has the site's
+/// Returns `limits`, in which each limit that was unset has the value from `defaults`. For a new job, `defaults` has the site's
 /// defaults. For a change of limits, `limits` is the change, and `defaults` has the present limits.
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 

@@ -32,8 +32,8 @@ struct UserIds {
     bool has(uid_t id) const;
 };
 
-/// Returns the owner of a subordinate id as the owner is written in /etc/subuid, as a name or a number. If `id` is not a
-/// subordinate id, the result is `id` as text.
+/// Returns the owner of a subordinate id in the form that /etc/subuid uses: a name or a number. If `id` is not a subordinate id,
+/// the result is `id` as text.
 std::string ownerOf(const SubordinateIds& ids, uid_t id);
 
 /// Reads lines of name:first:count. If several lines have ranges with the same id, the id belongs to the owner in the first of

@@ -16,7 +16,7 @@ namespace pinfold {
 enum class TaskKind {
     Batch, ///< the job's batch script, which is task 0
     Task,  ///< a further task, or processes that somebody moved into the job
-    Login, ///< a login to the node that pam_pinfold moved into the job
+    Login, ///< a login on the node; pam_pinfold moved the process of the login into the job
 };
 
 std::string_view toString(TaskKind kind);
@@ -36,9 +36,8 @@ struct TaskReceipt {
     ExitState exit = {};                          ///< how the leader of the task ended
     std::optional<Microseconds> cpu = {};         ///< the CPU time, user and system
     std::optional<std::uint64_t> memoryPeak = {}; ///< the highest memory use with page cache, in bytes
-    /// If `exact` is true, the figures `cpu` and `memoryPeak` are for the whole task. If `exact` is false, pinfoldd read the
-    /// figures before the end of the task, or did not read them at all, because systemd removed the counters of the task too
-    /// early.
+    /// If `exact` is true, the figures `cpu` and `memoryPeak` are for the whole task. If `exact` is false, systemd removed the
+    /// counters of the task too early: pinfoldd read the figures before the end of the task, or did not read them at all.
     bool exact = false;
 
     bool operator==(const TaskReceipt&) const = default;

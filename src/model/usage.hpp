@@ -72,7 +72,7 @@ struct Usage {
     std::optional<Microseconds> ioPressureFull;
 
     std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
-    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job had reached memory_max and the kernel reclaimed memory
+    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job reached memory_max, so that the kernel reclaimed memory
     /// The number of times when the kernel found no memory to reclaim. If memory runs out once, the kernel may count several
     /// events.
     std::optional<std::uint64_t> oomEvents;

@@ -71,8 +71,8 @@ struct WrapperEnd {
     /// If `task` is set, the request waits only for the end of the task with this number (1 or more).
     std::optional<std::uint32_t> task = {};
     bool receipt = false; ///< the answer should contain the receipt
-    /// If toldOfRefusal is true, the wrapper knows that Unreachable does not mean the end of the job. Earlier wrappers believed
-    /// that Unreachable means the end of the job.
+    /// If toldOfRefusal is true, the wrapper knows that the error Unreachable does not mean the end of the job. Earlier wrappers
+    /// believed that the error Unreachable means the end of the job.
     bool toldOfRefusal = false;
 
     bool operator==(const WrapperEnd&) const = default;
@@ -97,7 +97,7 @@ struct WrapperList {
 /// process.
 struct WrapperAdopt {
     std::string key;
-    uid_t owner = 0; ///< the user id of the job's owner, because by now the key may belong to another user's job
+    uid_t owner = 0; ///< the user id of the job's owner; needed because the key may now belong to another user's job
 
     bool operator==(const WrapperAdopt&) const = default;
 };
@@ -112,7 +112,8 @@ Result<WrapperRequest> decodeWrapperRequest(std::string_view packet);
 /// Describes one job in the answer to a WrapperList request.
 struct WrapperJob {
     std::string key;
-    std::optional<ShownState> state; ///< the state of the job; unset if only a newer pinfoldd knows the state
+    /// The state of the job. The state is unset if a newer pinfoldd has sent a state that this program does not know.
+    std::optional<ShownState> state;
 
     bool operator==(const WrapperJob&) const = default;
 };
