@@ -32,7 +32,7 @@ void Admins::refresh(std::function<void()> then) {
         clients_.setAuditors(std::move(members.auditors));
         over(weak);
     });
-    if (!asked) // Lane::Names has no room for the question, so the admins stay as they are
+    if (!asked) // Lane::Names accepts no more questions now, so the admins remain the same
         return over(weak);
     waiting->timer = loop_.after(kPatience, [this, weak] { over(weak); });
 }

@@ -48,8 +48,8 @@ constexpr int kExitRestart = 1;
 constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
-// takes the name org.pinfold1.Daemon. The bus refuses messages with file descriptors to the owner of the name
-// org.pinfold1.Daemon, so users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
+// takes the name org.pinfold1.Daemon. If a message to the owner of the name org.pinfold1.Daemon contains file descriptors, the
+// bus refuses the message. So users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.

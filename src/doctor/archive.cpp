@@ -38,7 +38,7 @@ std::optional<std::uint64_t> figure(const Figures& figures, std::string_view nam
     return value ? std::optional(*value) : std::nullopt;
 }
 
-/// Returns a time that is in the figures as seconds since 1970. The largest times do not fit into a RealTime.
+/// Reads a time from the figures, which contain times as seconds since 1970. The largest times do not fit into a RealTime.
 std::optional<RealTime> timeOf(const Figures& figures, std::string_view name) {
     constexpr std::uint64_t kMost = kForever / 1s;
     const auto seconds = figure(figures, name);
@@ -76,7 +76,7 @@ void checkReached(const Host& host, const Figures& figures, Findings& findings) 
         findings.ok("archive.reached", "receipts reach the archive");
 }
 
-/// Returns whether the archive has not answered for kSilence.
+/// Returns true if the archive has not answered during the last kSilence.
 bool isSilent(const Host& host, const Figures& figures) {
     const auto success = timeOf(figures, "pinfold_ship_last_success_seconds");
     return !success || timeBetween(*success, host.now) > kSilence;
@@ -91,8 +91,9 @@ void checkBacklog(const Host& host, const Figures& figures, Findings& findings) 
         findings.ok("archive.backlog", "no receipt has waited long for the archive");
 }
 
-/// `pinfold why` compares the times of receipts of several hosts, and takes times within kClockTolerance for the same time. With
-/// a larger difference, it may name the wrong host as the one that ended first.
+/// `pinfold why` compares the times in the receipts of several hosts, and treats times that differ by at most kClockTolerance as
+/// equal. If the clocks of the hosts differ by more, `pinfold why` may name the wrong host as the host on which the job ended
+/// first.
 void checkClock(const Host& host, const Figures& figures, Findings& findings) {
     const auto found = figures.find("pinfold_ship_clock_offset_seconds");
     if (isSilent(host, figures)) {

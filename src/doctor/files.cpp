@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMostLinks = 40;  // the maximum number of links, as in the kernel
-constexpr int kMostFiles = 256; // the maximum number of files, because files may include each other for ever
+constexpr int kMostFiles = 256; // the number of files is limited, because files may include each other for ever
 constexpr std::string_view kBlanks = " \t\r";
 
 std::string_view trimmed(std::string_view text) {
@@ -72,7 +72,7 @@ Access Files::access(const fs::path& path) const {
 std::optional<std::string> Files::read(const fs::path& path) const {
     const auto real = resolve(path);
     const auto found = status(path);
-    // The doctor reads only regular files, because it would wait for ever to read a FIFO.
+    // The doctor reads only regular files, because reading a FIFO could block for ever.
     if (!real || !found || !S_ISREG(found->mode))
         return std::nullopt;
     return readFile(AT_FDCWD, (root_ / unrooted(*real)).c_str());

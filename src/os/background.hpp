@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the interface for all calls that may block.
 //
-// The event loop's thread uses only what the kernel answers from memory: /run, cgroup files, /proc/PID/stat, and sockets that
-// do not block. Calls that need a disk, a server or the network may take long. A busy disk takes a minute for an fsync. A file
+// The event loop's thread uses only what the kernel answers from memory: /run, cgroup files, /proc/PID/stat, and sockets that do
+// not block. Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A file
 // server that hangs never answers. A name service waits for the network. The close() of a descriptor that another program has
 // made may flush a file or linger on a socket. The threads of the lanes make all calls that may take long.
 #pragma once
@@ -33,7 +33,7 @@ enum class Lane {
     Script,       ///< the lane that checks unkillable.script before pinfoldd runs the script
     Moves,  ///< the lane that moves processes into other cgroups; each move waits for all forks and exits in progress on the node
     Owners, ///< the lane for an owner's requests that look at all processes of a job; a job may have thousands of processes
-    Kills,  ///< the lane that sends SIGKILL to processes that the kernel's kill of a cgroup left out; a kill takes some 20 ms
+    Kills,  ///< the lane that sends SIGKILL to processes that cgroup.kill has missed; a kill takes some 20 ms
 };
 inline constexpr std::size_t kLanes = 14;
 

@@ -60,7 +60,7 @@ public:
     /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
     struct Bounds {
         std::optional<std::uint64_t> memoryMax; ///< the limit in bytes
-        std::optional<double> cpus;             ///< the CPUs that the cgroup can keep busy (cpu.max, cpuset.cpus.effective)
+        std::optional<double> cpus;             ///< how many CPUs the cgroup can keep busy (cpu.max, cpuset.cpus.effective)
     };
     Bounds bounds() const;
     /// Says whether the whole cgroup is frozen (cgroup.events). Returns nullopt if the cgroup is gone.
