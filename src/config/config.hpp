@@ -91,8 +91,9 @@ struct Config {
     /// [node]: the part of the node that batch.slice does not get. If a key of [node] is unset, the setting in batch.slice's
     /// own unit file applies.
     struct Node {
-        std::optional<Reserve> memory; ///< reserve_memory = "4G" | "10%": the memory that jobs do not get, up to 90%
-        std::optional<Reserve> cpus; ///< reserve_cpus = 2 | "10%": hyper-threads that jobs do not get, in whole cores, up to 90%
+        // A percentage is at most 90%.
+        std::optional<Reserve> memory; ///< reserve_memory = "4G" | "10%": the memory that jobs do not get
+        std::optional<Reserve> cpus;   ///< reserve_cpus = 2 | "10%": hyper-threads that jobs do not get, in whole cores
     } node;
 
     struct LeftoverReport {
