@@ -21,7 +21,7 @@ constexpr const char* kArchiveSocket = "/run/pinfold/archive.sock";
 constexpr std::size_t kMostArchiveRequest = 16'384;    ///< the maximum length of a request, in bytes with the line break
 constexpr std::uint32_t kMostArchiveReceipts = 10'000; ///< the maximum number of receipts in an answer
 
-/// Names the jobs of a site report: those that ended from `since` on and before `until`.
+/// Names the jobs of a site report: those that ended at the time `since` or later, and before `until`.
 struct ReportPeriod {
     RealTime since{};
     RealTime until{};

@@ -30,7 +30,7 @@ public:
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
     /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if receipts
     /// between the archive's position and the lot would be missing in the archive. The other errors are those of position(). Even
-    /// after an error, the archive may have stored the lot.
+    /// after an error, the archive may have stored these receipts.
     virtual Result<std::uint64_t> put(const Lot& lot) = 0;
 };
 
