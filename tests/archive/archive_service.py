@@ -3,11 +3,13 @@
 
 import contextlib
 import json
+import multiprocessing
 import os
 import select
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -128,6 +130,45 @@ def answer(connection):
                 return receipts, document
             receipts.append(document)
     return receipts, None
+
+
+def ask_for_ever(path, uid, clients, answers):
+    """Lets each client of the user ask for 100 receipts, read the answer, and ask again at once. Counts the answers that are complete, and those
+    that are not."""
+    os.seteuid(uid)
+
+    def ask():
+        while True:
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+                connection.connect(path)
+                text = b""
+                with contextlib.suppress(BrokenPipeError, ConnectionResetError):  # the service refuses a connection before it reads the request
+                    connection.sendall(b'{"filter": {"limit": 100}}\n')
+                    while part := connection.recv(1 << 20):
+                        text = text[-20:] + part
+            counter = answers[0 if b'{"end"' in text else 1]
+            with counter.get_lock():
+                counter.value += 1
+
+    threads = [threading.Thread(target=ask) for _ in range(clients)]
+    for thread in threads:
+        thread.start()
+    threads[0].join()
+
+
+@contextlib.contextmanager
+def flood(service, uid, clients):
+    """Floods the service with questions of one user while the context lasts. Returns two counters: of complete answers, and of other answers. The
+    clients run in a process of their own, so they do not delay the clients of the test."""
+    fork = multiprocessing.get_context("fork")
+    answers = fork.Value("Q"), fork.Value("Q")
+    process = fork.Process(target=ask_for_ever, args=(str(service.path), uid, clients, answers), daemon=True)
+    process.start()
+    try:
+        yield answers
+    finally:
+        process.kill()
+        process.join()
 
 
 def closed(connection, within):
