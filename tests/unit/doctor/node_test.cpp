@@ -306,6 +306,10 @@ TEST_F(ArchiveTest, comparesTheClocks) {
     EXPECT_TRUE(state("archive.clock") == Warn && mentions("archive.clock", "1h ahead of the clock of the archive"));
     answered("-90.25", "0");
     EXPECT_TRUE(state("archive.clock") == Warn && mentions("archive.clock", "1min 30s behind the clock of the archive"));
+    answered("86400.013", "0");
+    EXPECT_TRUE(state("archive.clock") == Warn && mentions("archive.clock", "1d ahead of the clock of the archive"));
+    answered("-86400", "0");
+    EXPECT_TRUE(state("archive.clock") == Warn && mentions("archive.clock", "1d behind the clock of the archive"));
     for (const char* nonsense : {"-9223372036854.775807", "many", "-", "1e9", "NaN"}) {
         answered(nonsense, "0");
         EXPECT_EQ(state("archive.clock"), Warn) << nonsense;
