@@ -7,6 +7,7 @@ import pytest
 
 from archive_service import ALICE, AUDITOR, BOB, configuration, job, starter
 from conftest import Archive
+from postgres_server import LOGIN_HOST
 
 
 @pytest.fixture(scope="module")
@@ -60,8 +61,24 @@ def test_an_archive_that_is_down_is_an_error(login, site):
         for words in (["history"], ["why", "sge.7"], ["why", "7"], ["report"], ["report", "sge.7"]):
             message = login.pinfold(*words, uid=ALICE, status=6)
             assert "the archive of receipts is not reachable" in message and "check that PostgreSQL runs" in message, message
+        message = login.pinfold("report", "--site", status=6)
+        assert "the archive of receipts is not reachable" in message and "check that PostgreSQL runs" in message, message
     finally:
         site.server.start()
+
+
+def test_the_certificate_of_the_login_node_has_expired(site):
+    """The user learns what is wrong, and so does the administrator who reads the journal."""
+    certificate, key = site.server.authority.issue(LOGIN_HOST, file="login-expired", days=-1)
+    files = f'certificate = "{certificate}"\nkey = "{key}"\nca = "{site.server.authority.certificate}"\n'
+    with starter() as start:
+        login = start(configuration(site.server, "localhost") + files + "ask = true\n")
+        for words in (["history"], ["why", "sge.7"], ["report"]):
+            message = login.pinfold(*words, uid=ALICE, status=6)
+            assert f"the certificate '{certificate}' has expired" in message and "get a new certificate from your site's CA" in message, message
+        assert f"the certificate '{certificate}' has expired" in login.pinfold("report", "--site", status=6)
+        journal = (login.directory / "log").read_text().splitlines()
+        assert len(journal) == 1 and journal[0].startswith("<3>") and f"the certificate '{certificate}' has expired" in journal[0], journal
 
 
 def test_a_service_that_is_down_is_an_error(login):
