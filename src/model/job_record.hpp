@@ -125,6 +125,7 @@ struct JobRecord {
     /// If unkillableInFuse is true, the process that outlived SIGKILL waits for a file server that users run themselves, so the
     /// node itself works.
     bool unkillableInFuse = false;
+    std::optional<std::uint32_t> unkillableProcesses; ///< as in the receipt; also set when the processes have ended at last
     Boxed<FinalFigures> figures;
 
     bool operator==(const JobRecord&) const = default;

@@ -67,6 +67,7 @@ template <class R, class F> void forEachEndField(R& ended, F&& f) {
     f("leftovers", ended.leftovers.count);
     f("leftover_cpu", ended.leftovers.cpu);
     f("leftover_commands", ended.leftovers.commands);
+    f("unkillable_processes", ended.unkillableProcesses);
 }
 
 /// Says where a job ran. Each member is unset in receipts of an earlier pinfold.
@@ -101,6 +102,9 @@ struct Receipt {
     std::optional<uid_t> stoppedBy;
     std::uint32_t tasks = 1;
     Leftovers leftovers;
+    /// The highest number of processes that still existed when pinfoldd reported that SIGKILL had not ended the job. The number
+    /// is unset if pinfoldd never had to report the job.
+    std::optional<std::uint32_t> unkillableProcesses;
     Usage usage;
     Boxed<OomVerdict> oom;
     bool oomSaid = false;  ///< the job's own output already has a line about `oom`; not stored in the history

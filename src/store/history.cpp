@@ -42,10 +42,11 @@ constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, 
 constexpr const char* kStored = "SELECT receipt, number FROM receipts WHERE id = :id";
 
 // A job that already has its receipt gets no row in `live`. The condition is needed because pinfoldd, after a restart, may try to
-// add a row for a job whose receipt is already stored.
-constexpr const char* kAddLive = "INSERT OR IGNORE INTO live (id, key, uid, started, boot, receipt)"
+// add a row for a job whose receipt is already stored. If the job has a row, the row gets the newer receipt.
+constexpr const char* kAddLive = "INSERT INTO live (id, key, uid, started, boot, receipt)"
                                  " SELECT :id, :key, :uid, :started, :boot, :receipt"
-                                 " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)";
+                                 " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)"
+                                 " ON CONFLICT (id) DO UPDATE SET receipt = excluded.receipt";
 
 constexpr const char* kRemoveLive = "DELETE FROM live WHERE id = :id";
 

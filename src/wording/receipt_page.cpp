@@ -166,6 +166,11 @@ std::string oomLines(const Receipt& receipt) {
     return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
 }
 
+std::string unkillableLine(const Receipt& receipt) {
+    const auto& count = receipt.unkillableProcesses;
+    return count ? line("unkillable", counted(*count, "process", "processes") + " outlived SIGKILL") : "";
+}
+
 std::string shortened(const std::string& text) {
     if (text.size() <= kCommandBytes)
         return text;
@@ -229,7 +234,7 @@ std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts
            page::identityLines(receipt.identity, nodesLine(receipt.identity)) + timeLines(receipt, amounts) +
            allocationLine(receipt.allocation) + cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) +
            taskLines(receipt, amounts) + diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) + limitLine(receipt) +
-           oomLines(receipt) + leftoverLines(receipt, amounts) + adviceLines(receipt, width);
+           oomLines(receipt) + unkillableLine(receipt) + leftoverLines(receipt, amounts) + adviceLines(receipt, width);
 }
 
 } // namespace pinfold

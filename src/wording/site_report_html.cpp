@@ -90,6 +90,12 @@ constexpr std::array kSections{
             .title = "Jobs that left processes behind",
             .text = "The processes with the most CPU time come first.",
             .sum = false},
+    Section{.table = "unkillable_by_node",
+            .title = "Nodes with unkillable processes",
+            .text =
+                "SIGKILL did not end processes of these jobs in time. Such a process usually waits for a disk or a file server "
+                "that does not answer. A job on many hosts counts on each host with such processes. The column \"most "
+                "processes\" has the highest number for one job."},
     Section{
         .table = "lost_jobs_by_node",
         .title = "Nodes that lost jobs",

@@ -154,7 +154,8 @@ def test_outcomes(archive, members, outcome):
 
 def test_columns_and_the_whole_receipt(archive):
     ended = datetime(2026, 11, 20, 10, 0, 0, 123457, tzinfo=timezone.utc)
-    made = receipt(1, cluster="main", run=2, ended=usec(ended), memory_max=2**64 - 1, cpu_quota=2**64 - 1, allocated_cpus="0-3,8,10-11")
+    made = receipt(1, cluster="main", run=2, ended=usec(ended), memory_max=2**64 - 1, cpu_quota=2**64 - 1, allocated_cpus="0-3,8,10-11",
+                   unkillable_processes=3)
     archive.put([made])
     row = archive.rows("SELECT * FROM pinfold.receipt")[0]
     body = row["body"]
@@ -163,7 +164,8 @@ def test_columns_and_the_whole_receipt(archive):
     expected = {"node": "node1", "epoch": EPOCH, "sequence": 1, "id": made["id"], "cluster": "main", "key": "sge.1", "run": 2, "uid": 1000,
                 "owner": "anna", "account": "physics", "queue": "long", "project": "p1234", "host": "node1", "wall_us": made["wall"],
                 "cpu_us": made["cpu_user"] + made["cpu_system"], "memory_peak": made["memory_peak"], "memory_max": None,
-                "cpus_us": 7_000_000, "labels": {"stage": "prepare"}, "tasks": 1, "leftovers": 0, "leftover_cpu_us": 0, "oom_cause": None}
+                "cpus_us": 7_000_000, "labels": {"stage": "prepare"}, "tasks": 1, "leftovers": 0, "leftover_cpu_us": 0, "oom_cause": None,
+                "unkillable_processes": 3}
     assert {name: row[name] for name in expected} == expected
 
 

@@ -40,7 +40,8 @@ def receipts():
             "wall_us": maybe(chance.randrange(10**12), 1, 0), "cpu_us": maybe(chance.randrange(10**12), 0),
             "cpus_us": maybe(2_500_000, 128_000_000, LARGEST), "memory_peak": maybe(chance.randrange(2**36), LARGEST),
             "memory_max": maybe(2**30, chance.randrange(2**40), LARGEST), "leftovers": maybe(0, 0, 1, chance.randrange(50)),
-            "leftover_cpu_us": maybe(0, chance.randrange(10**9)), "when": ended, **values})
+            "leftover_cpu_us": maybe(0, chance.randrange(10**9)),
+            "unkillable_processes": chance.choice([None, None, None, 1, chance.randrange(1, 2**32)]), "when": ended, **values})
 
     for number in range(300):
         uid = chance.choice([1000, 1001, 1002, 1003])
@@ -285,6 +286,17 @@ def test_lost_jobs_by_node(filled):
                              for node, row in expected.items()}
     counts = [row["node_lost"] + row["lost"] + row["supervisor_lost"] for row in rows]
     assert counts == sorted(counts, reverse=True)
+
+
+def test_unkillable_by_node(filled):
+    rows = ask(filled, "unkillable_by_node")
+    expected = {}
+    for node in {receipt["node"] for receipt in PERIOD}:
+        stuck = [receipt for receipt in PERIOD if receipt["node"] == node and receipt["unkillable_processes"] is not None]
+        expected[node] = {"node": node, "jobs": len(stuck), "most_processes": max(receipt["unkillable_processes"] for receipt in stuck),
+                          "last_ended": max(receipt["when"] for receipt in stuck).replace(microsecond=0).isoformat()}
+    assert by_name(rows) == expected and descending(rows, "jobs")
+    assert sum(row["jobs"] for row in rows) < len(PERIOD) / 2
 
 
 @pytest.mark.parametrize("name", QUERIES)

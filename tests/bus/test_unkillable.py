@@ -28,4 +28,7 @@ def test_the_node_takes_no_jobs_as_long_as_one_can_not_be_killed(world, action, 
     else:
         world.create("bus.2", other)
     assert world.end("bus.1", stuck)["result"] == "stopped"
-    world.create("bus.3", world.process())
+    assert world.manager().GetReceipt("bus.1")["unkillable_processes"] == dbus.UInt32(1)
+    last = world.process()
+    world.create("bus.3", last)
+    assert "unkillable_processes" not in world.end("bus.3", last)

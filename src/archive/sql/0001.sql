@@ -71,6 +71,7 @@ CREATE TABLE pinfold.receipt (
     tasks int,
     leftovers bigint,
     leftover_cpu_us bigint,
+    unkillable_processes bigint,        -- the most processes that outlived SIGKILL at once; NULL if the node never reported such a process
     cpu_us bigint,                      -- user and system
     memory_peak bigint,                 -- bytes
     memory_max bigint,                  -- the limit in bytes; NULL means that the job had no limit
@@ -245,18 +246,19 @@ BEGIN
                 id text, sequence bigint, cluster text, key text, run numeric, uid bigint, "user" text, account text, queue text,
                 project text, host text, started numeric, ended numeric, wall numeric, result text, exit_status int, exit_signal int,
                 tasks numeric, leftovers numeric, leftover_cpu numeric, cpu_user numeric, cpu_system numeric, memory_peak numeric,
-                memory_max numeric, cpu_quota numeric, allocated_cpus text, slots numeric, oom_cause text, labels jsonb)
+                unkillable_processes numeric, memory_max numeric, cpu_quota numeric, allocated_cpus text, slots numeric, oom_cause text,
+                labels jsonb)
     ), stored AS (
         INSERT INTO receipt AS r (node, epoch, sequence, id, cluster, key, run, uid, owner, account, queue, project, host, started,
-            ended, wall_us, result, exit_status, exit_signal, outcome, tasks, leftovers, leftover_cpu_us, cpu_us, memory_peak,
-            memory_max, cpus_us, oom_cause, labels, body)
+            ended, wall_us, result, exit_status, exit_signal, outcome, tasks, leftovers, leftover_cpu_us, unkillable_processes, cpu_us,
+            memory_peak, memory_max, cpus_us, oom_cause, labels, body)
         SELECT store.node, store.epoch, sequence, id, coalesce(cluster, ''), key, coalesce(bounded(run), 0), uid, "user", account,
             queue, project, host, moment_of(started), moment_of(ended), bounded(wall), result, exit_status, exit_signal,
             CASE WHEN result = 'exited' AND NOT exit_known THEN 'unknown'
                  WHEN result = 'exited' AND exit_status = 0 THEN 'succeeded'
                  ELSE 'failed' END,
-            least(tasks, 2147483647)::int, bounded(leftovers), bounded(leftover_cpu), bounded(cpu_user + cpu_system),
-            bounded(memory_peak), limited(memory_max),
+            least(tasks, 2147483647)::int, bounded(leftovers), bounded(leftover_cpu), bounded(unkillable_processes),
+            bounded(cpu_user + cpu_system), bounded(memory_peak), limited(memory_max),
             coalesce(limited(cpu_quota), cpus_in(allocated_cpus) * 1000000, bounded(slots * 1000000)), oom_cause,
             nullif(labels, 'null'), jsonb_strip_nulls(body)
         FROM parsed

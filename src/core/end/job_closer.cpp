@@ -56,6 +56,7 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.stoppedBy = record.stoppedBy;
     receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
     receipt.leftovers = record.leftovers;
+    receipt.unkillableProcesses = record.unkillableProcesses;
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;

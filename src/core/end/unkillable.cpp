@@ -124,10 +124,21 @@ void UnkillablePolicy::report(const JobPtr& job, RealTime killedAt) {
             const bool first = !job->record.unkillableSince;
             if (first)
                 job->record.unkillableSince = killedAt;
+            countProcesses(job, left.size());
             judge(*job, left, std::move(named), first);
         });
     if (!looking)
         reportLater(job, killedAt);
+}
+
+void UnkillablePolicy::countProcesses(const JobPtr& job, std::size_t left) {
+    // The slice has a process even if the processes cannot be listed.
+    const auto count = static_cast<std::uint32_t>(std::max<std::size_t>(left, 1));
+    auto& most = job->record.unkillableProcesses;
+    if (most.value_or(0) >= count)
+        return;
+    most = count;
+    rows_.expect(job); // an administrator may have to reset the node to get rid of the processes
 }
 
 void UnkillablePolicy::judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first) {

@@ -7,6 +7,7 @@
 #include "base/clock.hpp"
 #include "core/core.hpp"
 #include "core/drain_state.hpp"
+#include "core/history/live_rows.hpp"
 
 #include <sys/types.h>
 
@@ -21,7 +22,7 @@ namespace pinfold {
 
 class UnkillablePolicy {
 public:
-    UnkillablePolicy(Core& core, DrainState& node) : core_(core), node_(node) {}
+    UnkillablePolicy(Core& core, DrainState& node, LiveRows& rows) : core_(core), node_(node), rows_(rows) {}
 
     /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. When watch() is called, the time
     /// unkillable.after begins. Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined
@@ -46,6 +47,9 @@ private:
     /// Tries again later to report the job. As long as the state of the processes cannot be read, pinfoldd takes no action
     /// against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
+    /// Keeps the highest number of processes that outlived SIGKILL for the receipt of the job. The history gets the number at
+    /// once, because the node may go down before the job ends.
+    void countProcesses(const JobPtr& job, std::size_t left);
     /// Does what unkillable.action says. If the remaining processes wait for a file server that users run themselves, judge()
     /// takes no action. The argument `first` is true if neither this pinfoldd nor an earlier pinfoldd has taken an action for the
     /// job.
@@ -54,6 +58,7 @@ private:
 
     Core& core_;
     DrainState& node_;
+    LiveRows& rows_;
 };
 
 /// Lists the jobs that cannot be killed, for the comment and the drain of the node.

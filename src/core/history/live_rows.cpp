@@ -17,6 +17,7 @@ LiveRow rowOf(const Job& job, const Origins& origins) {
     row.receipt.started = record.created;
     row.receipt.ended = record.created;
     row.receipt.result = JobResult::NodeLost;
+    row.receipt.unkillableProcesses = record.unkillableProcesses;
     row.receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
     row.receipt.limits = record.limits;
     row.receipt.limitsNotEnforced = record.limitsNotEnforced;

@@ -19,7 +19,8 @@ public:
     LiveRows(EventLoop& loop, const Origins& origins) : loop_(loop), origins_(origins) {}
 
     /// Call expect() when the job runs. Half a second after the call of expect(), the history gets a row for the job if the job
-    /// still lives. Most short jobs need no row, because they end earlier.
+    /// still lives. Most short jobs need no row, because they end earlier. Call expect() again if the receipt that the job gets
+    /// after a power cut has changed.
     void expect(const JobPtr& job);
 
     /// Returns the rows that the next transaction has to write. When the transaction is over, call written() or failed().

@@ -91,8 +91,8 @@ TEST(ReceiptDict, aProfileComesBackIfItIsWanted) {
 
 TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     [[maybe_unused]] const auto& [id, sequence, epoch, origin, key, uid, started, ended, wall, suspended, result, exit, stoppedBy,
-                                  tasks, leftovers, usage, oom, oomSaid, stopSaid, unwritten, limits, limitsNotEnforced,
-                                  allocation, slots, identity, taskList, profile] = Receipt{};
+                                  tasks, leftovers, unkillableProcesses, usage, oom, oomSaid, stopSaid, unwritten, limits,
+                                  limitsNotEnforced, allocation, slots, identity, taskList, profile] = Receipt{};
     [[maybe_unused]] const auto& [host, bootId, cluster, user, version] = origin;
     [[maybe_unused]] const auto& [jobName, account, queue, project, group, arrayJob, arrayTask, run, submitHost, submitDirectory,
                                   nodes, nodeCount, labels] = identity;
@@ -111,8 +111,8 @@ TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     EXPECT_EQ(ofTask, 8 + ofExit);
     constexpr std::size_t ofLeftovers = 3;
     constexpr std::size_t ofOrigin = 5;
-    EXPECT_EQ(fields, 14 + ofExit + ofLeftovers + ofOrigin)
-        << "27 members, without exit, leftovers, origin, the 6 parts, and "
+    EXPECT_EQ(fields, 15 + ofExit + ofLeftovers + ofOrigin)
+        << "28 members, without exit, leftovers, origin, the 6 parts, and "
            "oomSaid, stopSaid, unwritten and profile, which are not in the JSON";
 }
 
@@ -129,8 +129,8 @@ TEST(ReceiptDict, onlyWhatIsKnownHasAnEntry) {
     EXPECT_EQ(toDict(usage).size(), 1U) << "zero is known";
 
     const auto receipt = toDict(Receipt{});
-    for (const char* name : {"exit_status", "exit_signal", "stopped_by", "oom_cause", "memory_max", "sequence", "host", "account",
-                             "nodes", "labels"})
+    for (const char* name : {"exit_status", "exit_signal", "stopped_by", "unkillable_processes", "oom_cause", "memory_max",
+                             "sequence", "host", "account", "nodes", "labels"})
         EXPECT_FALSE(receipt.contains(name)) << name;
 }
 
@@ -147,6 +147,7 @@ TEST(ReceiptDict, typesAreThoseOfTheInterface) {
                                      {"leftovers", "u"},
                                      {"leftover_cpu", "t"},
                                      {"leftover_commands", "as"},
+                                     {"unkillable_processes", "u"},
                                      {"limits_not_enforced", "as"},
                                      {"cpu_user", "t"},
                                      {"io_devices", "a(stttt)"},

@@ -134,6 +134,7 @@ std::vector<Receipt> receipts() {
     whole.slots = 4;
     whole.limitsNotEnforced = {"tasks_max", "io_read_bandwidth_max"};
     whole.leftovers = {2, 7s, {"sleep 1000", "/usr/bin/python3 -m http.server"}};
+    whole.unkillableProcesses = 2;
     whole.sequence = 4711;
     whole.epoch = "5f3a9c0b1d2e4f60";
     whole.origin = {.host = "node7",

@@ -90,12 +90,14 @@ TEST_F(UnkillableTest, aGraceThatASoonerStopCutShortDelaysNoReport) {
     stop(0s);
     passBound();
     EXPECT_EQ(events("unkillable").size(), 1U);
+    loop.advance(1s); // the history gets the number of processes
     EXPECT_EQ(loop.timers(), 0U);
 }
 
 TEST_F(UnkillableTest, theJobEndsByItselfAndNobodyAsksForThat) {
     auto leader = stuckJob("sge.1");
     passBound();
+    loop.advance(1s); // the history gets the number of processes
     EXPECT_EQ(loop.timers(), 0U);
     EXPECT_TRUE(receipts().empty());
     end(leader);
@@ -105,13 +107,44 @@ TEST_F(UnkillableTest, theJobEndsByItselfAndNobodyAsksForThat) {
     EXPECT_EQ(recordFiles(), 0U);
 }
 
+TEST_F(UnkillableTest, theReceiptHasTheHighestNumberThatWasReported) {
+    auto leader = stuckJob("sge.1");
+    auto second = child();
+    node.spawnInside(second.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
+    node.hang(second.pid(), "rpc_wait_bit_killable");
+    passBound();
+    crash();
+    restart();
+    end(second);
+    passBound();
+    ASSERT_EQ(events("unkillable").size(), 2U);
+    EXPECT_EQ(fieldOf(events("unkillable")[1], "PINFOLD_UNKILLABLE_COUNT"), "1");
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].unkillableProcesses, 2U);
+}
+
+// An administrator may have to reset the node, because nothing else ends the processes.
+TEST_F(UnkillableTest, aResetOfTheNodeKeepsTheNumber) {
+    auto leader = stuckJob("sge.1");
+    loop.advance(10s);
+    const auto live = [this] { return history->live()->rows; };
+    ASSERT_EQ(live().size(), 1U);
+    EXPECT_FALSE(live()[0].receipt.unkillableProcesses);
+    passBound();
+    loop.advance(1s);
+    ASSERT_EQ(live().size(), 1U);
+    EXPECT_EQ(live()[0].receipt.unkillableProcesses, 1U);
+}
+
 TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
     auto leader = stuckJob("sge.1");
     loop.advance(config.unkillable.after - 1us);
     end(leader);
     loop.advance(config.unkillable.after);
     EXPECT_TRUE(events("unkillable").empty());
-    EXPECT_EQ(receipts().size(), 1U);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_FALSE(receipts()[0].unkillableProcesses);
 }
 
 // The first cgroup.kill has not killed a process that came into the job later, for example with a task that was just being added.

@@ -52,6 +52,7 @@ JobRecord fullRecord() {
     record.leftovers = {.count = 3, .cpu = 17us, .commands = {"sleep 9", "\"quoted\" \\\\ grün", ""}};
     record.unkillableSince = fromUsec<RealTime>(1'763'678'000'000'001);
     record.unkillableInFuse = true;
+    record.unkillableProcesses = UINT32_MAX;
     record.ownersBatch = true;
     record.slots = 4;
     record.identity = {.jobName = "a \"job\"", .account = "physics", .arrayTask = 7, .nodes = {"node1"}, .labels = {{"a", "b"}}};
@@ -108,6 +109,12 @@ TEST(JobRecord, ofAJobWithOnlyItsBatchScriptIsAsBefore) {
     record.tasks[0] = {.leader = ProcessIdentity{101, fromUsec<BootTime>(201)}};
     EXPECT_EQ(encode(record).find("task_log"), std::string::npos);
     EXPECT_NE(encode(fullRecord()).find("task_log"), std::string::npos);
+}
+
+// An earlier pinfoldd refuses a record with a member that it does not know.
+TEST(JobRecord, aJobThatSigkillEndsHasNoNumberOfUnkillableProcesses) {
+    EXPECT_EQ(encode(freshRecord()).find("unkillable"), std::string::npos);
+    EXPECT_NE(encode(fullRecord()).find("\"unkillable_processes\":4294967295"), std::string::npos);
 }
 
 TEST(JobRecord, unsetIsNotZeroAndNotInfinity) {

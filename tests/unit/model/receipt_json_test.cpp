@@ -25,6 +25,7 @@ Receipt fullReceipt() {
     receipt.stoppedBy = 1001;
     receipt.tasks = 4;
     receipt.leftovers = {.count = 1, .cpu = 2us, .commands = {"a b"}};
+    receipt.unkillableProcesses = 2;
     receipt.usage.cpuUser = 0s;
     receipt.usage.memoryPeak = UINT64_MAX;
     receipt.usage.oomKills = 1;
@@ -119,7 +120,8 @@ TEST(ReceiptJson, aReportAfterTheEndIsAboutTheBatchScriptToo) {
 TEST(ReceiptJson, theHistoryLeavesOutWhatIsUnknown) {
     const auto text = encodeForStore(Receipt{});
     EXPECT_EQ(text.find("null"), std::string::npos) << text;
-    for (const char* name : {"exit_status", "cpu_user", "memory_max", "account", "labels", "nodes", "sequence"})
+    for (const char* name :
+         {"exit_status", "unkillable_processes", "cpu_user", "memory_max", "account", "labels", "nodes", "sequence"})
         EXPECT_EQ(text.find(name), std::string::npos) << text;
     // An earlier pinfold does not accept a text without these members as a receipt.
     for (const char* name :
@@ -141,6 +143,9 @@ TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
     ASSERT_TRUE(listless) << listless.error().message;
     EXPECT_TRUE(listless->taskList.empty());
     EXPECT_EQ(decoded->usage.oomKills, std::nullopt);
+    const auto killable = decodeReceipt(replaced(encode(fullReceipt()), "\"unkillable_processes\":2,", ""));
+    ASSERT_TRUE(killable) << killable.error().message;
+    EXPECT_EQ(killable->unkillableProcesses, std::nullopt);
 }
 
 /// Adds a member of each kind of value to all objects in the JSON value. The numbers of a receipt are whole in every version.

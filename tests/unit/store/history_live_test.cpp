@@ -44,6 +44,15 @@ TEST_F(HistoryFile, aRowThatComesTwiceIsOne) {
     EXPECT_EQ(history.live()->rows, Live{live("a")});
 }
 
+TEST_F(HistoryFile, aRowThatComesAgainHasTheNewerReceipt) {
+    auto history = open();
+    auto changed = live("a");
+    changed.receipt.unkillableProcesses = 2;
+    ASSERT_TRUE(history.write({{}, {live("a"), live("b")}}));
+    ASSERT_TRUE(history.write({{}, {changed}}));
+    EXPECT_EQ(history.live()->rows, (Live{changed, live("b")}));
+}
+
 TEST_F(HistoryFile, anAddThatFailsLeavesTheLiveJobsAsTheyWere) {
     ASSERT_TRUE(open().write({{}, {live("a")}}));
     sql("CREATE TRIGGER full BEFORE INSERT ON receipts WHEN new.id = 'b' BEGIN SELECT raise(ABORT, 'full'); END");

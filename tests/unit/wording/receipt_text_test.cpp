@@ -62,6 +62,7 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
     receipt.result = JobResult::Stopped;
     receipt.stoppedBy = 0;
     receipt.exit = {std::nullopt, 15};
+    receipt.unkillableProcesses = 2;
     receipt.suspended = 2min;
     receipt.tasks = 2;
     receipt.limits.runTimeMax = toUsec(1h);
@@ -103,6 +104,7 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
               "               8:16: read 10M, written 20M\n"
               "               8:0: read 1M, written 2M\n"
               "  waited       for CPU 7s, for memory 0, for disks 2min\n"
+              "  unkillable   2 processes outlived SIGKILL\n"
               "  left behind  3 processes, CPU 1s 500ms, stopped by pinfold:\n"
               "    sleep 1000\n"
               "    and 2 more\n"

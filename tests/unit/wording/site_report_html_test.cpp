@@ -49,6 +49,7 @@ std::vector<ReportTable> site() {
         {"leftover_jobs",
          {"job", "run", "user", "hosts", "leftovers", "leftover_cpu_us", "ended"},
          {{"sge.4711", "1", "alice", "2", "12", "90000000", "2023-11-15 08:00:00+00"}}},
+        {"unkillable_by_node", {"node", "jobs", "most_processes", "last_ended"}, {{"node7", "2", "5", "2023-11-15 08:00:00+00"}}},
         {"lost_jobs_by_node",
          {"node", "node_lost", "lost", "supervisor_lost", "last_ended"},
          {{"node7", "2", "0", "1", "2023-11-15 08:00:00+00"}}},

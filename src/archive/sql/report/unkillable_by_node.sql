@@ -1,0 +1,10 @@
+-- SPDX-License-Identifier: LGPL-2.1-or-later
+-- On which nodes did processes outlive SIGKILL? A job counts on each host on which pinfoldd reported such a process. most_processes is
+-- the highest number of such processes of one job. The receipt of the job comes when the processes are gone, or after the next boot
+-- of the node.
+SELECT node, count(*) AS jobs, max(unkillable_processes) AS most_processes, date_trunc('second', max(ended)) AS last_ended
+FROM pinfold.receipt
+WHERE ended >= $1 AND ended < $2 AND unkillable_processes > 0
+GROUP BY node
+ORDER BY jobs DESC, node
+LIMIT 1000
