@@ -91,6 +91,7 @@ JobInfo infoOf(const JobSummary& job) {
     info.tasks = static_cast<std::uint32_t>(job.tasks.size());
     info.unkillableSince = job.unkillableSince;
     info.unkillableInFuse = job.unkillableInFuse;
+    info.memoryNeed = job.memoryNeed;
     return info;
 }
 

@@ -28,6 +28,7 @@ Dict toDict(const JobInfo& job) {
     put(dict, "unkillable_since", job.unkillableSince);
     if (job.unkillableSince)
         put(dict, "unkillable_in_fuse", job.unkillableInFuse);
+    put(dict, "memory_need", job.memoryNeed);
     return dict;
 }
 
@@ -50,6 +51,7 @@ JobInfo jobFrom(const Dict& dict) {
     take(dict, "tasks", job.tasks);
     take(dict, "unkillable_since", job.unkillableSince);
     take(dict, "unkillable_in_fuse", job.unkillableInFuse);
+    take(dict, "memory_need", job.memoryNeed);
     return job;
 }
 

@@ -57,6 +57,7 @@ Json topRow(const TopRow& row) {
     json["cpu_time"] = orNull(row.cpuTime);
     json["memory_current"] = orNull(row.memoryCurrent);
     json["memory_in_use"] = orNull(row.memory);
+    json["memory_need"] = orNull(row.memoryNeed);
     json["page_cache"] = orNull(row.cache);
     json["memory_max"] = orNull(row.memoryMax);
     json["memory_peak"] = orNull(row.memoryPeak);

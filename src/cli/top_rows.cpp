@@ -49,6 +49,7 @@ TopRow row(const TopJob& before, const TopJob& now) {
             row.cpuOfAllowed = *row.cpu / *now.bounds.cpus;
     }
     row.memory = memoryInUse(now.usage);
+    row.memoryNeed = now.info.memoryNeed;
     row.cache = pageCache(now.usage);
     row.memoryCurrent = now.usage.memoryCurrent;
     row.memoryMax = now.bounds.memoryMax;

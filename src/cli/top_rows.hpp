@@ -36,6 +36,7 @@ struct TopRow {
     std::optional<double> cpuOfAllowed;         ///< CPU use in percent of the CPUs that the job may use
     std::optional<Microseconds> cpuTime;        ///< the CPU time since the job's start
     std::optional<std::uint64_t> memory;        ///< the job's anonymous and shared memory in bytes
+    std::optional<std::uint64_t> memoryNeed;    ///< the highest value of `memory` so far, in bytes
     std::optional<std::uint64_t> cache;         ///< the job's page cache in bytes
     std::optional<std::uint64_t> memoryCurrent; ///< the job's memory with page cache, in bytes
     /// The job's memory limit in bytes. The value is unset if there is no limit, or if the limit is not known.

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "model/job_key.hpp"
+#include "wording/efficiency.hpp"
 
 #include <sys/resource.h>
 
@@ -51,7 +52,7 @@ Result<TopSample> TopSource::look() {
         return entry.second.cgroup && !std::binary_search(slices.begin(), slices.end(), entry.first);
     });
     TopSample sample{RealClock::now(), {}};
-    for (const auto& [slice, job] : jobs_)
+    for (auto& [slice, job] : jobs_)
         sample.jobs.push_back(read(job));
     return sample;
 }
@@ -87,8 +88,10 @@ void TopSource::take(std::vector<JobInfo> jobs) {
             continue;
         const auto slice = info.slice;
         const auto known = jobs_.find(slice);
-        const bool same = known != jobs_.end() && known->second.info.created == info.created && known->second.cgroup;
-        auto cgroup = same ? std::move(known->second.cgroup) : open(slice);
+        const bool same = known != jobs_.end() && known->second.info.created == info.created;
+        if (same)
+            info.memoryNeed = std::max(info.memoryNeed, known->second.info.memoryNeed);
+        auto cgroup = same && known->second.cgroup ? std::move(known->second.cgroup) : open(slice);
         if (cgroup && (taken.size() + 1) * CgroupDir::kMostFiles + kOtherDescriptors <= most)
             cgroup->keepFilesOpen();
         taken.insert_or_assign(slice, Watched{std::move(info), std::move(cgroup)});
@@ -101,11 +104,12 @@ std::optional<CgroupDir> TopSource::open(const std::string& slice) const {
     return cgroup ? std::optional(std::move(*cgroup)) : std::nullopt;
 }
 
-TopJob TopSource::read(const Watched& job) {
+TopJob TopSource::read(Watched& job) {
     TopJob read{job.info, RealClock::now(), {}, {}};
     if (!job.cgroup)
         return read;
     read.usage = job.cgroup->briefUsage();
+    read.info.memoryNeed = job.info.memoryNeed = std::max(job.info.memoryNeed, memoryInUse(read.usage));
     read.bounds = job.cgroup->bounds();
     if (const auto frozen = job.cgroup->frozen(); frozen && isSettled(job.info))
         read.info.state = *frozen ? ShownState::Suspended : ShownState::Running;

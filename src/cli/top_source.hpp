@@ -36,6 +36,8 @@ public:
 
 private:
     struct Watched {
+        /// What pinfoldd has said about the job. TopSource raises info.memoryNeed when the job uses more memory, because
+        /// TopSource looks at the job more often than pinfoldd does.
         JobInfo info;
         std::optional<CgroupDir> cgroup;
     };
@@ -44,7 +46,7 @@ private:
     Result<std::vector<JobInfo>> ask();
     void take(std::vector<JobInfo> jobs);
     std::optional<CgroupDir> open(const std::string& slice) const;
-    static TopJob read(const Watched& job);
+    static TopJob read(Watched& job);
 
     CgroupTree tree_;
     std::optional<uid_t> uid_;

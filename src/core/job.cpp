@@ -53,7 +53,8 @@ JobSummary summarize(const Job& job) {
                        .allocation = record.allocation,
                        .slots = record.slots,
                        .unkillableSince = record.unkillableSince,
-                       .unkillableInFuse = record.unkillableInFuse};
+                       .unkillableInFuse = record.unkillableInFuse,
+                       .memoryNeed = job.recorder.need()};
     for (const auto& [number, task] : record.tasks) {
         summary.tasks.push_back(number);
         if (number == 0 && task.leader)

@@ -86,6 +86,7 @@ struct JobSummary {
     std::optional<std::uint64_t> slots = {};      ///< the number of slots that the batch system gave the job
     std::optional<RealTime> unkillableSince = {}; ///< the time of a SIGKILL that did not end all processes of the job
     bool unkillableInFuse = false; ///< the job waits for a file server that users run themselves, so pinfoldd takes no action
+    std::optional<std::uint64_t> memoryNeed = {}; ///< the highest sum of anonymous and shared memory so far, in bytes
 };
 
 struct TaskAdded {

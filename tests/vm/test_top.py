@@ -44,6 +44,7 @@ def test_limits_and_what_is_used_of_them():
     since_start, row = looks()
     assert row["memory_max"] == 256 * MIB
     assert 64 * MIB <= row["memory_in_use"] <= row["memory_current"] and row["page_cache"] is not None
+    assert row["memory_in_use"] <= row["memory_need"] <= row["memory_peak"]
     assert 64 * MIB <= row["memory_current"] <= row["memory_peak"] <= 256 * MIB
     assert since_start["io_write_rate"] > 0 and row["io_write_rate"] is not None
     assert row["tasks_current"] == 1

@@ -17,7 +17,8 @@ TEST(JobDict, aJobComesBack) {
                        .created = fromUsec<RealTime>(7),
                        .tasks = 2,
                        .unkillableSince = fromUsec<RealTime>(8),
-                       .unkillableInFuse = true};
+                       .unkillableInFuse = true,
+                       .memoryNeed = 9};
     JobInfo opened;
     opened.object = "/org/pinfold1/job/sge_2e1";
     for (const auto& job : {full, opened})

@@ -246,6 +246,7 @@ std::vector<TopRow> topRows() {
     row.cpuTime = 90s;
     row.memory = 512 * kMiB;
     row.cache = 30 * kMiB;
+    row.memoryNeed = 580 * kMiB;
     row.memoryCurrent = 550 * kMiB;
     row.memoryMax = 1024 * kMiB;
     row.memoryPeak = 600 * kMiB;

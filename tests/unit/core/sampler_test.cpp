@@ -71,6 +71,7 @@ TEST_F(SamplerTest, needIsNotPageCache) {
     create("sge.1", leader);
     uses(5 * kMiB, 20 * kMiB, 920 * kMiB);
     loop.advance(3s);
+    EXPECT_EQ(manager->job("sge.1")->memoryNeed, 25 * kMiB);
     const auto receipt = finish();
     EXPECT_EQ(receipt.usage.memoryNeed, 25 * kMiB);
     EXPECT_NEAR(profileOf(receipt).mostOf(Measure::Cache), 900.0 * kMiB, 6 * kMiB);
