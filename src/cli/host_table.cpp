@@ -57,7 +57,7 @@ std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const Table
                                       {.name = "exit", .number = true},
                                       {.name = "after", .number = true},
                                       {.name = "cpu", .number = true, .leaves = 1},
-                                      {.name = "memory peak", .number = true},
+                                      {.name = "memory need", .number = true},
                                       {.name = "leftovers", .number = true, .leaves = 2}};
     std::vector<const HostOfJob*> hosts;
     for (const auto& host : job.hosts)
@@ -68,7 +68,7 @@ std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const Table
     for (const auto* host : hosts)
         rows.push_back({host->name.empty() ? "-" : legible(host->name, kMostHostBytes),
                         std::string(toString(host->receipts.back().result)), exitText(exitOn(*host)),
-                        afterFirst(job, *host, amounts), amounts.duration(host->cpu), amounts.size(host->memoryPeak),
+                        afterFirst(job, *host, amounts), amounts.duration(host->cpu), amounts.size(host->memoryNeed),
                         std::to_string(host->leftovers)});
     if (job.hosts.size() > 1) // a node has only receipts of its own, so receipts of other hosts cannot be there
         for (const auto& name : job.missing)
