@@ -59,7 +59,7 @@ def test_a_job_over_its_memory_reads_of_it_in_its_own_output():
     receipt, shown = was_killed_for_memory(Job(HOLDS.format(200), "-l", "select=1:ncpus=1:mem=48mb").wait())
     assert re.fullmatch(rf"Cgroup memory limit exceeded: Killed process {receipt['oom_victim']} \(python3\), .*limit 48M.*", receipt["oom_line"])
     kilobytes = int(re.fullmatch("([0-9]+)kb", shown["resources_used"]["mem"]).group(1))
-    assert 47 * 1024 <= kilobytes <= 48 * 1024
+    assert kilobytes == -(-receipt["memory_need"] // 1024) and 40 * 1024 <= kilobytes <= 48 * 1024
 
 
 @pytest.fixture

@@ -172,16 +172,18 @@ def exit_status(value):
 
 
 def used_resources(usage, wall=None):
-    """Returns the used resources of a live job, or of a job with a receipt: cput in seconds, mem in kilobytes, and cpupercent. cpupercent is
-    the mean over the time `wall` (in microseconds), as in PBS's own hook."""
+    """Returns the used resources of a live job, or of a job with a receipt: cput in seconds, mem in kilobytes, and cpupercent. mem is the
+    memory that the job needed, without page cache. If this is not known, mem is the peak of the memory with page cache. cpupercent is the
+    mean over the time `wall` (in microseconds), as in PBS's own hook."""
     used = {}
     if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
         cpu = usage["cpu_user"] + usage["cpu_system"]
         used["cput"] = cpu // 1000000
         if wall:
             used["cpupercent"] = 100 * cpu // wall
-    if usage.get("memory_peak") is not None:
-        used["mem"] = -(-usage["memory_peak"] // 1024)
+    memory = usage.get("memory_need") if usage.get("memory_need") is not None else usage.get("memory_peak")
+    if memory is not None:
+        used["mem"] = -(-memory // 1024)
     return used
 
 

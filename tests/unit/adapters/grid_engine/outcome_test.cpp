@@ -32,6 +32,14 @@ TEST(GridEngineOutcome, onlyLargerFiguresOfTheReceiptAreTaken) {
     EXPECT_EQ(usageWithReceipt(kUsage, Receipt{}), kUsage);
 }
 
+TEST(GridEngineOutcome, pageCacheIsNotUse) {
+    auto receipt = receiptOf(1500ms, 400ms, 80 << 20);
+    receipt.usage.memoryNeed = 8 << 20;
+    EXPECT_NE(usageWithReceipt(kUsage, receipt).find("ru_maxrss=8192\n"), std::string::npos);
+    receipt.usage.memoryNeed = 1 << 20;
+    EXPECT_NE(usageWithReceipt(kUsage, receipt).find("ru_maxrss=4656\n"), std::string::npos) << "the shepherd saw more";
+}
+
 TEST(GridEngineOutcome, ofAJobWithFurtherTasksNothingIsCountedTwice) {
     auto receipt = receiptOf(1500ms, 900ms, 8 << 20);
     receipt.tasks = 2;

@@ -170,6 +170,8 @@ def test_usage():
     assert words.used_resources(receipt, 2_000_000) == {"cput": 3, "cpupercent": 150, "mem": 2}
     assert words.used_resources(receipt) == {"cput": 3, "mem": 2}
     assert words.used_resources(receipt, 0) == {"cput": 3, "mem": 2}
+    assert words.used_resources({"memory_need": 2049, "memory_peak": 1 << 30}) == {"mem": 3}, "page cache is not use"
+    assert words.used_resources({"memory_need": None, "memory_peak": 1025}) == {"mem": 2}, "a job shorter than a second"
     assert words.used_resources({"cpu_user": None, "cpu_system": 5, "memory_peak": None}) == {}, "what this node can't count"
 
 
