@@ -182,7 +182,7 @@ def busy(shipping):
     process = world.process()
     world.create("slurm.4711", process, options(memory_max=64 * MIB))
     slice_ = world.root / "sys/fs/cgroup/batch.slice/batch-slurm.4711.slice"
-    for name, text in {"memory.current": f"{32 * MIB}\n", "memory.stat": f"anon {16 * MIB}\nfile {16 * MIB}\n", "memory.swap.current": "4096\n",
+    for name, text in {"memory.current": f"{32 * MIB}\n", "memory.stat": f"anon {16 * MIB}\nfile {16 * MIB}\nshmem {4 * MIB}\n", "memory.swap.current": "4096\n",
                        "memory.pressure": "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n", "memory.events": "oom 0\noom_kill 0\n",
                        "cpu.stat": "usage_usec 12\nuser_usec 7\nsystem_usec 5\nthrottled_usec 2\n"}.items():
         (slice_ / name).write_text(text)
