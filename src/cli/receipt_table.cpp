@@ -43,8 +43,7 @@ std::string receiptTable(const std::vector<Receipt>& receipts, const Amounts& am
         const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
         rows.push_back({tableTime(receipt.ended, style), receipt.key, userName(receipt.uid),
                         std::string(toString(receipt.result)), exitText(receipt.exit), amounts.runTime(receipt.wall),
-                        amounts.duration(cpu), amounts.size(usage.memoryNeed ? usage.memoryNeed : usage.memoryPeak),
-                        std::to_string(receipt.leftovers.count)});
+                        amounts.duration(cpu), amounts.size(usage.memoryNeed), std::to_string(receipt.leftovers.count)});
         if (withHost)
             rows.back().insert(rows.back().begin() + kHostColumn, legible(receipt.origin.host.value_or("-"), kMostHostBytes));
     }
