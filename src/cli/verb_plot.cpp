@@ -21,13 +21,16 @@ struct Options {
 
 OptionSet describe(Options& options) { return {jobsArgument(options.jobs, Offer::AllJobs)}; }
 
+ChartLimits limitsIn(const Receipt& receipt) { return chartLimits(receipt.limits, receipt.slots); }
+
 /// Returns the limits of a live job, or else the limits in the receipt. If pinfoldd reports an error, the result has no limits,
 /// because a chart needs no limits.
 ChartLimits limitsOf(const ManagerClient& client, const std::string& key) {
-    if (const auto limits = client.limits(key))
-        return chartLimits(*limits);
+    if (const auto job = client.job(key))
+        if (const auto holding = client.holding(*job))
+            return chartLimits(holding->limits, holding->slots);
     const auto receipt = client.receipt(key);
-    return receipt ? chartLimits(receipt->limits) : ChartLimits{};
+    return receipt ? limitsIn(*receipt) : ChartLimits{};
 }
 
 std::string chartsOf(const VerbContext& context, const std::string& key, const Profile& profile, const ChartLimits& limits) {
@@ -62,9 +65,8 @@ ExitStatus plotHosts(const VerbContext& context, const std::string& key, const H
                 status = fail(profile.error());
                 continue;
             }
-            text +=
-                fmt::format("{}Host {}, from {} on\n\n{}", text.empty() ? "" : "\n", host.name,
-                            context.amounts.time(receipt.started), chartsOf(context, key, *profile, chartLimits(receipt.limits)));
+            text += fmt::format("{}Host {}, from {} on\n\n{}", text.empty() ? "" : "\n", host.name,
+                                context.amounts.time(receipt.started), chartsOf(context, key, *profile, limitsIn(receipt)));
             profiles.push_back({.host = host.name, .started = receipt.started, .profile = *std::move(profile)});
         }
     context.terminal.print(context.json ? jsonProfiles(key, profiles) : text);
@@ -82,8 +84,7 @@ ExitStatus plotFromArchive(const VerbContext& context, const std::string& key) {
     const auto profile = profileOf(only);
     if (!profile)
         return fail(profile.error());
-    context.terminal.print(context.json ? jsonProfile(key, *profile)
-                                        : chartsOf(context, key, *profile, chartLimits(only.limits)));
+    context.terminal.print(context.json ? jsonProfile(key, *profile) : chartsOf(context, key, *profile, limitsIn(only)));
     return ExitStatus::Ok;
 }
 

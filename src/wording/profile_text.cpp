@@ -76,8 +76,7 @@ std::string chart(const Profile& profile, Curve curve, const ChartLimits& limits
     if (drawn)
         top = std::max(top, *limit);
     const auto limitRow = drawn ? static_cast<std::size_t>(std::min<double>(kRows - 1, *limit / top * kRows)) : kRows;
-    std::string text = std::string(rowOf(curve).name) + ", " + amountOf(curve, highestOf(profile, curve), amounts) + " at most";
-    text += (limit ? ", limit " + amountOf(curve, *limit, amounts) : std::string()) + "\n";
+    auto text = curveName(curve) + ", " + headingOf(profile, curve, limits, amounts) + "\n";
     for (std::size_t row = kRows; row-- > 0;) {
         const auto label = row == kRows - 1 ? amountOf(curve, top, amounts) : row == 0 ? std::string("0") : std::string();
         text += padded(label, kAxisWidth - 2) + " │";
@@ -112,6 +111,16 @@ std::optional<double> limitOf(Curve curve, const ChartLimits& limits) {
     if (curve == Curve::Tasks && limits.tasks)
         return static_cast<double>(*limits.tasks);
     return std::nullopt;
+}
+
+std::string headingOf(const Profile& profile, Curve curve, const ChartLimits& limits, const Amounts& amounts) {
+    const auto text = amountOf(curve, highestOf(profile, curve), amounts) + " at most";
+    const auto limit = limitOf(curve, limits);
+    if (!limit)
+        return text;
+    const auto amount = amountOf(curve, *limit, amounts);
+    // Slots are no limit: if other jobs leave CPUs idle, the job may use more CPUs than it has slots.
+    return text + (curve == Curve::Cpu ? ", " + amount + " held" : ", limit " + amount);
 }
 
 std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t columns) {
@@ -190,8 +199,8 @@ std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts) 
     return lines.empty() ? lines : "\n" + lines;
 }
 
-ChartLimits chartLimits(const ResourceLimits& limits) {
-    return {.memory = finite(limits.memoryMax), .cpus = cpusAllowed(limits), .tasks = finite(limits.tasksMax)};
+ChartLimits chartLimits(const ResourceLimits& limits, std::optional<std::uint64_t> slots) {
+    return {.memory = finite(limits.memoryMax), .cpus = cpusHeld(limits, slots), .tasks = finite(limits.tasksMax)};
 }
 
 std::string profileCharts(const Profile& profile, const ChartLimits& limits, const Amounts& amounts, std::size_t width) {

@@ -43,12 +43,14 @@ std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts);
 /// Holds the limits that a chart shows as lines. An unset member means that there is no such limit.
 struct ChartLimits {
     std::optional<std::uint64_t> memory; ///< in bytes
-    std::optional<double> cpus;
+    std::optional<double> cpus;          ///< how many CPUs the job holds, as cpusHeld() says
     std::optional<std::uint64_t> tasks;
 };
-ChartLimits chartLimits(const ResourceLimits& limits);
+ChartLimits chartLimits(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
 /// Returns the limit in the unit of the curve's values.
 std::optional<double> limitOf(Curve curve, const ChartLimits& limits);
+/// Returns the heading of a chart: the highest value of the curve and the limit, such as "699M at most, limit 1G".
+std::string headingOf(const Profile& profile, Curve curve, const ChartLimits& limits, const Amounts& amounts);
 
 /// Returns a chart for each curve for which isShown() is true. A chart is `width` columns wide, but at least 40 columns.
 std::string profileCharts(const Profile& profile, const ChartLimits& limits, const Amounts& amounts, std::size_t width);

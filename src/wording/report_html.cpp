@@ -67,9 +67,8 @@ std::string figure(const Profile& profile, Curve curve, const ChartLimits& limit
     const bool drawn = limit && *limit > 0 && *limit <= top * 3;
     top = (drawn ? std::max(top, *limit) : top) * 1.05; // the factor leaves room for a line at the top
     std::string text = "<figure><figcaption><b>" + html(curveName(curve)) + "</b><span class=\"top\">" +
-                       html(amountOf(curve, highest, amounts) + " at most" +
-                            (limit ? ", limit " + amountOf(curve, *limit, amounts) : std::string())) +
-                       "</span></figcaption>\n<svg viewBox=\"0 0 " + std::to_string(kColumns) + " " + twoDecimals(kHeight) +
+                       html(headingOf(profile, curve, limits, amounts)) + "</span></figcaption>\n<svg viewBox=\"0 0 " +
+                       std::to_string(kColumns) + " " + twoDecimals(kHeight) +
                        "\" preserveAspectRatio=\"none\" role=\"img\"><title>" + html(curveName(curve)) +
                        " over time</title><path class=\"area\" d=\"" + path(values, top) + "\"/>";
     if (drawn) {
@@ -84,7 +83,7 @@ std::string figure(const Profile& profile, Curve curve, const ChartLimits& limit
 std::string curves(const ReportedJob& job) {
     std::string text;
     for (const auto curve : kAllCurves)
-        text += figure(job.profile, curve, chartLimits(job.receipt.limits));
+        text += figure(job.profile, curve, chartLimits(job.receipt.limits, job.receipt.slots));
     return text.empty() ? "" : "<h2>Use over time</h2>\n" + text;
 }
 

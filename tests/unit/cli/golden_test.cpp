@@ -162,7 +162,7 @@ std::vector<Golden> tables() {
         {"why.txt", receiptPage(receipts.front(), userName, {}, kWidth)},
         {"why-oom.txt", receiptPage(receipts[1], userName, {}, kWidth)},
         {"why-over-time.txt", profileLines(golden::profile(), {})},
-        {"plot.txt", profileCharts(golden::profile(), chartLimits(golden::limits()), {}, kWidth)},
+        {"plot.txt", profileCharts(golden::profile(), chartLimits(golden::limits(), std::nullopt), {}, kWidth)},
         {"doctor.txt", doctorPage(golden::findings(), kTerminal, kWidth)},
         {"archive-status.txt", archiveStatusPage(golden::archive(), kStyle)},
         {"idle.txt", idleTable(golden::idle().jobs, {}, kStyle)},

@@ -72,6 +72,16 @@ TEST(ProfileText, aNearLimitIsALineAndAFarOneOnlyANumber) {
     EXPECT_EQ(far.find("╌"), std::string::npos) << far;
 }
 
+TEST(ProfileText, theLineOfTheCpusIsAtWhatTheJobHolds) {
+    Profile profile;
+    ProfilePoint point{.length = 10s};
+    point.most[static_cast<std::size_t>(Measure::Cpu)] = point.mean[static_cast<std::size_t>(Measure::Cpu)] = 1e6;
+    profile.add(point);
+    const auto text = profileCharts(profile, chartLimits({}, 2), {}, 60);
+    EXPECT_NE(text.find("CPU, 1.0 CPUs at most, 2.0 CPUs held\n2.0 CPUs │╌╌╌"), std::string::npos) << text;
+    EXPECT_EQ(chartLimits({.cpuQuota = 500'000}, 2).cpus, 0.5) << "the quota allows less than the slots";
+}
+
 TEST(ProfileText, linesAreAsWideAsAskedFor) {
     for (const std::size_t width : {40U, 80U, 132U}) {
         const auto text = profileCharts(profileOf({5, 10}), {}, {}, width);

@@ -56,7 +56,7 @@ TEST(HtmlReport, hasTheCauseTheCurvesTheLimitsAndTheAdvice) {
     expectHarmless(page);
     for (const char* text :
          {"<h1>Job sge.4711</h1>", "of user alice. It exited with status 0.", "16.67%", "63.48%", "<code>sleep 1000</code>",
-          "640M at most, limit 1G", "class=\"limit\"", "The job kept 17% of its CPUs busy", "of 4h"})
+          "640M at most, limit 1G", "4.0 CPUs held", "class=\"limit\"", "The job kept 17% of its CPUs busy", "of 4h"})
         EXPECT_NE(page.find(text), std::string::npos) << text;
 }
 
