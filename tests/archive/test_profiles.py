@@ -6,6 +6,7 @@ import struct
 from datetime import datetime, timedelta, timezone
 
 import pytest
+from schemas import expect_document
 
 from archive_service import ALICE, AUDITOR, BOB, configuration, job, starter
 from conftest import LONG_AGO, Archive, receipt, usec
@@ -132,6 +133,7 @@ def test_plot_draws_a_job_of_another_node(login):
     charts = login.pinfold("plot", "slurm.1", uid=ALICE)
     assert "memory" in charts and "█" in charts and "Host" not in charts
     found = json.loads(login.pinfold("plot", "--json", "slurm.1", uid=ALICE))
+    expect_document(found, "plot")
     assert found["job"] == "slurm.1" and found["lengths"] == [10_000_000] * POINTS and len(set(found["cpu"]["mean"])) == 1
     missing = login.pinfold("plot", "slurm.2", uid=ALICE, status=4)
     assert "slurm.2" in missing and login.pinfold("plot", "slurm.9", uid=ALICE, status=4) == missing.replace("slurm.2", "slurm.9")
@@ -142,6 +144,7 @@ def test_plot_draws_each_host_of_a_job(login):
     charts = login.pinfold("plot", "slurm.3", uid=ALICE)
     assert charts.index("Host node1, from ") < charts.index("Host node2, from ")
     found = json.loads(login.pinfold("plot", "--json", "slurm.3", uid=ALICE))
+    expect_document(found, "plot-hosts")
     assert [host["host"] for host in found["hosts"]] == ["node1", "node2"]
     assert found["hosts"][0]["anon"]["max"] > found["hosts"][1]["anon"]["max"] > [0] * POINTS
 
@@ -176,6 +179,7 @@ def test_show_has_the_properties_of_a_receipt(login):
     assert login.run_pinfold("show", "slurm.1", "-p", "host,state", "--value", uid=ALICE).stdout == "node1\n\n"
     shown, why = (json.loads(login.run_pinfold(verb, "--json", "slurm.1", uid=ALICE).stdout) for verb in ("show", "why"))
     assert shown == why
+    expect_document(why, "why")
     assert "slurm.2" in login.pinfold("show", "slurm.2", uid=ALICE, status=4)
 
 
@@ -184,6 +188,7 @@ def test_show_has_each_host_of_a_job(login):
     assert [(properties(text)["host"], properties(text)["exit_status"]) for text in hosts] == [("node1", "3"), ("node2", "0")]
     shown, why = (json.loads(login.run_pinfold(verb, "--json", "slurm.3", uid=ALICE).stdout) for verb in ("show", "why"))
     assert shown == why and len(shown["receipts"]) == 2
+    expect_document(why, "why")
 
 
 def test_an_archive_that_is_down_is_an_error(login, site):

@@ -88,6 +88,38 @@ def test_json_has_a_document_in_each_line(world):
     assert (removed["event"], removed["job"], removed["result"]) == ("job-removed", "sge.1", "exited")
 
 
+def test_each_kind_of_event_is_as_its_schema_says(world):
+    world.configure('[unkillable]\nafter = "1s"\naction = "none"\n')
+    listener = Listener(world, "--json=lines")
+    heard = {}
+
+    def hears(*names):
+        while not set(names) <= set(heard):
+            event = json.loads(listener.line())
+            expect_document(event, "event")
+            heard[event["event"]] = event
+    leader, further, stuck = world.process(), world.process(), world.process()
+    world.create("sge.1", leader)
+    world.manager().AddTask("sge.1", pidfd(further), NOTHING)
+    leader.kill()
+    leader.wait()
+    hears("job-added", "task-added", "leftovers-found", "task-removed", "job-removed")
+    world.manager().EndJob("sge.1", dbus.Dictionary({"exit_status": dbus.Int32(3)}, signature="sv"))
+    world.create("sge.2", stuck, dbus.Dictionary({"run_time_max": dbus.UInt64(10**9), "run_time_warning": dbus.UInt64(10**9 - 1)}, signature="sv"))
+    hears("receipt-amended", "limit-near")
+    world.systemd.Hang(dbus.UInt32(stuck.pid))
+    world.manager().StopJob("sge.2", dbus.Dictionary({"grace": dbus.UInt64(0)}, signature="sv"))
+    hears("unkillable")
+    world.end("sge.2", stuck)
+    world.manager().Drain("disk", NOTHING)
+    world.stop_daemon()
+    world.daemon = world.start_daemon()
+    world.manager().Undrain()
+    hears("drained", "daemon-stopped", "daemon-started", "undrained")
+    assert (heard["task-added"]["task"], heard["limit-near"]["limit"], heard["unkillable"]["count"]) == (1, "run_time_max", 1)
+    assert (heard["receipt-amended"]["result"], heard["drained"]["reason"]) == ("exited", "disk")
+
+
 def test_nobody_else_is_taken_for_pinfoldd(world):
     listener = Listener(world)
     address = listener_name(world, listener.process.pid)

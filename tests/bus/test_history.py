@@ -13,6 +13,7 @@ from pathlib import Path
 
 import dbus
 import pytest
+from schemas import expect_document
 
 from conftest import BUILD, error_name, wait_until
 from old_history import OLD_SCHEMA
@@ -209,7 +210,9 @@ def test_followers_get_each_receipt_once_and_also_after_a_restart(world):
 
     def line():
         assert select.select([follower.stdout], [], [], 60)[0], "no line"
-        return json.loads(follower.stdout.readline())
+        document = json.loads(follower.stdout.readline())
+        expect_document(document, "history-line")
+        return document
     assert line()["key"] == "sge.1"
     run_job(world, "sge.2")
     assert line()["key"] == "sge.2"

@@ -9,6 +9,7 @@ import time
 import dbus
 import dbus.bus
 import pytest
+from schemas import expect_document
 
 from conftest import BUILD, wait_until
 from test_callers import USER
@@ -106,6 +107,7 @@ def test_an_ordinary_user_finds_idle_jobs_among_many(world, many_jobs):
     wait_until(lambda: time.time() * 1000000 > begun + 1100000, "the youngest job is older than a second")
     status, out, error = printed(pinfold(world, "idle", "--since", "1s", "--json", uid=USER))
     listing = json.loads(out)
+    expect_document(listing, "idle")
     assert (status, error) == (0, "")
     idle = {job["key"] for job in listing["jobs"]}
     assert idle and idle | set(listing["without_profile"]) == set(many_jobs), "pinfoldd has answered for each job"
