@@ -21,7 +21,7 @@ template <class T> std::string text(const LimitRow& row, const std::optional<T>&
     else if (row.form == LimitForm::Size)
         return amounts.size(limit);
     else if (row.form == LimitForm::Duration)
-        return amounts.duration(timeLimit(limit));
+        return amounts.runTime(timeLimit(limit));
     else if (row.form == LimitForm::Quota)
         return amounts.quota(limit);
     else

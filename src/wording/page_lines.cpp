@@ -54,7 +54,7 @@ std::string exactPercent(double share) {
 }
 
 std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, double cpusHeld, const Amounts& amounts) {
-    return further("CPU efficiency: " + exactPercent(efficiency) + " of " + amounts.duration(coreWalltime) + " core-walltime (" +
+    return further("CPU efficiency: " + exactPercent(efficiency) + " of " + amounts.runTime(coreWalltime) + " core-walltime (" +
                    cpus(cpusHeld) + ")");
 }
 

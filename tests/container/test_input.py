@@ -267,7 +267,7 @@ def test_tables_are_not_cut_when_piped():
 
 
 DRY_RUNS = [(("stop", "dry.2"), "send SIGTERM to all processes of batch-dry.2.slice"), (("kill", "dry.2"), "send SIGTERM to"),
-            (("limits", "dry.2", "--run-time-max", "4h"), "run_time_max: - -> 4h"), (("suspend", "dry.2"), "freeze all processes"),
+            (("limits", "dry.2", "--run-time-max", "4h"), "run_time_max: - -> 4:00:00"), (("suspend", "dry.2"), "freeze all processes"),
             (("resume", "dry.2"), "thaw all processes"), (("undrain",), "let the node take jobs again"),
             (("adopt", "dry.2", str(os.getpid())), "move 1 process into")]
 

@@ -32,7 +32,7 @@ def line_of(text, word):
 def test_are_marked_while_the_job_runs(job):
     table = run("pinfold", "limits", "limits.1").stdout
     assert line_of(table, "tasks_max") == "tasks_max 100 (not enforced) TasksMax"
-    assert line_of(table, "run_time_max") == "run_time_max 2h -", "pinfoldd itself enforces that"
+    assert line_of(table, "run_time_max") == "run_time_max 2:00:00 -", "pinfoldd itself enforces that"
     assert json.loads(run("pinfold", "limits", "limits.1", "--json").stdout)["limits_not_enforced"] == ["tasks_max"]
     page = run("pinfold", "status", "limits.1").stdout
     assert " of 100 (not enforced), peak " in line_of(page, "tasks") and line_of(page, "limits") == "limits tasks_max (not enforced)"
@@ -42,13 +42,13 @@ def test_are_marked_while_the_job_runs(job):
 
 def test_a_change_says_what_it_changed_and_warns(job):
     done = run("pinfold", "limits", "limits.1", "--tasks-max", "50", "--run-time-max", "1h")
-    assert done.stdout == "tasks_max: 100 -> 50\nrun_time_max: 2h -> 1h\n"
+    assert done.stdout == "tasks_max: 100 -> 50\nrun_time_max: 2:00:00 -> 1:00:00\n"
     assert done.stderr.startswith(WARNING) and done.stderr.count("\n") == 1
     silent = run("pinfold", "limits", "limits.1", "--run-time-max", "3h")
-    assert (silent.stdout, silent.stderr) == ("run_time_max: 1h -> 3h\n", "")
+    assert (silent.stdout, silent.stderr) == ("run_time_max: 1:00:00 -> 3:00:00\n", "")
     planned = run("pinfold", "limits", "limits.1", "--run-time-max", "4h", "--dry-run").stdout
-    assert planned == "Dry run; nothing was changed:\nrun_time_max: 3h -> 4h\n"
-    assert line_of(run("pinfold", "limits", "limits.1").stdout, "run_time_max") == "run_time_max 3h -"
+    assert planned == "Dry run; nothing was changed:\nrun_time_max: 3:00:00 -> 4:00:00\n"
+    assert line_of(run("pinfold", "limits", "limits.1").stdout, "run_time_max") == "run_time_max 3:00:00 -"
 
 
 def test_are_marked_after_a_restart_and_in_the_receipt(job):

@@ -49,7 +49,7 @@ TEST(ReceiptPage, ofAJobThatRanWell) {
                               "  started      2023-11-14T22:13:20Z\n"
                               "  ended        2023-11-14T22:23:20Z, after 0:10:00\n"
                               "  CPU          16min (user 15min, system 1min)\n"
-                              "               CPU efficiency: 80.00% of 20min core-walltime (2 CPUs)\n"
+                              "               CPU efficiency: 80.00% of 0:20:00 core-walltime (2 CPUs)\n"
                               "  memory       needed 300M\n"
                               "               memory efficiency: 29.30% of 1G\n"
                               "               512M at the peak with page cache\n"
@@ -93,7 +93,7 @@ TEST(ReceiptPage, ofAJobOfWhichEverythingIsKnown) {
               "  ended        2023-11-14T22:23:20Z, after 0:10:00, of which suspended 0:02:00\n"
               "  run time     0:08:00 of 1:00:00, 13%\n"
               "  CPU          5min (user 4min, system 1min)\n"
-              "               CPU efficiency: 25.00% of 20min core-walltime (2.5 CPUs)\n"
+              "               CPU efficiency: 25.00% of 0:20:00 core-walltime (2.5 CPUs)\n"
               "               slowed down by its quota for 1s 500ms (sum over all CPUs)\n"
               "  memory       needed 300M\n"
               "               memory efficiency: 29.30% of 1G\n"
@@ -341,7 +341,8 @@ TEST(Efficiency, isOfTheSlotsIfThereIsNoOtherLimit) {
     receipt.slots = 4;
     EXPECT_DOUBLE_EQ(*cpuEfficiency(receipt), 0.4);
     EXPECT_EQ(coreWalltime(receipt), 40min);
-    EXPECT_NE(page(receipt).find("CPU efficiency: 40.00% of 40min core-walltime (4 CPUs)\n"), std::string::npos) << page(receipt);
+    EXPECT_NE(page(receipt).find("CPU efficiency: 40.00% of 0:40:00 core-walltime (4 CPUs)\n"), std::string::npos)
+        << page(receipt);
     EXPECT_EQ(onlyAdvice(receipt), "The job kept 40% of its CPUs busy: ask for fewer CPUs, or let the job use all of them.");
 }
 
