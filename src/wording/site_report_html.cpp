@@ -33,8 +33,9 @@ constexpr const char* kCpuText = "The CPU time asked for is the number of CPUs m
                                  "job. It is compared only with the CPU time of jobs that asked for a number of CPUs. The CPU "
                                  "time of all other jobs is in the column \"CPU used without request\".";
 constexpr const char* kMemoryText =
-    "Both figures are multiplied by the run time on all hosts of a job: 8G for two hours are 16G·h. The peak "
-    "includes the page cache. Jobs without a limit are not compared.";
+    "Both figures are multiplied by the run time on all hosts of a job: 8G for two hours are 16G·h. The memory needed does not "
+    "include the page cache. Jobs without a limit are not compared. Jobs whose need is not known are not compared either: "
+    "pinfoldd does not know the need of a job that ran for less than a second.";
 
 constexpr std::array kSections{
     Section{.table = "end_causes", .title = "How the jobs ended", .text = "A job on many hosts counts once.", .shared = "jobs"},
@@ -65,15 +66,15 @@ constexpr std::array kSections{
             .title = "Memory by user",
             .text = kMemoryText,
             .shared = "memory_asked_byte_hours",
-            .ratio = "used at the peak",
-            .part = "memory_peak_byte_hours",
+            .ratio = "needed",
+            .part = "memory_needed_byte_hours",
             .whole = "memory_asked_byte_hours"},
     Section{.table = "memory_by_account",
             .title = "Memory by account",
             .text = kMemoryText,
             .shared = "memory_asked_byte_hours",
-            .ratio = "used at the peak",
-            .part = "memory_peak_byte_hours",
+            .ratio = "needed",
+            .part = "memory_needed_byte_hours",
             .whole = "memory_asked_byte_hours"},
     Section{.table = "queues",
             .title = "Busiest queues",
@@ -157,8 +158,8 @@ bool isMemory(std::string_view column) { return column.ends_with("_byte_hours");
 /// Returns true if the sum of a column has a meaning. The function has a list of the columns with counts, because their names do
 /// not end with a unit.
 bool isAmount(std::string_view column) {
-    constexpr std::array<std::string_view, 7> counts{"jobs",      "hosts", "jobs_without_limit", "leftovers",
-                                                     "node_lost", "lost",  "supervisor_lost"};
+    constexpr std::array<std::string_view, 8> counts{
+        "jobs", "hosts", "jobs_without_limit", "jobs_with_unknown_need", "leftovers", "node_lost", "lost", "supervisor_lost"};
     return isTime(column) || isMemory(column) || std::ranges::find(counts, column) != counts.end();
 }
 

@@ -163,8 +163,8 @@ def test_columns_and_the_whole_receipt(archive):
     assert datetime.fromisoformat(row["ended"]) == ended
     expected = {"node": "node1", "epoch": EPOCH, "sequence": 1, "id": made["id"], "cluster": "main", "key": "sge.1", "run": 2, "uid": 1000,
                 "owner": "anna", "account": "physics", "queue": "long", "project": "p1234", "host": "node1", "wall_us": made["wall"],
-                "cpu_us": made["cpu_user"] + made["cpu_system"], "memory_peak": made["memory_peak"], "memory_max": None,
-                "cpus_us": 7_000_000, "labels": {"stage": "prepare"}, "tasks": 1, "leftovers": 0, "leftover_cpu_us": 0, "oom_cause": None,
+                "cpu_us": made["cpu_user"] + made["cpu_system"], "memory_peak": made["memory_peak"], "memory_need": made["memory_need"],
+                "memory_max": None, "cpus_us": 7_000_000, "labels": {"stage": "prepare"}, "tasks": 1, "leftovers": 0, "leftover_cpu_us": 0, "oom_cause": None,
                 "unkillable_processes": 3}
     assert {name: row[name] for name in expected} == expected
 

@@ -38,7 +38,8 @@ def receipts():
             "started": (ended - timedelta(hours=1)).isoformat(), "ended": ended.isoformat(),
             "received": ended.isoformat(), "body": {}, "result": result, "outcome": outcome, "oom_cause": oom_cause,
             "wall_us": maybe(chance.randrange(10**12), 1, 0), "cpu_us": maybe(chance.randrange(10**12), 0),
-            "cpus_us": maybe(2_500_000, 128_000_000, LARGEST), "memory_peak": maybe(chance.randrange(2**36), LARGEST),
+            "cpus_us": maybe(2_500_000, 128_000_000, LARGEST), "memory_peak": LARGEST,
+            "memory_need": maybe(chance.randrange(2**36), LARGEST),
             "memory_max": maybe(2**30, chance.randrange(2**40), LARGEST), "leftovers": maybe(0, 0, 1, chance.randrange(50)),
             "leftover_cpu_us": maybe(0, chance.randrange(10**9)),
             "unkillable_processes": chance.choice([None, None, None, 1, chance.randrange(1, 2**32)]), "when": ended, **values})
@@ -124,9 +125,9 @@ def cpu_of(hosts):
 
 
 def memory_of(hosts):
-    both = [host for host in hosts if None not in (host["memory_max"], host["memory_peak"], host["wall_us"])]
+    both = [host for host in hosts if None not in (host["memory_max"], host["memory_need"], host["wall_us"])]
     hours = lambda name: rounded(total(Fraction(host[name] * host["wall_us"], 3_600_000_000) for host in both))
-    return {"memory_asked_byte_hours": hours("memory_max"), "memory_peak_byte_hours": hours("memory_peak")}
+    return {"memory_asked_byte_hours": hours("memory_max"), "memory_needed_byte_hours": hours("memory_need")}
 
 
 def only(hosts, name):
@@ -219,6 +220,7 @@ def test_use_by_user_and_account(filled, query, by, figures, order):
         row = {"jobs": len(members), **figures(hosts_of(members))}
         if figures is memory_of:
             row["jobs_without_limit"] = sum(any(host["memory_max"] is None for host in job) for job in members)
+            row["jobs_with_unknown_need"] = sum(any(host["memory_need"] is None for host in job) for job in members)
         expected[user(value, members) if by == "uid" else value] = row
     rows = ask(filled, query)
     assert descending(rows, order)

@@ -36,12 +36,13 @@ PARTITION = r"receipt_(\d{4}w\d{2}|default)"
 # Of ten jobs, nine have one host, and one has four. Some users have many more jobs than others.
 FILL = """
 INSERT INTO pinfold.receipt (node, epoch, sequence, id, cluster, key, run, uid, owner, account, queue, project, host, started, ended,
-    wall_us, result, exit_status, outcome, tasks, leftovers, leftover_cpu_us, cpu_us, memory_peak, memory_max, cpus_us, labels, body)
+    wall_us, result, exit_status, outcome, tasks, leftovers, leftover_cpu_us, cpu_us, memory_peak,
+    memory_need, memory_max, cpus_us, labels, body)
 SELECT node, body ->> 'epoch', i, id, 'main', key, 0, uid, 'user' || uid, account, queue, 'p1', node, started, ended,
     wall, CASE WHEN failed THEN 'signaled' ELSE 'exited' END, CASE WHEN NOT failed THEN 0 END, CASE WHEN failed THEN 'failed' ELSE 'succeeded' END,
-    1, left_behind, left_behind * 1000000, used, peak, {gib} * 4::bigint, 4000000, body -> 'labels',
+    1, left_behind, left_behind * 1000000, used, peak, peak / 2, {gib} * 4::bigint, 4000000, body -> 'labels',
     body || jsonb_build_object('id', id, 'sequence', i, 'key', key, 'uid', uid, 'host', node, 'account', account, 'queue', queue,
-        'user', 'user' || uid, 'wall', wall, 'cpu_user', used, 'memory_peak', peak, 'leftovers', left_behind,
+        'user', 'user' || uid, 'wall', wall, 'cpu_user', used, 'memory_peak', peak, 'memory_need', peak / 2, 'leftovers', left_behind,
         'started', (extract(epoch FROM started) * 1000000)::bigint, 'ended', (extract(epoch FROM ended) * 1000000)::bigint)
 FROM (SELECT *, 'sge.' || job AS key, 'node' || (job * 7919 + greatest(part - 9, 0) * 31) % {nodes} AS node, md5(i::text) AS id,
           1000 + floor({users} * ((job * 2654435761 % 4294967296) / 4294967296.0) ^ 3)::bigint AS uid,

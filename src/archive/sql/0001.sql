@@ -73,7 +73,8 @@ CREATE TABLE pinfold.receipt (
     leftover_cpu_us bigint,
     unkillable_processes bigint,        -- the most processes that outlived SIGKILL at once; NULL if the node never reported such a process
     cpu_us bigint,                      -- user and system
-    memory_peak bigint,                 -- bytes
+    memory_peak bigint,                 -- bytes, with page cache
+    memory_need bigint,                 -- bytes, without page cache; NULL if the node did not look at the job while the job ran
     memory_max bigint,                  -- the limit in bytes; NULL means that the job had no limit
     cpus_us bigint,                     -- the CPUs that the job asked for, in microseconds of CPU time a second; NULL is unknown
     oom_cause text,
@@ -246,19 +247,19 @@ BEGIN
                 id text, sequence bigint, cluster text, key text, run numeric, uid bigint, "user" text, account text, queue text,
                 project text, host text, started numeric, ended numeric, wall numeric, result text, exit_status int, exit_signal int,
                 tasks numeric, leftovers numeric, leftover_cpu numeric, cpu_user numeric, cpu_system numeric, memory_peak numeric,
-                unkillable_processes numeric, memory_max numeric, cpu_quota numeric, allocated_cpus text, slots numeric, oom_cause text,
-                labels jsonb)
+                memory_need numeric, memory_max numeric, unkillable_processes numeric, cpu_quota numeric, allocated_cpus text,
+                slots numeric, oom_cause text, labels jsonb)
     ), stored AS (
         INSERT INTO receipt AS r (node, epoch, sequence, id, cluster, key, run, uid, owner, account, queue, project, host, started,
             ended, wall_us, result, exit_status, exit_signal, outcome, tasks, leftovers, leftover_cpu_us, unkillable_processes, cpu_us,
-            memory_peak, memory_max, cpus_us, oom_cause, labels, body)
+            memory_peak, memory_need, memory_max, cpus_us, oom_cause, labels, body)
         SELECT store.node, store.epoch, sequence, id, coalesce(cluster, ''), key, coalesce(bounded(run), 0), uid, "user", account,
             queue, project, host, moment_of(started), moment_of(ended), bounded(wall), result, exit_status, exit_signal,
             CASE WHEN result = 'exited' AND NOT exit_known THEN 'unknown'
                  WHEN result = 'exited' AND exit_status = 0 THEN 'succeeded'
                  ELSE 'failed' END,
             least(tasks, 2147483647)::int, bounded(leftovers), bounded(leftover_cpu), bounded(unkillable_processes),
-            bounded(cpu_user + cpu_system), bounded(memory_peak), limited(memory_max),
+            bounded(cpu_user + cpu_system), bounded(memory_peak), bounded(memory_need), limited(memory_max),
             coalesce(limited(cpu_quota), cpus_in(allocated_cpus) * 1000000, bounded(slots * 1000000)), oom_cause,
             nullif(labels, 'null'), jsonb_strip_nulls(body)
         FROM parsed
@@ -380,7 +381,8 @@ GRANT EXECUTE ON FUNCTION pinfold.position(text, text),
 --
 -- Amounts are sums over the hosts. A request is the amount that the job asked for, multiplied by the run time, because a job of ten
 -- days keeps CPUs and memory from other jobs longer than a job of one minute. A request is compared with the use only on hosts that
--- know both, and a host that used more than its job asked for does not make up for another host.
+-- know both, and a host that used more than its job asked for does not make up for another host. The memory that was used is the need
+-- (memory_need), because a job can do without its page cache.
 --
 -- The cause is what ended the job first. A batch system stops the job's other hosts after the end of the batch script, so a host
 -- that was stopped or killed by a signal is the cause only if no host failed by itself, and none had ended with status 0 before.
@@ -393,8 +395,9 @@ CREATE FUNCTION pinfold.jobs(since timestamptz, until timestamptz) RETURNS TABLE
     cpu_asked_us numeric, cpu_used_us numeric, cpu_unused_us numeric,
     cpu_used_without_request_us numeric,    -- the use on hosts where the request is not known
     memory_asked_byte_us numeric,
-    memory_peak_byte_us numeric,            -- with page cache
+    memory_needed_byte_us numeric,
     without_memory_limit boolean,           -- on at least one host
+    without_memory_need boolean,            -- on at least one host
     leftovers numeric, leftover_cpu_us numeric)
 LANGUAGE sql STABLE AS $$
     SELECT r.cluster, r.key, r.run, r.uid, max(r.owner), max(r.account), max(r.queue), max(r.ended), count(*),
@@ -409,9 +412,9 @@ LANGUAGE sql STABLE AS $$
         sum(r.cpu_us) FILTER (WHERE r.asked IS NOT NULL),
         sum(greatest(r.asked - r.cpu_us, 0)) FILTER (WHERE r.asked IS NOT NULL AND r.cpu_us IS NOT NULL),
         sum(r.cpu_us) FILTER (WHERE r.asked IS NULL),
-        sum(r.memory_max::numeric * r.wall_us) FILTER (WHERE r.memory_peak IS NOT NULL),
-        sum(r.memory_peak::numeric * r.wall_us) FILTER (WHERE r.memory_max IS NOT NULL),
-        bool_or(r.memory_max IS NULL), sum(r.leftovers), sum(r.leftover_cpu_us)
+        sum(r.memory_max::numeric * r.wall_us) FILTER (WHERE r.memory_need IS NOT NULL),
+        sum(r.memory_need::numeric * r.wall_us) FILTER (WHERE r.memory_max IS NOT NULL),
+        bool_or(r.memory_max IS NULL), bool_or(r.memory_need IS NULL), sum(r.leftovers), sum(r.leftover_cpu_us)
     FROM (
         SELECT *, cpus_us::numeric * wall_us * 0.000001 AS asked,
             CASE WHEN key LIKE 'manual.%' OR key LIKE 'user.%' THEN node ELSE '' END AS place,

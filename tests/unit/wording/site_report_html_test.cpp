@@ -38,9 +38,12 @@ std::vector<ReportTable> site() {
          {"account", "jobs", "cpu_asked_us", "cpu_used_us", "cpu_unused_us", "cpu_used_without_request_us"},
          {{std::nullopt, "4", kDay, kHour, "82800000000", kHour}}},
         {"memory_by_user",
-         {"user", "jobs", "jobs_without_limit", "memory_asked_byte_hours", "memory_peak_byte_hours"},
-         {{"alice", "3", "1", kGibHour, "268435456"}, {"1002", "1", "1", std::nullopt, std::nullopt}}},
-        {"memory_by_account", {"account", "jobs", "jobs_without_limit", "memory_asked_byte_hours", "memory_peak_byte_hours"}, {}},
+         {"user", "jobs", "jobs_without_limit", "jobs_with_unknown_need", "memory_asked_byte_hours", "memory_needed_byte_hours"},
+         {{"alice", "3", "1", "0", kGibHour, "268435456"}, {"1002", "1", "1", "1", std::nullopt, std::nullopt}}},
+        {"memory_by_account",
+         {"account", "jobs", "jobs_without_limit", "jobs_with_unknown_need", "memory_asked_byte_hours",
+          "memory_needed_byte_hours"},
+         {}},
         {"unused_cpu", {"user", "jobs", "cpu_asked_us", "cpu_unused_us"}, {{"alice", "3", kDay, "41400000000"}}},
         {"queues",
          {"queue", "jobs", "hosts", "run_time_us", "cpu_asked_us", "cpu_used_us"},
@@ -87,7 +90,7 @@ TEST(HtmlSiteReport, hasSharesRatiosAndSums) {
         has(page, "<td>exited with status 0</td><td class=\"n\">3</td><td><div class=\"bar\"><div style=\"width:75.00%\">"));
     EXPECT_TRUE(has(page, "<tr class=\"sum\"><td>all</td><td class=\"n\">4</td>"));
     EXPECT_TRUE(has(page, "<td class=\"n\">4.17%</td>")) << "one hour of a day of CPU time";
-    EXPECT_TRUE(has(page, "<td class=\"n\">25.00%</td>")) << "256M of 1G at the peak";
+    EXPECT_TRUE(has(page, "<td class=\"n\">25.00%</td>")) << "256M of 1G";
     EXPECT_TRUE(has(page, "<td class=\"n\">1G·h</td>"));
 }
 
