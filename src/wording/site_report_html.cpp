@@ -22,11 +22,9 @@ struct Section {
     const char* title;
     const char* text;             ///< a text that says what the figures mean
     std::string_view shared = {}; ///< the column for which the page shows each row's share of the whole as a bar
-    bool ofTotals = false;        ///< the whole is the value in the table "totals", and not the sum of the rows
     const char* ratio = "";       ///< the name of the figure part / whole
     std::string_view part = {};
     std::string_view whole = {};
-    bool sum = true; ///< the last line has the sum of all rows
 };
 
 constexpr const char* kCpuText = "The CPU time asked for is the number of CPUs multiplied by the run time, on all hosts of a "
@@ -43,11 +41,9 @@ constexpr std::array kSections{
             .title = "Most CPU time asked for and not used",
             .text = "The bar is the user's share of all unused CPU time.",
             .shared = "cpu_unused_us",
-            .ofTotals = true,
             .ratio = "unused",
             .part = "cpu_unused_us",
-            .whole = "cpu_asked_us",
-            .sum = false},
+            .whole = "cpu_asked_us"},
     Section{.table = "cpu_by_user",
             .title = "CPU time by user",
             .text = kCpuText,
@@ -89,8 +85,7 @@ constexpr std::array kSections{
             .shared = "leftovers"},
     Section{.table = "leftover_jobs",
             .title = "Jobs that left processes behind",
-            .text = "The processes with the most CPU time come first.",
-            .sum = false},
+            .text = "The processes with the most CPU time come first."},
     Section{.table = "unkillable_by_node",
             .title = "Nodes with unkillable processes",
             .text =
@@ -106,12 +101,10 @@ constexpr std::array kSections{
     Section{.table = "incomplete_nodes",
             .title = "Nodes whose receipts are not complete",
             .text = "The archive had all receipts of the node at the time \"complete\". The node was last heard of at the time "
-                    "\"seen\".",
-            .sum = false},
+                    "\"seen\"."},
     Section{.table = "gaps",
             .title = "Receipts that will never be in the archive",
-            .text = "The node had removed these receipts before they were sent.",
-            .sum = false},
+            .text = "The node had removed these receipts before they were sent."},
 };
 
 constexpr std::size_t kMostRows = 1000; // no query of the report returns more rows than kMostRows
@@ -140,11 +133,23 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-double sumOf(const ReportTable& table, std::string_view column) {
-    double sum = 0;
-    for (std::size_t row = 0; row < table.rows.size(); ++row)
-        sum += numberAt(table, row, column).value_or(0);
-    return sum;
+/// Returns the name of the column that has the figure of `column` for all rows, and also for rows that LIMIT has cut off. The
+/// query computes the figure, and every row of the table has the same value.
+std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
+
+bool isOfAll(std::string_view column) { return column.starts_with("all_"); }
+
+constexpr std::string_view kRows = "rows"; // the column all_rows has the number of rows before LIMIT
+
+std::optional<double> ofAll(const ReportTable& table, std::string_view column) { return numberAt(table, 0, nameOfAll(column)); }
+
+/// Returns the positions of the columns that the page shows as columns.
+std::vector<std::size_t> shownColumns(const ReportTable& table) {
+    std::vector<std::size_t> shown;
+    for (std::size_t column = 0; column < table.columns.size(); ++column)
+        if (!isOfAll(table.columns[column]))
+            shown.push_back(column);
+    return shown;
 }
 
 const ReportTable* find(const std::vector<ReportTable>& tables, std::string_view name) {
@@ -155,11 +160,19 @@ const ReportTable* find(const std::vector<ReportTable>& tables, std::string_view
 bool isTime(std::string_view column) { return column.ends_with("_us"); }
 bool isMemory(std::string_view column) { return column.ends_with("_byte_hours"); }
 
-/// Returns true if the sum of a column has a meaning. The function has a list of the columns with counts, because their names do
+/// Returns true if the values of a column are amounts. The function has a list of the columns with counts, because their names do
 /// not end with a unit.
 bool isAmount(std::string_view column) {
-    constexpr std::array<std::string_view, 8> counts{
-        "jobs", "hosts", "jobs_without_limit", "jobs_with_unknown_need", "leftovers", "node_lost", "lost", "supervisor_lost"};
+    constexpr std::array<std::string_view, 10> counts{"jobs",
+                                                      "hosts",
+                                                      "jobs_without_limit",
+                                                      "jobs_with_unknown_need",
+                                                      "leftovers",
+                                                      "most_processes",
+                                                      "node_lost",
+                                                      "lost",
+                                                      "supervisor_lost",
+                                                      "receipts"};
     return isTime(column) || isMemory(column) || std::ranges::find(counts, column) != counts.end();
 }
 
@@ -208,8 +221,10 @@ std::string bar(double part, double all) {
 
 std::string head(const ReportTable& table, const Section& section) {
     std::string text = "<tr>";
-    for (const auto& name : table.columns)
+    for (const auto column : shownColumns(table)) {
+        const auto& name = table.columns[column];
         text += std::string("<th") + (isAmount(name) ? kRight : "") + ">" + html(heading(name)) + "</th>";
+    }
     if (!section.part.empty())
         text += std::string("<th class=\"n\">") + section.ratio + "</th>";
     if (!section.shared.empty())
@@ -219,7 +234,7 @@ std::string head(const ReportTable& table, const Section& section) {
 
 std::string line(const ReportTable& table, const Section& section, std::size_t row, double all) {
     std::string text = "<tr>";
-    for (std::size_t column = 0; column < table.columns.size(); ++column)
+    for (const auto column : shownColumns(table))
         text += cell(valueText(table, row, column), isAmount(table.columns[column]) ? kRight : "");
     if (!section.part.empty())
         text += cell(ratioOf(numberAt(table, row, section.part).value_or(0), numberAt(table, row, section.whole).value_or(0)),
@@ -229,29 +244,46 @@ std::string line(const ReportTable& table, const Section& section, std::size_t r
     return text + "</tr>\n";
 }
 
+bool hasSums(const ReportTable& table) {
+    return std::ranges::any_of(table.columns, [](const auto& column) { return isOfAll(column) && column != nameOfAll(kRows); });
+}
+
 std::string sumLine(const ReportTable& table, const Section& section) {
+    if (!hasSums(table))
+        return "";
     std::string text = "<tr class=\"sum\">";
-    for (std::size_t column = 0; column < table.columns.size(); ++column) {
+    for (const auto column : shownColumns(table)) {
         const auto& name = table.columns[column];
-        text += isAmount(name) ? cell(amountText(name, sumOf(table, name)), kRight) : cell(column == 0 ? "all" : "");
+        const auto sum = ofAll(table, name);
+        if (columnOf(table, nameOfAll(name)))
+            text += cell(sum ? amountText(name, *sum) : "-", kRight);
+        else
+            text += cell(column == 0 ? "all" : "");
     }
     if (!section.part.empty())
-        text += cell(ratioOf(sumOf(table, section.part), sumOf(table, section.whole)), kRight);
+        text += cell(ratioOf(ofAll(table, section.part).value_or(0), ofAll(table, section.whole).value_or(0)), kRight);
     return text + (section.shared.empty() ? "" : "<td></td><td></td>") + "</tr>\n";
 }
 
-std::string sectionHtml(const ReportTable& table, const Section& section, const ReportTable* totals) {
+/// Tells the reader if the page does not show all rows.
+std::string notice(const ReportTable& table, std::size_t shown) {
+    const auto all = std::max<std::uint64_t>(table.rows.size(), whole(ofAll(table, kRows).value_or(0)));
+    if (shown == all)
+        return "";
+    return "<p>The table shows only the first " + std::to_string(shown) + " of " + std::to_string(all) + " lines." +
+           (hasSums(table) ? " The line \"all\" has the figures of all of them." : "") + "</p>\n";
+}
+
+std::string sectionHtml(const ReportTable& table, const Section& section) {
     auto text = "<h2>" + html(section.title) + "</h2>\n";
     if (table.rows.empty())
         return text + "<p>The table is empty.</p>\n";
     const auto rows = std::min(table.rows.size(), kMostRows);
-    const auto all =
-        (section.ofTotals && totals ? numberAt(*totals, 0, section.shared) : std::nullopt).value_or(sumOf(table, section.shared));
+    const auto all = ofAll(table, section.shared).value_or(0);
     text += "<p>" + html(section.text) + "</p>\n<div class=\"wide\"><table>\n" + head(table, section);
     for (std::size_t row = 0; row < rows; ++row)
         text += line(table, section, row, all);
-    text += (section.sum ? sumLine(table, section) : "") + "</table></div>\n";
-    return text + (rows == kMostRows ? "<p>The table has at most " + std::to_string(kMostRows) + " lines.</p>\n" : "");
+    return text + sumLine(table, section) + "</table></div>\n" + notice(table, rows);
 }
 
 std::string cards(const ReportTable& totals) {
@@ -288,11 +320,11 @@ std::string htmlSiteReport(const std::vector<ReportTable>& tables, RealTime sinc
                 (complete ? completeness(*complete) : "") + (totals ? cards(*totals) : "");
     for (const auto& section : kSections)
         if (const auto* table = find(tables, section.table))
-            body += sectionHtml(*table, section, totals);
+            body += sectionHtml(*table, section);
     for (const auto& table : tables)
         if (&table != totals && &table != complete &&
             std::ranges::find(kSections, table.name, &Section::table) == kSections.end())
-            body += sectionHtml(table, {.table = table.name, .title = table.name.c_str(), .text = "", .sum = false}, totals);
+            body += sectionHtml(table, {.table = table.name, .title = table.name.c_str(), .text = ""});
     return page("Site report", body);
 }
 

@@ -4,6 +4,7 @@ queries into the dashboard."""
 
 import json
 import os
+import re
 
 from project_files import TOP
 
@@ -28,6 +29,18 @@ def test_the_panels_have_a_description_and_the_chosen_data_source():
     assert all(panel["description"].endswith(".") for panel in PANELS)
     assert all(part["datasource"] == {"type": "postgres", "uid": "${datasource}"} for panel in PANELS for part in [panel, *panel["targets"]])
     assert all(target["format"] == "table" and target["rawQuery"] for target in TARGETS.values())
+
+
+def test_the_panels_say_how_many_rows_they_show_and_hide_the_figures_of_all_rows():
+    hidden = {"id": "filterFieldsByName", "options": {"exclude": {"pattern": "/^all_/"}}}
+    cut = 0
+    for panel in PANELS:
+        [target] = panel["targets"]
+        limit = re.search(r"LIMIT (\d+)", target["rawSql"])
+        assert (limit is not None) == panel["description"].endswith(f"The panel shows at most {limit and limit[1]} rows.")
+        assert panel.get("transformations", []) == ([hidden] if " AS all_" in target["rawSql"] else [])
+        cut += limit is not None
+    assert cut > 10
 
 
 def test_the_panels_do_not_overlap():

@@ -29,39 +29,52 @@ std::vector<ReportTable> site() {
     return {
         totals(),
         {"completeness", {"nodes", "complete_nodes", "missing_receipts"}, {{"2000", "1998", "3"}}},
-        {"end_causes", {"cause", "jobs"}, {{"exited with status 0", "3"}, {"out-of-memory (own-limit)", "1"}}},
+        {"end_causes",
+         {"cause", "jobs", "all_rows", "all_jobs"},
+         {{"exited with status 0", "3", "2", "4"}, {"out-of-memory (own-limit)", "1", "2", "4"}}},
         {"cpu_by_user",
-         {"user", "jobs", "cpu_asked_us", "cpu_used_us", "cpu_unused_us", "cpu_used_without_request_us"},
-         {{"alice", "3", kDay, kHour, "82800000000", std::nullopt},
-          {"1002", "1", std::nullopt, std::nullopt, std::nullopt, kHour}}},
+         {"user", "jobs", "cpu_asked_us", "cpu_used_us", "cpu_unused_us", "cpu_used_without_request_us", "all_rows", "all_jobs",
+          "all_cpu_asked_us", "all_cpu_used_us", "all_cpu_unused_us", "all_cpu_used_without_request_us"},
+         {{"alice", "3", kDay, kHour, "82800000000", std::nullopt, "2", "4", kDay, kHour, "82800000000", kHour},
+          {"1002", "1", std::nullopt, std::nullopt, std::nullopt, kHour, "2", "4", kDay, kHour, "82800000000", kHour}}},
         {"cpu_by_account",
-         {"account", "jobs", "cpu_asked_us", "cpu_used_us", "cpu_unused_us", "cpu_used_without_request_us"},
-         {{std::nullopt, "4", kDay, kHour, "82800000000", kHour}}},
+         {"account", "jobs", "cpu_asked_us", "cpu_used_us", "cpu_unused_us", "cpu_used_without_request_us", "all_rows",
+          "all_jobs", "all_cpu_asked_us", "all_cpu_used_us", "all_cpu_unused_us", "all_cpu_used_without_request_us"},
+         {{std::nullopt, "4", kDay, kHour, "82800000000", kHour, "1", "4", kDay, kHour, "82800000000", kHour}}},
         {"memory_by_user",
-         {"user", "jobs", "jobs_without_limit", "jobs_with_unknown_need", "memory_asked_byte_hours", "memory_needed_byte_hours"},
-         {{"alice", "3", "1", "0", kGibHour, "268435456"}, {"1002", "1", "1", "1", std::nullopt, std::nullopt}}},
-        {"memory_by_account",
-         {"account", "jobs", "jobs_without_limit", "jobs_with_unknown_need", "memory_asked_byte_hours",
-          "memory_needed_byte_hours"},
-         {}},
-        {"unused_cpu", {"user", "jobs", "cpu_asked_us", "cpu_unused_us"}, {{"alice", "3", kDay, "41400000000"}}},
+         {"user", "jobs", "jobs_without_limit", "jobs_with_unknown_need", "memory_asked_byte_hours", "memory_needed_byte_hours",
+          "all_rows", "all_jobs", "all_jobs_without_limit", "all_jobs_with_unknown_need", "all_memory_asked_byte_hours",
+          "all_memory_needed_byte_hours"},
+         {{"alice", "3", "1", "0", kGibHour, "268435456", "2", "4", "2", "1", kGibHour, "268435456"},
+          {"1002", "1", "1", "1", std::nullopt, std::nullopt, "2", "4", "2", "1", kGibHour, "268435456"}}},
+        {"memory_by_account", {"account", "jobs"}, {}},
+        {"unused_cpu",
+         {"user", "jobs", "cpu_asked_us", "cpu_unused_us", "all_rows", "all_jobs", "all_cpu_asked_us", "all_cpu_unused_us"},
+         {{"alice", "3", kDay, "41400000000", "1", "3", kDay, "41400000000"}}},
         {"queues",
-         {"queue", "jobs", "hosts", "run_time_us", "cpu_asked_us", "cpu_used_us"},
-         {{"all.q", "3", "6", kDay, kDay, kHour}, {std::nullopt, "1", "1", kHour, std::nullopt, std::nullopt}}},
-        {"leftovers_by_user", {"user", "jobs", "leftovers", "leftover_cpu_us"}, {{"alice", "1", "12", "90000000"}}},
+         {"queue", "jobs", "hosts", "run_time_us", "cpu_asked_us", "cpu_used_us", "all_rows", "all_jobs", "all_hosts",
+          "all_run_time_us", "all_cpu_asked_us", "all_cpu_used_us"},
+         {{"all.q", "3", "6", kDay, kDay, kHour, "123", "130", "150", "90000000000", kDay, kHour},
+          {std::nullopt, "1", "1", kHour, std::nullopt, std::nullopt, "123", "130", "150", "90000000000", kDay, kHour}}},
+        {"leftovers_by_user",
+         {"user", "jobs", "leftovers", "leftover_cpu_us", "all_rows", "all_jobs", "all_leftovers", "all_leftover_cpu_us"},
+         {{"alice", "1", "12", "90000000", "1", "1", "12", "90000000"}}},
         {"leftover_jobs",
-         {"job", "run", "user", "hosts", "leftovers", "leftover_cpu_us", "ended"},
-         {{"sge.4711", "1", "alice", "2", "12", "90000000", "2023-11-15 08:00:00+00"}}},
-        {"unkillable_by_node", {"node", "jobs", "most_processes", "last_ended"}, {{"node7", "2", "5", "2023-11-15 08:00:00+00"}}},
+         {"job", "run", "user", "hosts", "leftovers", "leftover_cpu_us", "ended", "all_rows"},
+         {{"sge.4711", "1", "alice", "2", "12", "90000000", "2023-11-15 08:00:00+00", "77"}}},
+        {"unkillable_by_node",
+         {"node", "jobs", "most_processes", "last_ended", "all_rows", "all_jobs", "all_most_processes"},
+         {{"node7", "2", "5", "2023-11-15 08:00:00+00", "1", "2", "5"}}},
         {"lost_jobs_by_node",
-         {"node", "node_lost", "lost", "supervisor_lost", "last_ended"},
-         {{"node7", "2", "0", "1", "2023-11-15 08:00:00+00"}}},
+         {"node", "node_lost", "lost", "supervisor_lost", "last_ended", "all_rows", "all_node_lost", "all_lost",
+          "all_supervisor_lost"},
+         {{"node7", "2", "0", "1", "2023-11-15 08:00:00+00", "1", "2", "0", "1"}}},
         {"incomplete_nodes",
-         {"node", "complete", "seen", "unsent", "rejected", "clock_off"},
-         {{"node77", std::nullopt, "2023-11-15 09:40:00+00", "12", "0", "-00:00:03"}}},
+         {"node", "complete", "seen", "unsent", "rejected", "clock_off", "all_rows"},
+         {{"node77", std::nullopt, "2023-11-15 09:40:00+00", "12", "0", "-00:00:03", "1"}}},
         {"gaps",
-         {"node", "epoch", "first", "last", "receipts", "noted"},
-         {{"node812", "e1", "7", "9", "3", "2023-11-15 09:40:00+00"}}},
+         {"node", "epoch", "first", "last", "receipts", "noted", "all_rows", "all_receipts"},
+         {{"node812", "e1", "7", "9", "3", "2023-11-15 09:40:00+00", "1", "3"}}},
     };
 }
 
@@ -94,10 +107,26 @@ TEST(HtmlSiteReport, hasSharesRatiosAndSums) {
     EXPECT_TRUE(has(page, "<td class=\"n\">1G·h</td>"));
 }
 
-TEST(HtmlSiteReport, theShareOfTheUnusedCpuTimeIsAPartOfAllUsers) {
-    const auto page = pageOf({totals(), {"unused_cpu", {"user", "cpu_unused_us"}, {{"alice", "41400000000"}}}});
-    EXPECT_TRUE(has(page, "width:50.00%"));
-    EXPECT_FALSE(has(page, "class=\"sum\"")) << "there may be users who are not in the table";
+TEST(HtmlSiteReport, sharesAndSumsAlsoCountTheRowsThatTheQueryHasLeftOut) {
+    const auto page =
+        pageOf({{"cpu_by_user",
+                 {"user", "jobs", "cpu_asked_us", "cpu_used_us", "all_rows", "all_jobs", "all_cpu_asked_us", "all_cpu_used_us"},
+                 {{"alice", "3", kDay, kHour, "1001", "5000", "172800000000", "14400000000"}}}});
+    EXPECT_TRUE(has(page, "width:25.00%")) << "one hour of four";
+    EXPECT_TRUE(has(page, "<tr class=\"sum\"><td>all</td><td class=\"n\">5000</td><td class=\"n\">2d</td><td class=\"n\">4h</td>"
+                          "<td class=\"n\">8.33%</td>"));
+    EXPECT_FALSE(has(page, "<th>all")) << "these figures have no columns of their own";
+    EXPECT_TRUE(has(page, "The table shows only the first 1 of 1001 lines. The line \"all\" has the figures of all of them."));
+}
+
+TEST(HtmlSiteReport, saysWhichTablesAreCut) {
+    const auto page = pageOf(site());
+    EXPECT_TRUE(has(page, "first 2 of 123 lines. The line \"all\" has"));
+    EXPECT_TRUE(has(page, "first 1 of 77 lines.</p>")) << "a list of jobs has no sums";
+    std::size_t notices = 0;
+    for (auto at = page.find("only the first"); at != std::string::npos; at = page.find("only the first", at + 1))
+        ++notices;
+    EXPECT_EQ(notices, 2U);
 }
 
 TEST(HtmlSiteReport, saysWhetherTheArchiveIsComplete) {
@@ -156,7 +185,7 @@ TEST(HtmlSiteReport, aTableHasAtMostAThousandLines) {
     const auto page = pageOf({table});
     EXPECT_TRUE(has(page, "<td>cause999</td>"));
     EXPECT_FALSE(has(page, "<td>cause1000</td>"));
-    EXPECT_TRUE(has(page, "The table has at most 1000 lines."));
+    EXPECT_TRUE(has(page, "The table shows only the first 1000 of 1001 lines."));
 }
 
 } // namespace

@@ -5,7 +5,11 @@ SELECT node,
     count(*) FILTER (WHERE result = 'node-lost') AS node_lost,
     count(*) FILTER (WHERE result = 'lost') AS lost,
     count(*) FILTER (WHERE result = 'supervisor-lost') AS supervisor_lost,
-    date_trunc('second', max(ended)) AS last_ended
+    date_trunc('second', max(ended)) AS last_ended,
+    count(*) OVER () AS all_rows,
+    sum(count(*) FILTER (WHERE result = 'node-lost')) OVER () AS all_node_lost,
+    sum(count(*) FILTER (WHERE result = 'lost')) OVER () AS all_lost,
+    sum(count(*) FILTER (WHERE result = 'supervisor-lost')) OVER () AS all_supervisor_lost
 FROM pinfold.receipt
 WHERE ended >= $1 AND ended < $2 AND result IN ('node-lost', 'lost', 'supervisor-lost')
 GROUP BY node

@@ -2,7 +2,8 @@
 -- On which nodes did processes outlive SIGKILL? A job counts on each host on which pinfoldd reported such a process. most_processes is
 -- the highest number of such processes of one job. The receipt of the job comes when the processes are gone, or after the next boot
 -- of the node.
-SELECT node, count(*) AS jobs, max(unkillable_processes) AS most_processes, date_trunc('second', max(ended)) AS last_ended
+SELECT node, count(*) AS jobs, max(unkillable_processes) AS most_processes, date_trunc('second', max(ended)) AS last_ended,
+    count(*) OVER () AS all_rows, sum(count(*)) OVER () AS all_jobs, max(max(unkillable_processes)) OVER () AS all_most_processes
 FROM pinfold.receipt
 WHERE ended >= $1 AND ended < $2 AND unkillable_processes > 0
 GROUP BY node
