@@ -2,9 +2,11 @@
 // archive-admin does the work of `pinfold archive`: pinfold replaces itself by archive-admin, and passes its arguments on
 // unchanged.
 #include "archive/patience.hpp"
+#include "archive/role_settings.hpp"
 #include "archive/schema.hpp"
 #include "archive/schema_files.hpp"
 #include "archive/status_query.hpp"
+#include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "cli/archive_options.hpp"
 #include "cli/archive_status.hpp"
@@ -44,9 +46,20 @@ ExitStatus upgrade(const VerbContext& context, const ArchiveOptions& options, bo
     const auto done = upgradeSchema(*connection, *files);
     if (!done)
         return fail(done.error());
+    if (auto reset = resetRoles(*connection); !reset)
+        return fail(reset.error());
     context.terminal.print(done->from == done->to ? fmt::format("The tables of the archive already have version {}.\n", done->to)
                                                   : fmt::format("The tables of the archive now have version {}.\n", done->to));
     return ExitStatus::Ok;
+}
+
+void tell(const std::vector<RoleSetting>& settings) {
+    for (const auto& [role, setting] : settings)
+        std::fprintf(stderr,
+                     "pinfold: the role %s has the setting %s, which does not come from pinfold. A host that was taken over may "
+                     "have made the "
+                     "setting to disturb other hosts. To remove it, run: pinfold archive upgrade\n",
+                     role.c_str(), printable(setting, 300).c_str());
 }
 
 ExitStatus status(const VerbContext& context, PostgresConnection& connection) {
@@ -54,7 +67,11 @@ ExitStatus status(const VerbContext& context, PostgresConnection& connection) {
     if (!found)
         return fail(found.error());
     context.terminal.print(context.json ? jsonArchiveStatus(*found) : archiveStatusPage(*found, context.tableStyle()));
-    return found->complete() ? ExitStatus::Ok : ExitStatus::Failed;
+    const auto settings = foreignRoleSettings(connection);
+    if (!settings)
+        return fail(settings.error());
+    tell(*settings);
+    return found->complete() && settings->empty() ? ExitStatus::Ok : ExitStatus::Failed;
 }
 
 ExitStatus prune(const VerbContext& context, PostgresConnection& connection, Microseconds olderThan) {

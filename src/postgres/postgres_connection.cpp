@@ -26,6 +26,7 @@ using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
                                   " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
+                                  " -c local_preload_libraries= -c tcp_user_timeout=0 -c jit=off"
                                   " -c search_path=pg_catalog -c DateStyle=ISO -c TimeZone=UTC -c IntervalStyle=postgres";
 
 /// Returns the parameters of the connection for PQconnectStartParams(), without the parameters that have an empty value. Because

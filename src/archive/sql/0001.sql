@@ -144,8 +144,13 @@ CREATE FUNCTION pinfold.partition_name(whole text, moment timestamptz) RETURNS t
 -- receipt_default and profile_default. ATTACH does not lock the other partitions, so reports and other nodes go on. Another session that makes a
 -- partition at this moment, or a report that reads receipt_default for more than a second, is a reason to do nothing: the
 -- receipts go to receipt_default, and the next put tries again. An advisory lock would not do, because every node could hold it.
+--
+-- A node that was taken over chooses the settings of its own session, and the settings with which the sessions of its role begin. With
+-- some settings, PostgreSQL writes a time so that it reads another time, and the partition of a week would have wrong bounds. The
+-- partitions of the next weeks would overlap it, and no node could send receipts any more. So this function does not use these settings.
 CREATE FUNCTION pinfold.make_partition(moment timestamptz) RETURNS void LANGUAGE plpgsql
-    SET search_path = pinfold, pg_temp SET lock_timeout = '1s' AS $$
+    SET search_path = pinfold, pg_temp SET lock_timeout = '1s' SET DateStyle = 'ISO' SET TimeZone = 'UTC' SET default_tablespace = ''
+    SET default_table_access_method = 'heap' AS $$
 DECLARE
     whole text;
     part text;
