@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 from jobs import run, wait_until
+from kills_of_ship import KILLS_AT_WORK, kill_while_it_is_idle, main_process
 from nodes import NODES, ask, kill, on
 from site_archive import Site, history
 
@@ -23,10 +24,6 @@ STREAM = (f"touch {GOES_ON}; i=0; while [ -e {GOES_ON} ]; do i=$((i + 1)); "
 @pytest.fixture(scope="module")
 def site():
     return Site()
-
-
-def main_process(node, unit):
-    return int(on(node, "systemctl", "show", "--property=MainPID", "--value", unit).stdout)
 
 
 def status_text(node):
@@ -184,8 +181,8 @@ def reboot(site, stream):
                "the archive knows that the reboot ended the job", 300)
 
 
-ACCIDENTS = (swallow_an_answer, kill_the_server, freeze_the_server, fill_the_disk, close_the_port,
-             kill_at_any_moment("pinfold-ship", 5), kill_at_any_moment("pinfoldd", 3))
+ACCIDENTS = (swallow_an_answer, kill_the_server, freeze_the_server, fill_the_disk, close_the_port, *KILLS_AT_WORK,
+             kill_at_any_moment("pinfoldd", 3))
 
 
 def test_each_receipt_is_there_once_whatever_fails(site):
@@ -198,6 +195,7 @@ def test_each_receipt_is_there_once_whatever_fails(site):
         wait_until(lambda: sum(len(history(node)) for node in NODES) >= JOBS, "enough jobs", 600)
     assert stream.errors == ["", ""]
     site.wait_sent()
+    kill_while_it_is_idle(site)
     archived = site.archived()
     expected = {}
     for node in NODES:

@@ -169,6 +169,16 @@ class PostgresServer:
             return result.stdout.strip()
         return result
 
+    @contextlib.contextmanager
+    def locked(self, table, mode):
+        """Holds a lock on the table for as long as the context lasts."""
+        with subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.connection()], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, text=True) as session:
+            session.stdin.write(f"SET lock_timeout = '60s'; BEGIN; LOCK TABLE {table} IN {mode} MODE; SELECT 'locked';\n")
+            session.stdin.flush()
+            assert session.stdout.readline() == "locked\n"
+            yield
+
     def connection(self, database="pinfold", node=None, login=None, user=None, files=None):
         """Returns the parameters of a connection as the superuser, with the certificate of a node, or with that of a login host. `files`
         are a certificate and a key to use instead."""

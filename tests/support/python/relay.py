@@ -6,6 +6,23 @@ import socket
 import threading
 
 
+class Connection:
+    """A connection of a client through the relay."""
+
+    def __init__(self, client, peer, server):
+        self.client, self.peer, self.server = client, peer, server
+        self.port = server.getsockname()[1]  # the server knows the connection by this port
+        self.asked = False  # the client has sent something
+        self.answered = False  # the client has been sent something
+        self.open = True  # neither end has closed the connection
+
+    def shut_down(self):
+        self.open = False
+        for end in (self.client, self.server):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
 class Relay:
     def __init__(self, port, host="127.0.0.1", server="127.0.0.1"):
         """`host`: the address of the relay; "" is every address of this host."""
@@ -34,14 +51,18 @@ class Relay:
     def cut(self):
         while self.connections:
             connection = self.connections.pop()
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
-            connection.close()
+            connection.shut_down()
+            connection.client.close()
+            connection.server.close()
+
+    def of(self, peer):
+        """Returns the open connections of the client with this address."""
+        return [connection for connection in self.connections if connection.open and connection.peer == peer]
 
     def _accept(self, listener):
         while True:
             try:
-                client, _ = listener.accept()
+                client, (peer, _) = listener.accept()
             except OSError:
                 return
             self.accepted += 1
@@ -50,17 +71,24 @@ class Relay:
             except OSError:
                 client.close()
                 continue
-            self.connections += [client, server]
-            threading.Thread(target=self._pump, args=(client, server, None), daemon=True).start()
-            threading.Thread(target=self._pump, args=(server, client, self.answers), daemon=True).start()
+            connection = Connection(client, peer, server)
+            self.connections.append(connection)
+            threading.Thread(target=self._pass_questions, args=(connection,), daemon=True).start()
+            threading.Thread(target=self._pass_answers, args=(connection,), daemon=True).start()
 
-    def _pump(self, source, sink, gate):
+    def _pass_questions(self, connection):
         with contextlib.suppress(OSError):
-            while data := source.recv(65536):
+            while data := connection.client.recv(65536):
                 self.passed += len(data)
-                if gate:
-                    gate.wait()
-                sink.sendall(data)
-        for end in (source, sink):
-            with contextlib.suppress(OSError):
-                end.shutdown(socket.SHUT_RDWR)
+                connection.asked = True
+                connection.server.sendall(data)
+        connection.shut_down()
+
+    def _pass_answers(self, connection):
+        with contextlib.suppress(OSError):
+            while data := connection.server.recv(65536):
+                self.passed += len(data)
+                self.answers.wait()
+                connection.answered = True
+                connection.client.sendall(data)
+        connection.shut_down()

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Kills pinfold-ship of both nodes in each of its states. pinfold-ship is stopped first and killed then, so the state in which it is killed is
+the state that the test has seen: in between, pinfold-ship does nothing."""
+
+import json
+import socket
+
+from jobs import wait_until
+from nodes import NODES, kill, on
+
+STATE = "/var/lib/pinfold-ship"
+METRICS = f"{STATE}/pinfold-ship.prom"
+
+
+def main_process(node, unit):
+    return int(on(node, "systemctl", "show", "--property=MainPID", "--value", unit).stdout)
+
+
+def cursor(node):
+    """Returns up to which sequence the node knows that its receipts are in the archive."""
+    return json.loads(on(node, "cat", f"{STATE}/sent").stdout)["sequence"]
+
+
+def confirmed(node):
+    """Returns how many receipts the archive has confirmed to pinfold-ship since its start, as its metrics say, or 0 if there are none.
+    pinfold-ship writes the metrics when it has read an answer and has tried to write the cursor."""
+    done = on(node, "awk", '$1 == "pinfold_ship_receipts_total" { print $2 }', METRICS, check=False)
+    return int(done.stdout or 0)
+
+
+def connections(site, node):
+    return site.relay.of(socket.gethostbyname(node))
+
+
+def waits_in(site, node, function, table):
+    """Returns whether a session of the node waits for a lock on this table inside of this function of the archive."""
+    ports = [str(connection.port) for connection in connections(site, node)]
+    rows = site.server.rows("SELECT client_port FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE usename = 'pinfold_node' AND NOT granted "
+                            f"AND relation = 'pinfold.{table}'::regclass AND query LIKE '%pinfold.{function}(%'")
+    return any([port] in rows for port in ports)
+
+
+def kill_in_state(node, in_state, what):
+    """Kills pinfold-ship of the node while in_state() is true, and returns its process id."""
+    def killed():
+        pid = in_state() and main_process(node, "pinfold-ship")
+        if not pid:
+            return None
+        on(node, "sh", "-c", f"kill -STOP {pid}")
+        if not in_state():
+            on(node, "sh", "-c", f"kill -CONT {pid}")
+            return None
+        kill(node, pid)
+        return pid
+    return wait_until(killed, f"pinfold-ship of {node} {what}")
+
+
+def kill_all_in_state(in_state, what, afterwards=lambda node: None):
+    """Kills pinfold-ship of each node while in_state(node) is true, and waits until systemd has started it again."""
+    killed = {node: kill_in_state(node, lambda node=node: in_state(node), what) for node in NODES}
+    for node, pid in killed.items():
+        afterwards(node)
+        wait_until(lambda node=node, pid=pid: main_process(node, "pinfold-ship") not in (0, pid), f"pinfold-ship of {node} again")
+
+
+def kill_while_it_connects(site):
+    """The node has begun a connection, and nothing has come back."""
+    site.relay.answers.clear()
+    try:
+        site.relay.cut()
+        kill_all_in_state(lambda node: any(one.asked and not one.answered for one in connections(site, node)), "connects")
+    finally:
+        site.relay.answers.set()
+
+
+def kill_while_it_asks_for_the_position(site):
+    """The server runs the node's pinfold.position(), which waits for the table that it reads."""
+    with site.server.locked("pinfold.node", "ACCESS EXCLUSIVE"):
+        site.relay.cut()  # after a failure, pinfold-ship asks where to go on
+        kill_all_in_state(lambda node: waits_in(site, node, "position", "node"), "asks for the position")
+
+
+def gaps_locked(site):
+    """For as long as the context lasts, pinfold.put() waits after it has stored the receipts, and before it commits, because it writes the
+    table of gaps last. A lot without a new receipt does not write this table."""
+    return site.server.locked("pinfold.gap", "SHARE")
+
+
+def kill_while_a_put_runs(site):
+    """The server has stored receipts of the node, and has not committed them."""
+    with gaps_locked(site):
+        kill_all_in_state(lambda node: waits_in(site, node, "put", "gap"), "puts")
+
+
+def kill_between_the_commit_and_the_answer(site):
+    """The archive's position of the node has moved. The relay has not passed on a byte since then, and the connection of the put is open."""
+    try:
+        with gaps_locked(site):
+            for node in NODES:
+                wait_until(lambda node=node: waits_in(site, node, "put", "gap"), f"a put of {node}")
+            site.relay.answers.clear()
+            before = {node: site.position(node) for node in NODES}
+            puts = {node: set(connections(site, node)) for node in NODES}
+        kill_all_in_state(lambda node: site.position(node) > before[node] >= cursor(node) and puts[node] & set(connections(site, node)),
+                          "waits for the answer to its COMMIT")
+    finally:
+        site.relay.answers.set()
+
+
+def kill_between_the_answer_and_the_cursor(site):
+    """A directory stands where pinfold-ship makes the new file of its cursor. The cursor is the old one, the archive's position is higher, and
+    since the directory stands there, pinfold-ship has counted receipts of an answer."""
+    obstacle = f"{STATE}/.sent.tmp"
+    for node in NODES:
+        # After a start, pinfold-ship counts receipts that it sends again. They come before the first new receipt.
+        position = site.position(node)
+        wait_until(lambda node=node, position=position: cursor(node) > position, f"new receipts of {node}")
+        wait_until(lambda node=node: on(node, "mkdir", obstacle, check=False).returncode == 0, "no cursor is being written")
+        on(node, "rm", "-f", METRICS)  # they may be those of the last process
+    old = {node: (cursor(node), wait_until(lambda node=node: confirmed(node), f"metrics of {node}")) for node in NODES}
+    kill_all_in_state(lambda node: confirmed(node) > old[node][1] and site.position(node) > cursor(node) == old[node][0], "has read an answer",
+                      lambda node: on(node, "rmdir", obstacle))
+
+
+def is_idle(site, node):
+    """The archive has all receipts, pinfold-ship knows it, and has closed its connection."""
+    return not connections(site, node) and cursor(node) == site.position(node) == site.newest(node)
+
+
+def kill_while_it_is_idle(site):
+    """Returns when pinfold-ship of each node has sent its last receipts again, as it does after each start."""
+    def seen():
+        return site.server.rows("SELECT node, seen FROM pinfold.status")
+    before = seen()
+    kill_all_in_state(lambda node: is_idle(site, node), "is idle")
+    wait_until(lambda: not any(row in seen() for row in before), "a lot of each node")
+
+
+KILLS_AT_WORK = (kill_while_it_connects, kill_while_it_asks_for_the_position, kill_while_a_put_runs,
+                 kill_between_the_commit_and_the_answer, kill_between_the_answer_and_the_cursor)
