@@ -6,6 +6,7 @@ import os
 import random
 import signal
 import subprocess
+import time
 
 import pytest
 
@@ -113,12 +114,14 @@ def kill_the_server(site):
 
 
 def freeze_the_server(site):
-    """The connections stay open, but no answer comes."""
+    """The connections stay open, but no answer comes for a minute."""
     # While the first process is frozen, it reaps no child. So the process ids of its children stay valid.
     os.kill(site.server.process.pid, signal.SIGSTOP)
     children = site.server.children()
     for pid in children:
         os.kill(pid, signal.SIGSTOP)
+    minute = time.monotonic() + 60
+    wait_until(lambda: time.monotonic() >= minute, "the end of the minute", 90)
     wait_for_trouble()
     for pid in (*children, site.server.process.pid):
         os.kill(pid, signal.SIGCONT)
