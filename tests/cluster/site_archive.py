@@ -4,7 +4,6 @@ disturb the network."""
 
 import json
 import os
-import signal
 import socket
 from pathlib import Path
 
@@ -45,10 +44,16 @@ class SiteServer(PostgresServer):
     def empty_disk(self):
         FILLER.unlink()
 
-    def start_again(self):
-        """Starts the server if it has ended. A full disk makes PostgreSQL end itself."""
-        self.stop(signal.SIGQUIT)
+    def recover(self):
+        """Waits until the server answers again. The administrator starts it only if it has ended: PostgreSQL ends itself if the disk has no
+        room for the write-ahead log. Returns whether it had ended."""
+        def ended():
+            return self.process.poll() is not None
+        wait_until(lambda: ended() or self.psql("SELECT", check=False).returncode == 0, "an answer of the server, or its end", 120)
+        if not ended():
+            return False
         self.start()
+        return True
 
     def children(self):
         return [int(pid) for pid in Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()]

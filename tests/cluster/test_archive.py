@@ -131,7 +131,9 @@ def fill_the_disk(site):
     site.server.fill_disk()
     wait_for_trouble()
     site.server.empty_disk()
-    site.server.start_again()
+    print("the full disk has ended the server:", site.server.recover())
+    wait_for_lots(site)
+    assert site.server.process.poll() is None, "with room on its disk, the server goes on"
 
 
 def close_the_port(site):
