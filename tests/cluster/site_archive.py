@@ -107,7 +107,10 @@ class Site:
         return found
 
 
+def receipts(node):
+    return jobs.receipts() if node == socket.gethostname() else json.loads(on(node, "pinfold", "history", "--json", "-n", "10000").stdout)["receipts"]
+
+
 def history(node):
     """Returns a dictionary with (sequence, CPU time) of each receipt of the node by (node, id)."""
-    found = jobs.receipts() if node == socket.gethostname() else json.loads(on(node, "pinfold", "history", "--json", "-n", "10000").stdout)["receipts"]
-    return {(node, one["id"]): (one["sequence"], (one["cpu_user"] or 0) + (one["cpu_system"] or 0)) for one in found}
+    return {(node, one["id"]): (one["sequence"], (one["cpu_user"] or 0) + (one["cpu_system"] or 0)) for one in receipts(node)}

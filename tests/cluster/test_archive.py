@@ -13,13 +13,16 @@ import pytest
 from jobs import run, wait_until
 from kills_of_ship import KILLS_AT_WORK, kill_while_it_is_idle, main_process
 from nodes import NODES, ask, kill, on
-from site_archive import Site, history
+from site_archive import Site, history, receipts
 
 JOBS = 1000
 GOES_ON = "/run/stream-of-jobs"
+# These files have a line for each job of the stream. They survive a reboot.
+BEGUN, ENDED = "/var/lib/stream-of-jobs.begun", "/var/lib/stream-of-jobs.ended"
+LONG = "site.long"  # the job that the reboot ends
 # Each fourth job fails, and the receipt of a failed job is sent at once.
-STREAM = (f"touch {GOES_ON}; i=0; while [ -e {GOES_ON} ]; do i=$((i + 1)); "
-          "pinfold-run --job site.$(hostname).$i -- sh -c \"exit $((i % 4 == 0))\"; sleep 0.05; done; echo $i")
+STREAM = (f"touch {GOES_ON} {BEGUN} {ENDED}; i=0; while [ -e {GOES_ON} ]; do i=$((i + 1)); key=site.$(hostname).$part.$i; echo $key >>{BEGUN}; "
+          f"pinfold-run --job $key -- sh -c \"exit $((i % 4 == 0))\"; echo $key $? >>{ENDED}; sleep 0.05; done")
 
 
 @pytest.fixture(scope="module")
@@ -63,13 +66,14 @@ class Stream:
     """Runs one job after the other on each node, as their batch systems would do, until the end of the context."""
 
     def __enter__(self):
-        self.running = {}
+        self.running, self.parts = {}, 0
         for node in NODES:
             self.begin(node)
         return self
 
     def begin(self, node):
-        self.running[node] = subprocess.Popen(["ssh", node, STREAM], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.parts += 1
+        self.running[node] = subprocess.Popen(["ssh", node, f"part={self.parts}; {STREAM}"], stderr=subprocess.PIPE, text=True)
 
     def breaks(self, node):
         """Waits for the end of the node's part, which has lost its connection."""
@@ -80,9 +84,18 @@ class Stream:
     def __exit__(self, *_):
         for node in NODES:
             on(node, "rm", "-f", GOES_ON)
-        done = [process.communicate(timeout=300) for process in self.running.values()]
-        self.jobs = [int(out) for out, _ in done]
-        self.errors = [err for _, err in done]
+        self.errors = [process.communicate(timeout=300)[1] for process in self.running.values()]
+
+    @staticmethod
+    def ended(node):
+        """Returns (key, exit status) of each job of the node that was run to its end. Another status than the job's is one of pinfold-run."""
+        lines = [tuple(line.split()) for line in on(node, "cat", ENDED).stdout.splitlines()]
+        return [line for line in lines if line[1] in ("0", "1")]
+
+    @staticmethod
+    def interrupted(node):
+        """Returns the keys of the jobs that had begun, and had not ended, when the node was rebooted. Such a job may have no receipt."""
+        return set(on(node, "cat", BEGUN).stdout.split()) - {key for key, _ in Stream.ended(node)}
 
 
 def wait_for_lots(site, deadline=240):
@@ -161,8 +174,8 @@ def kill_at_any_moment(unit, times):
 def reboot(site, stream):
     """Kills all processes of node2 at once, while jobs run and receipts wait. node2 boots again from its disk."""
     site.relay.close()
-    long = start_on("node2", "site.long", "sleep", "86400")
-    wait_until(lambda: "site.long" in on("node2", "python3", "-c", LIVE_ROWS).stdout.split(), "the history knows the job")
+    long = start_on("node2", LONG, "sleep", "86400")
+    wait_until(lambda: LONG in on("node2", "python3", "-c", LIVE_ROWS).stdout.split(), "the history knows the job")
     wait_until(lambda: site.newest("node2") >= site.position("node2") + 20, "receipts that wait")
     before = history("node2")
     boot = boot_id("node2")
@@ -182,12 +195,25 @@ def reboot(site, stream):
     stream.begin("node2")
     site.relay.open()
     # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. So the result is not node-lost.
-    wait_until(lambda: site.server.rows("SELECT result FROM pinfold.receipt WHERE node = 'node2' AND key = 'site.long'") == [["lost"]],
+    wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [["lost"]],
                "the archive knows that the reboot ended the job", 300)
 
 
 ACCIDENTS = (swallow_an_answer, kill_the_server, freeze_the_server, fill_the_disk, close_the_port, *KILLS_AT_WORK,
              kill_at_any_moment("pinfoldd", 3))
+
+
+def expect_one_receipt_for_each_job(site, node):
+    """Compares the jobs of the stream with the receipts that the node has, and with those of the archive."""
+    ended, interrupted = Stream.ended(node), Stream.interrupted(node)
+    assert len(interrupted) <= (node == "node2"), "only the reboot may interrupt a job"
+    of_node = [(one["key"], str(one["exit_status"])) for one in receipts(node)]
+    of_archive = [tuple(row) for row in site.server.rows(f"SELECT key, exit_status FROM pinfold.receipt WHERE node = '{node}'")]
+    for found in (of_node, of_archive):
+        found = [one for one in found if one[0].startswith(f"site.{node}.")]
+        assert sorted(one for one in found if one[0] not in interrupted) == sorted(ended)
+        assert len(found) - len(ended) <= len(interrupted)
+    return len(ended)
 
 
 def test_each_receipt_is_there_once_whatever_fails(site):
@@ -197,7 +223,7 @@ def test_each_receipt_is_there_once_whatever_fails(site):
             accident(site)
         site.wait_sent()
         reboot(site, stream)
-        wait_until(lambda: sum(len(history(node)) for node in NODES) >= JOBS, "enough jobs", 600)
+        wait_until(lambda: sum(len(stream.ended(node)) for node in NODES) >= JOBS, "enough jobs", 600)
     assert stream.errors == ["", ""]
     site.wait_sent()
     kill_while_it_is_idle(site)
@@ -205,8 +231,10 @@ def test_each_receipt_is_there_once_whatever_fails(site):
     expected = {}
     for node in NODES:
         expected |= history(node)
-    assert len(expected) >= JOBS
     assert archived == expected
+    assert sum(expect_one_receipt_for_each_job(site, node) for node in NODES) >= JOBS
+    assert sum(one["key"] == LONG for node in NODES for one in receipts(node)) == 1
+    assert site.server.rows(f"SELECT node, result FROM pinfold.receipt WHERE key = '{LONG}'") == [["node2", "lost"]]
     assert site.server.rows("SELECT * FROM pinfold.gap") == site.server.rows("SELECT * FROM pinfold.rejected") == []
     shown = run("pinfold", "archive", "status", *site.connection())
     assert "complete" in shown.stdout and "missing" not in shown.stdout, shown.stdout
