@@ -2,6 +2,7 @@
 """The archive of a site: PostgreSQL on node1, and pinfold-ship on both nodes. The nodes reach the server through a relay, so that tests can
 disturb the network."""
 
+import contextlib
 import json
 import os
 import socket
@@ -10,7 +11,7 @@ from pathlib import Path
 import jobs
 from jobs import run, wait_until
 from nodes import NODES, on
-from postgres_server import PostgresServer
+from postgres_server import LOGIN_HOST, PostgresServer
 from relay import Relay
 
 DIRECTORY = Path("/srv/archive")
@@ -23,6 +24,11 @@ class SiteServer(PostgresServer):
     """The server's disk has 400 MiB, so that a test can fill it."""
 
     host = "node1"
+
+    def configure(self, more=""):
+        super().configure(more)
+        names = self.data / "pg_ident.conf"
+        names.write_text(names.read_text().replace(LOGIN_HOST, self.host))
 
     def __init__(self):
         DIRECTORY.mkdir(parents=True)
@@ -74,12 +80,29 @@ class Site:
         for source, name in ((certificate, "node.crt"), (key, "node.key"), (self.server.authority.certificate, "ca.crt")):
             run("scp", "-q", "-p", source, f"{node}:{CERTIFICATES}/{name}")
         on(node, "sh", "-c", f"chown root:pinfold-ship {CERTIFICATES}/node.key && chmod 640 {CERTIFICATES}/node.key")
-        self.set(node, f'[archive]\nserver = "node1"\nport = {self.relay.port}\n')
+        self.set(node)
         on(node, "systemctl", "enable", "--now", "pinfold-ship.service")
 
-    @staticmethod
-    def set(node, text):
+    def set(self, node, more=""):
+        """Sets the node's configuration: the archive, then `more`, which begins in the section [archive]."""
+        text = f'[archive]\nserver = "node1"\nport = {self.relay.port}\n{more}'
         on(node, "sh", "-c", f"mkdir -p {os.path.dirname(SETTINGS)} && cat >{SETTINGS} <<'END'\n{text}END\nsystemctl restart pinfoldd")
+
+    @contextlib.contextmanager
+    def login_node(self):
+        """Makes node1 a login node, where `pinfold` asks the archive, for as long as the context lasts. Users may run jobs."""
+        users = "[jobs]\nallow_user_jobs = true\n"
+        self.set("node1", f"ask = true\n{users}")
+        self.set("node2", users)
+        # The service reads the certificate that pinfold-ship of the same host uses.
+        run("usermod", "--append", "--groups", "pinfold-ship", "pinfold-archive")
+        run("systemctl", "enable", "--now", "pinfold-archive.socket")
+        try:
+            yield
+        finally:
+            run("systemctl", "disable", "--now", "pinfold-archive.socket", "pinfold-archive.service")
+            for node in NODES:
+                self.set(node)
 
     def connection(self):
         """Returns the options of `pinfold archive` for this server."""

@@ -2,8 +2,11 @@
 """The receipts of two nodes come together in a real PostgreSQL, each of them once, while the network, the server and pinfold's own programs
 fail."""
 
+import json
 import os
 import random
+import re
+import shlex
 import signal
 import subprocess
 import time
@@ -15,6 +18,7 @@ from kills_of_ship import KILLS_AT_WORK, kill_while_it_is_idle, main_process
 from nodes import NODES, ask, kill, on
 from site_archive import Site, history, receipts
 
+ENDED_JOB = 3  # the exit status of `pinfold show` if the job is over
 JOBS = 1000
 GOES_ON = "/run/stream-of-jobs"
 # These files have a line for each job of the stream. They survive a reboot.
@@ -262,3 +266,69 @@ def test_a_node_sends_only_its_own_receipts(site):
         assert site.server.rows("SELECT DISTINCT node FROM pinfold.receipt WHERE key = 'site.liar'") == [["node2"]]
     finally:
         on("node2", "hostname", "node2")
+
+
+def pinfold_as(user, *words, status=0):
+    """Returns what `pinfold` prints for the user, or its messages if the test expects an error."""
+    done = run("runuser", "-u", user, "--", "pinfold", *words, check=False)
+    assert done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}{done.stderr}"
+    return done.stderr if status not in (0, ENDED_JOB) else done.stdout
+
+
+@pytest.fixture
+def login(site):
+    with site.login_node():
+        yield
+
+
+@pytest.fixture(scope="module")
+def job_of_two_hosts(site):
+    """A job of alice's. Its part on node2 crashes, and its batch script on node1 then gives up."""
+    key = "user.two-hosts"
+    part = shlex.join(["pinfold-run", "--job", key, "--", "sh", "-c", "kill -SEGV $$"])
+    script = f"ssh node2 {shlex.quote(part)} || exit 3"
+    with site.login_node():
+        done = run("runuser", "-u", "alice", "--", "pinfold-run", "--job", key, "--", "sh", "-c", script, check=False)
+    assert done.returncode == 3, done.stderr
+    wait_until(lambda: site.server.rows(f"SELECT node FROM pinfold.receipt WHERE key = '{key}' ORDER BY node") == [["node1"], ["node2"]],
+               "the receipts of both hosts in the archive")
+    return key
+
+
+def keys(history_json):
+    return [receipt["key"] for receipt in json.loads(history_json)["receipts"]]
+
+
+def test_a_login_node_explains_a_job_of_two_hosts(job_of_two_hosts, login):
+    key = job_of_two_hosts
+    page = pinfold_as("alice", "why", key)
+    assert re.search(r"^  hosts +2$", page, re.M) and re.search(r"^  first end +node2, ", page, re.M) and "node1" in page, page
+    table = pinfold_as("alice", "why", "--hosts", key).splitlines()
+    assert [line.split()[0] for line in table] == ["HOST", "node2", "node1"], table
+    for document in (json.loads(pinfold_as("alice", "--json", "why", key)), json.loads(pinfold_as("alice", "show", "--json", key, status=ENDED_JOB))):
+        assert {(one["host"], one["exit_status"], one["exit_signal"]) for one in document["receipts"]} == {("node1", 3, None), ("node2", None, 11)}
+        assert document["first_end"]["host"] == "node2"
+    assert keys(pinfold_as("alice", "history", "--json")).count(key) == 2
+    assert pinfold_as("alice", "history", "--job", key).count(key) == 2
+    hosts = [line for line in pinfold_as("alice", "show", key, status=ENDED_JOB).splitlines() if line.startswith("host=")]
+    assert sorted(hosts) == ["host=node1", "host=node2"]
+
+
+def test_a_login_node_keeps_the_job_from_other_users(job_of_two_hosts, login):
+    for words in (["why"], ["why", "--hosts"], ["--json", "why"], ["show"]):
+        message = pinfold_as("bob", *words, job_of_two_hosts, status=4)
+        assert "node2" not in message, message
+    assert job_of_two_hosts not in keys(pinfold_as("bob", "history", "--json"))
+
+
+def test_a_login_node_says_that_the_archive_is_down(site, job_of_two_hosts, login):
+    site.server.stop()
+    try:
+        for words in (["why", job_of_two_hosts], ["show", job_of_two_hosts], ["history", "--job", job_of_two_hosts]):
+            message = pinfold_as("alice", *words, status=6)
+            assert "the archive of receipts is not reachable" in message and "ran on node1" in message, message
+        assert "the archive of receipts is not reachable" in pinfold_as("alice", "history", status=6)
+    finally:
+        site.server.start()
+    # For a second, pinfold-archive remembers that the server is down.
+    wait_until(lambda: run("runuser", "-u", "alice", "--", "pinfold", "why", job_of_two_hosts, check=False).returncode == 0, "the archive again", 60)
