@@ -14,7 +14,7 @@ import time
 import pytest
 
 from jobs import run, wait_until
-from kills_of_ship import KILLS_AT_WORK, kill_while_it_is_idle, main_process
+from kills_of_ship import KILLS_AT_WORK, cursor, kill_while_it_is_idle, main_process
 from nodes import NODES, ask, kill, on
 from site_archive import Site, history, receipts
 
@@ -332,3 +332,49 @@ def test_a_login_node_says_that_the_archive_is_down(site, job_of_two_hosts, logi
         site.server.start()
     # For a second, pinfold-archive remembers that the server is down.
     wait_until(lambda: run("runuser", "-u", "alice", "--", "pinfold", "why", job_of_two_hosts, check=False).returncode == 0, "the archive again", 60)
+
+
+BALLAST = """
+import sqlite3, sys
+with sqlite3.connect("/var/lib/pinfold/history.db", timeout=30) as history:
+    history.execute(sys.argv[1])
+"""
+
+
+def test_exactly_the_gap_that_was_made_is_named(site):
+    """node2 removes receipts that it has not sent, because its history is larger than archive.max_unsent. The test comes last, because it
+    empties the history of node2."""
+    site.wait_sent()
+    wait_until(lambda: cursor("node2") == site.newest("node2"), "node2 knows that all its receipts are in the archive")
+    before = site.archived()
+    on("node2", "systemctl", "stop", "pinfold-ship")
+    sent = site.newest("node2")
+    try:
+        for number in range(4):
+            on("node2", "pinfold-run", "--job", f"site.lost.{number}", "--", "true")
+        on("node2", "python3", "-c", BALLAST, "CREATE TABLE ballast AS SELECT zeroblob(2000000)")
+        site.set("node2", 'max_unsent = "1M"\n')
+        on("node2", "pinfold", "vacuum", "--max-age=0")
+        assert history("node2") == {}
+        for number in range(2):
+            on("node2", "pinfold-run", "--job", f"site.after.{number}", "--", "true")
+        kept = history("node2")
+    finally:
+        on("node2", "python3", "-c", BALLAST, "DROP TABLE IF EXISTS ballast")
+        site.set("node2")
+        on("node2", "systemctl", "start", "pinfold-ship")
+    first, last = sent + 1, sent + 4
+    assert sorted(sequence for sequence, _ in kept.values()) == [last + 1, last + 2]
+    wait_until(lambda: site.position("node2") == last + 2, "the receipts that are left")
+    assert site.archived() == before | kept
+    assert site.server.rows("SELECT node, first, last FROM pinfold.gap") == [["node2", str(first), str(last)]]
+    shown = run("pinfold", "archive", "status", *site.connection(), check=False)
+    assert shown.returncode == 1 and "except node2 (4 receipts missing)" in " ".join(shown.stdout.split()), shown.stdout
+    status = run("pinfold", "archive", "status", "--json", *site.connection(), check=False)
+    nodes = [(one["node"], one["complete"], one["missing"], one["rejected"], one["unsent"]) for one in json.loads(status.stdout)["nodes"]]
+    assert nodes == [("node1", True, 0, 0, 0), ("node2", False, 4, 0, 0)]
+    with site.login_node():
+        page = run("pinfold", "report", "--site").stdout
+    gaps = page[page.index("Receipts that will never be in the archive"):]
+    cells = re.findall("<td[^>]*>(.*?)</td>", gaps)
+    assert (cells[0], *cells[2:5]) == ("node2", str(first), str(last), "4"), gaps
