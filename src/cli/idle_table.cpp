@@ -7,6 +7,15 @@
 #include <fmt/core.h>
 
 namespace pinfold {
+namespace {
+
+std::string percentOf(const std::optional<Idleness>& idleness) {
+    return idleness ? fmt::format("{:.1f}", idleness->percent()) : "-";
+}
+
+std::string sizeOf(double bytes, const Amounts& amounts) { return amounts.size(static_cast<std::uint64_t>(bytes)); }
+
+} // namespace
 
 std::string idleTable(const std::vector<IdleRow>& rows, const Amounts& amounts, const TableStyle& style) {
     const std::vector<Column> columns{{.name = "key", .least = 24},
@@ -16,12 +25,18 @@ std::string idleTable(const std::vector<IdleRow>& rows, const Amounts& amounts, 
                                       {.name = "cpus", .number = true},
                                       {.name = "busy", .number = true},
                                       {.name = "busy%", .number = true},
+                                      {.name = "limit", .number = true},
+                                      {.name = "need", .number = true},
+                                      {.name = "need%", .number = true},
                                       {.name = "over", .number = true, .leaves = 1}};
     std::vector<std::vector<std::string>> cells;
-    for (const auto& [job, age, idleness] : rows)
+    for (const auto& row : rows) {
+        const auto& [job, age, cpus, memory] = row;
         cells.push_back({printable(job.key), userName(job.uid), std::string(toString(job.state)), amounts.runTime(age),
-                         fmt::format("{:.4g}", idleness.held), fmt::format("{:.2f}", idleness.used),
-                         fmt::format("{:.1f}", idleness.percent()), amounts.runTime(idleness.over)});
+                         cpus ? fmt::format("{:.4g}", cpus->held) : "-", cpus ? fmt::format("{:.2f}", cpus->used) : "-",
+                         percentOf(cpus), memory ? sizeOf(memory->held, amounts) : "-",
+                         memory ? sizeOf(memory->used, amounts) : "-", percentOf(memory), amounts.runTime(row.over())});
+    }
     return formatTable(columns, cells, style);
 }
 

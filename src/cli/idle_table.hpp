@@ -7,6 +7,7 @@
 #include "wording/amounts.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,14 +16,19 @@ namespace pinfold {
 struct IdleRow {
     JobInfo job;
     Microseconds age{};
-    Idleness idleness;
+    std::optional<Idleness> cpus;   ///< unset if the number of CPUs that the job holds is not known
+    std::optional<Idleness> memory; ///< unset if the job has no memory limit
+
+    /// Returns the length of the period that the figures are about. At least one of the figures must be set.
+    Microseconds over() const { return cpus ? cpus->over : memory->over; }
 };
 
 /// Holds the idle jobs. If pinfold does not know whether a job is idle, the key of the job is in `withoutCpus` or
 /// `withoutProfile`.
 struct IdleListing {
     Microseconds since{};
-    std::uint32_t share = 0; ///< in percent
+    std::uint32_t share = 0;       ///< in percent
+    std::uint32_t memoryShare = 0; ///< in percent
     std::vector<IdleRow> jobs;
     std::vector<std::string> withoutCpus;    ///< jobs that have no slots and no limit of CPUs
     std::vector<std::string> withoutProfile; ///< jobs at which pinfoldd has not looked within the time `since`

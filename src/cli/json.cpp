@@ -317,14 +317,20 @@ std::string jsonIdle(const IdleListing& listing) {
     for (const auto& row : listing.jobs) {
         auto json = job(row.job);
         json["age"] = row.age;
-        json["cpus_held"] = row.idleness.held;
-        json["cpus_used"] = row.idleness.used;
-        json["used_percent"] = row.idleness.percent();
-        json["over"] = row.idleness.over;
+        const auto& cpus = row.cpus;
+        const auto& memory = row.memory;
+        json["cpus_held"] = cpus ? Json(cpus->held) : Json(nullptr);
+        json["cpus_used"] = cpus ? Json(cpus->used) : Json(nullptr);
+        json["used_percent"] = cpus ? Json(cpus->percent()) : Json(nullptr);
+        json["memory_max"] = memory ? Json(static_cast<std::uint64_t>(memory->held)) : Json(nullptr);
+        json["memory_need"] = memory ? Json(static_cast<std::uint64_t>(memory->used)) : Json(nullptr);
+        json["memory_need_percent"] = memory ? Json(memory->percent()) : Json(nullptr);
+        json["over"] = row.over();
         list.push_back(std::move(json));
     }
     return document({{"since", listing.since},
                      {"share_percent", listing.share},
+                     {"memory_share_percent", listing.memoryShare},
                      {"jobs", std::move(list)},
                      {"without_cpus", listing.withoutCpus},
                      {"without_profile", listing.withoutProfile}});

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 namespace pinfold {
 namespace {
@@ -41,13 +43,14 @@ Result<void> examine(const ManagerClient& client, const JobInfo& job, Microsecon
         return isExpected ? Result<void>() : holding.error();
     }
     const auto held = cpusHeld(holding->limits, holding->slots);
-    const auto idleness = idlenessOf(*profile, held, age, listing.since);
-    if (!held)
+    const auto cpus = idlenessOf(*profile, held, age, listing.since);
+    const auto memory = memoryIdlenessOf(*profile, memoryHeld(holding->limits), age, listing.since);
+    if (isBelow(cpus, listing.share) || isBelow(memory, listing.memoryShare))
+        listing.jobs.push_back({job, age, cpus, memory});
+    else if (!held)
         listing.withoutCpus.push_back(job.key);
-    else if (!idleness)
+    else if (!cpus)
         listing.withoutProfile.push_back(job.key);
-    else if (idleness->percent() < listing.share)
-        listing.jobs.push_back({job, age, *idleness});
     return {};
 }
 
@@ -66,9 +69,10 @@ Result<void> fill(IdleListing& listing, const std::optional<uid_t>& uid) {
         if (auto examined = examine(*client, job, age, listing); !examined)
             return examined;
     }
-    // The job that leaves the most CPUs unused comes first.
+    // The job that leaves the most CPUs unused comes first, and of several such jobs the one that leaves the most memory unused.
+    const auto unused = [](const std::optional<Idleness>& idleness) { return idleness ? idleness->held - idleness->used : 0; };
     std::ranges::stable_sort(listing.jobs, std::ranges::greater(),
-                             [](const IdleRow& row) { return row.idleness.held - row.idleness.used; });
+                             [unused](const IdleRow& row) { return std::pair(unused(row.cpus), unused(row.memory)); });
     return {};
 }
 
@@ -92,6 +96,7 @@ ExitStatus idle(const VerbContext& context, const Options& options) {
     IdleListing listing;
     listing.since = options.since.value_or(loaded->config.idle.since);
     listing.share = loaded->config.idle.share;
+    listing.memoryShare = loaded->config.idle.memoryShare;
     if (auto filled = fill(listing, uid); !filled)
         return fail(filled.error());
     if (context.json) {
@@ -107,6 +112,6 @@ ExitStatus idle(const VerbContext& context, const Options& options) {
 
 } // namespace
 
-Verb idleVerb() { return makeVerb("idle", "list live jobs that hardly use the CPUs that they hold", describe, idle); }
+Verb idleVerb() { return makeVerb("idle", "list live jobs that hardly use what they hold", describe, idle); }
 
 } // namespace pinfold

@@ -119,9 +119,11 @@ struct Config {
 
     /// [idle]: which live jobs count as idle
     struct Idle {
-        Microseconds since = 1h; ///< since = "1h": the period before now whose CPU use counts; 1 min to 30 days
+        Microseconds since = 1h; ///< since = "1h": the period before now whose use counts; 1 min to 30 days
         /// share = "10%": a job is idle if it uses less than this share of the CPUs that it holds; 1 to 100 percent
         std::uint32_t share = 10;
+        /// memory_share = "10%": a job is also idle if it needs less than this share of its memory limit; 1 to 100 percent
+        std::uint32_t memoryShare = 10;
     } idle;
 
     ArchiveConfig archive;

@@ -102,15 +102,17 @@ Setter reserve(std::optional<Config::Reserve>& (*member)(Config&), Result<std::u
     };
 }
 
-/// Sets idle.share, a percentage.
-Result<void> idleShare(const toml::node& node, Config& config) {
-    const auto text = node.value<std::string>().value_or("");
-    const auto percent = text.ends_with('%') ? parseUnsigned(std::string_view(text).substr(0, text.size() - 1))
-                                             : Result<std::uint64_t>(wrong("no percentage"));
-    if (!percent || *percent < 1 || *percent > 100)
-        return wrong(show(node) + " is not a share of the CPUs: use \"1%\" to \"100%\"");
-    config.idle.share = static_cast<std::uint32_t>(*percent);
-    return {};
+/// Sets a share in the section [idle], a percentage of what a job holds. `held` says what the job holds.
+Setter idleShare(std::uint32_t Config::Idle::*member, const char* held) {
+    return [member, held](const toml::node& node, Config& config) -> Result<void> {
+        const auto text = node.value<std::string>().value_or("");
+        const auto percent = text.ends_with('%') ? parseUnsigned(std::string_view(text).substr(0, text.size() - 1))
+                                                 : Result<std::uint64_t>(wrong("no percentage"));
+        if (!percent || *percent < 1 || *percent > 100)
+            return wrong(show(node) + " is not a share of the " + held + ": use \"1%\" to \"100%\"");
+        config.idle.*member = static_cast<std::uint32_t>(*percent);
+        return {};
+    };
 }
 
 Section limits() {
@@ -225,7 +227,8 @@ const std::map<std::string_view, Section>& sections() {
            }}}},
         {"idle",
          {{"since", duration([](Config& c) -> Microseconds& { return c.idle.since; }, 1min, 30 * 24h, "1 min to 30 days")},
-          {"share", idleShare}}},
+          {"share", idleShare(&Config::Idle::share, "CPUs")},
+          {"memory_share", idleShare(&Config::Idle::memoryShare, "memory limit")}}},
         {"strays", straysSection()},
         {"unkillable",
          {{"after", duration([](Config& c) -> Microseconds& { return c.unkillable.after; }, 1s, 1h, "1 s to 1 h")},

@@ -327,7 +327,7 @@ std::size_t JobManager::unkillableCount() const {
     return stuck ? stuck->count : 0;
 }
 
-std::optional<std::size_t> JobManager::idleCount() const { return impl_->sampler.idleCount(); }
+std::optional<IdleJobs> JobManager::idleJobs() const { return impl_->sampler.idleJobs(); }
 
 NodeResources JobManager::resources() const { return nodeResources(impl_->core, impl_->share); }
 

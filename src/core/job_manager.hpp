@@ -101,8 +101,8 @@ public:
     std::size_t jobCount() const;
     /// Counts the live jobs that cannot be killed. A job that waits for a file server that users run does not count.
     std::size_t unkillableCount() const;
-    /// Counts the live jobs that are idle (Sampler::idleCount()).
-    std::optional<std::size_t> idleCount() const;
+    /// Counts the live jobs that are idle (Sampler::idleJobs()).
+    std::optional<IdleJobs> idleJobs() const;
     /// Says how much of each resource the node has, how much the site keeps for itself, and how much the live jobs hold.
     NodeResources resources() const;
     /// Returns the name of the owner of a live job, or nullopt if the user database has not told the name yet

@@ -4,8 +4,31 @@
 #include "base/parse.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace pinfold {
+namespace {
+
+/// Returns the last points of the profile, which cover at least the time `since` if the profile is that long. The result is empty
+/// if the last look at the job was at least the time `since` ago.
+std::span<const ProfilePoint> pointsOfLast(const Profile& profile, Microseconds age, Microseconds since) {
+    const std::span<const ProfilePoint> all(profile.points());
+    if (age >= profile.length() + since)
+        return {};
+    std::size_t count = 0;
+    for (Microseconds over{}; count < all.size() && over < since; ++count)
+        over += all[all.size() - 1 - count].length;
+    return all.last(count);
+}
+
+Microseconds lengthOf(std::span<const ProfilePoint> points) {
+    Microseconds length{};
+    for (const auto& point : points)
+        length += point.length;
+    return length;
+}
+
+} // namespace
 
 std::optional<double> cpusAllowed(const ResourceLimits& limits) {
     std::optional<double> cpus;
@@ -23,19 +46,36 @@ std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::
     return allowed || !slots ? allowed : std::optional(static_cast<double>(*slots));
 }
 
+std::optional<double> memoryHeld(const ResourceLimits& limits) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 60; // no node has so much memory
+    if (!limits.memoryMax || *limits.memoryMax > kMost)
+        return std::nullopt;
+    return static_cast<double>(*limits.memoryMax);
+}
+
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since) {
-    if (!held || *held <= 0 || profile.empty() || age >= profile.length() + since)
+    const auto points = pointsOfLast(profile, age, since);
+    const auto over = lengthOf(points);
+    if (!held || *held <= 0 || over == 0s)
         return std::nullopt;
-    Microseconds over{};
     double cpuTime = 0;
-    const auto& points = profile.points();
-    for (auto point = points.rbegin(); point != points.rend() && over < since; ++point) {
-        over += point->length;
-        cpuTime += point->meanOf(Measure::Cpu) * static_cast<double>(point->length.count());
-    }
-    if (over == 0s)
-        return std::nullopt;
+    for (const auto& point : points)
+        cpuTime += point.meanOf(Measure::Cpu) * static_cast<double>(point.length.count());
     return Idleness{.held = *held, .used = cpuTime / static_cast<double>(over.count()) / 1e6, .over = over};
+}
+
+std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<double> held, Microseconds age,
+                                         Microseconds since) {
+    const auto points = pointsOfLast(profile, age, since);
+    const auto over = lengthOf(points);
+    if (!held || *held <= 0 || over == 0s)
+        return std::nullopt;
+    double need = 0;
+    for (const auto& point : points) // if the two had their maxima at different moments, the sum is a little too high
+        need = std::max(need, static_cast<double>(point.mostOf(Measure::Anon)) + point.mostOf(Measure::Shmem));
+    if (need <= 0) // the kernel does not count memory, or the job has no process
+        return std::nullopt;
+    return Idleness{.held = *held, .used = need, .over = over};
 }
 
 } // namespace pinfold

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the CPU time that a live job used lately with the CPUs that the job holds.
+// Compares what a live job used lately with what the job holds: the CPU time with the CPUs, and the memory with the memory limit.
 #pragma once
 
 #include "base/clock.hpp"
 #include "model/profile.hpp"
 #include "model/resource_limits.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -19,18 +20,40 @@ std::optional<double> cpusAllowed(const ResourceLimits& limits);
 /// has no quota, no CPU list and no slots.
 std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
 
-/// Says how many CPUs a live job kept busy lately, and how many CPUs the job holds.
+/// Returns how many bytes of memory a job holds: its memory limit. Returns nullopt if the job has no memory limit, or a limit
+/// that no node can reach.
+std::optional<double> memoryHeld(const ResourceLimits& limits);
+
+/// Says how much of a resource a live job used lately, and how much of this resource the job holds.
 struct Idleness {
-    double held = 0;     ///< the number of CPUs that the job holds, above 0
-    double used = 0;     ///< the mean number of busy CPUs
-    Microseconds over{}; ///< the length of the period of which `used` is the mean
+    double held = 0;     ///< the number of CPUs or the bytes of memory that the job holds, above 0
+    double used = 0;     ///< the mean number of busy CPUs, or the bytes of memory that the job needed
+    Microseconds over{}; ///< the length of the period that `used` is about
 
     double percent() const { return used / held * 100; }
 };
 
-/// Returns the idleness of a job for a period of the length `since` that ends at the last look at the job. The time
-/// Idleness::over may be longer than `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or
-/// 0, or if the last look at the job was at least the time `since` ago. `age` is the time since the job's start.
+/// Returns true if the job uses less than `share` percent of what it holds, and false if this is not known.
+inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share) {
+    return idleness && idleness->percent() < share;
+}
+
+/// Counts the jobs that use less than the configured share of a resource that they hold.
+struct IdleJobs {
+    std::size_t cpus = 0;
+    std::size_t memory = 0;
+
+    bool operator==(const IdleJobs&) const = default;
+};
+
+/// Compares the CPUs that a job kept busy with the CPUs that it holds, for a period of the length `since` that ends at the last
+/// look at the job. The time Idleness::over may be longer than `since`, because a profile merges neighbouring points. Returns
+/// nullopt if `held` is unset or 0, or if the last look at the job was at least the time `since` ago. `age` is the time since the
+/// job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
+/// Compares the highest sum of anonymous and shared memory in the same period with the memory that the job holds. Also returns
+/// nullopt if this sum was always 0, which is so on a node that does not count the memory of jobs.
+std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<double> held, Microseconds age,
+                                         Microseconds since);
 
 } // namespace pinfold

@@ -64,8 +64,9 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.metric("pinfold_unkillable_jobs", "gauge", "Live jobs with processes that SIGKILL did not end.");
     out.sample({}, node.unkillable);
     if (node.idle) {
-        out.metric("pinfold_idle_jobs", "gauge", "Live jobs that use less of their CPUs than idle.share.");
-        out.sample({}, *node.idle);
+        out.metric("pinfold_idle_jobs", "gauge", "Live jobs that use less of what they hold than the section [idle] says.");
+        out.sample({{"resource", "cpus"}}, node.idle->cpus);
+        out.sample({{"resource", "memory"}}, node.idle->memory);
     }
     addResources(out, node.resources);
     out.metric("pinfold_history_failing", "gauge", "1 while receipts cannot be written, else 0.");

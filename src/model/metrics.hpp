@@ -4,6 +4,7 @@
 #pragma once
 
 #include "model/exposition.hpp"
+#include "model/idleness.hpp"
 #include "model/job_key.hpp"
 #include "model/node_resources.hpp"
 #include "model/receipt.hpp"
@@ -77,9 +78,9 @@ struct NodeMetrics {
     std::string version;
     std::size_t jobs = 0; ///< the number of live jobs
     bool draining = false;
-    bool drainingAutomatic = false;       ///< pinfoldd itself has drained the node, and no administrator has drained it
-    std::size_t unkillable = 0;           ///< the number of live jobs with processes that SIGKILL did not end
-    std::optional<std::size_t> idle = {}; ///< the number of idle live jobs; unset if pinfoldd does not look at jobs
+    bool drainingAutomatic = false;    ///< pinfoldd itself has drained the node, and no administrator has drained it
+    std::size_t unkillable = 0;        ///< the number of live jobs with processes that SIGKILL did not end
+    std::optional<IdleJobs> idle = {}; ///< the idle live jobs; unset if pinfoldd does not look at jobs
     HistoryFigures history = {};
     /// The number of receipts that are not in the archive; unset if the site has no archive.
     std::optional<std::uint64_t> unsent = {};

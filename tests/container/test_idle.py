@@ -45,7 +45,7 @@ def test_a_sleeper_is_idle_and_a_busy_loop_is_not():
         assert first["cpus_used"] == 0 and second["cpus_used"] < 0.2
         assert second["used_percent"] == pytest.approx(second["cpus_used"] * 50)
         assert all(job["age"] >= 1_000_000 for job in seen["jobs"])
-        assert (seen["since"], seen["share_percent"], seen["without_cpus"]) == (1_000_000, 10, ["idle.unknown"])
+        assert (seen["since"], seen["share_percent"], seen["memory_share_percent"], seen["without_cpus"]) == (1_000_000, 10, 10, ["idle.unknown"])
         table = run("pinfold", "idle", "--since", "1s", check=False)
         assert "1 job has no slots and no limit of CPUs" in table.stderr and table.stdout.startswith("KEY")
 

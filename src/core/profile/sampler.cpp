@@ -147,19 +147,20 @@ void Sampler::forget(const Job& job) {
         arm();
 }
 
-std::optional<std::size_t> Sampler::idleCount() const {
+std::optional<IdleJobs> Sampler::idleJobs() const {
     if (!isOn())
         return std::nullopt;
-    const auto& [since, share] = core_.context.config.idle;
+    const auto& [since, share, memoryShare] = core_.context.config.idle;
     const auto now = core_.context.loop.bootTime();
-    std::size_t count = 0;
+    IdleJobs count;
     for (const auto& [key, job] : core_.registry.all()) {
         const auto age = ageOf(*job, now);
         if (job->record.state != JobState::Running || age < since)
             continue;
-        const auto held = cpusHeld(job->record.limits, job->record.slots);
-        const auto idleness = idlenessOf(job->recorder.profile(), held, age, since);
-        count += idleness && idleness->percent() < share ? 1 : 0;
+        const auto& limits = job->record.limits;
+        const auto& profile = job->recorder.profile();
+        count.cpus += isBelow(idlenessOf(profile, cpusHeld(limits, job->record.slots), age, since), share) ? 1 : 0;
+        count.memory += isBelow(memoryIdlenessOf(profile, memoryHeld(limits), age, since), memoryShare) ? 1 : 0;
     }
     return count;
 }

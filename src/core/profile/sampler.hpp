@@ -4,6 +4,7 @@
 
 #include "core/core.hpp"
 #include "core/resources/limit_warner.hpp"
+#include "model/idleness.hpp"
 #include "store/profile_store.hpp"
 
 #include <cstddef>
@@ -28,10 +29,11 @@ public:
     std::string finish(Job& job) const;
     /// Removes what Sampler has stored about a job that has left the registry.
     void forget(const Job& job);
-    /// Counts the idle jobs. A running job is idle if it used less than idle.share of its CPUs over the time idle.since. A job
-    /// that is younger than idle.since does not count as idle. A job with neither slots nor a limit of CPUs does not count as
-    /// idle either. Returns nullopt if Sampler does not look at jobs.
-    std::optional<std::size_t> idleCount() const;
+    /// Counts the idle jobs. A running job is idle if, over the time idle.since, it used less than idle.share of its CPUs, or
+    /// needed less than idle.memory_share of its memory limit. A job that is younger than idle.since does not count as idle. A
+    /// job that has no slots and no limit of a resource is not idle in this resource. Returns nullopt if Sampler does not look at
+    /// jobs.
+    std::optional<IdleJobs> idleJobs() const;
     /// Starts or stops the looks at the jobs after a change of profile.interval.
     void configChanged();
 

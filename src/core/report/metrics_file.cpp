@@ -113,7 +113,7 @@ NodeMetrics MetricsFile::look() const {
                      .draining = drain.has_value(),
                      .drainingAutomatic = drain && !drain->by,
                      .unkillable = parts_.jobs.unkillableCount(),
-                     .idle = parts_.jobs.idleCount(),
+                     .idle = parts_.jobs.idleJobs(),
                      .history = parts_.jobs.historyFigures(),
                      .unsent = unsent_,
                      .resources = parts_.jobs.resources(),

@@ -279,8 +279,11 @@ IdleListing idle() {
     IdleListing listing;
     listing.since = 1h;
     listing.share = 10;
-    listing.jobs = {{jobs()[1], 90'061s, {.held = 16, .used = 0.25, .over = 1h + 12min}},
-                    {job("sge.4712", ShownState::Running, 0, 2h), 2h, {.held = 1.5, .used = 0, .over = 1h}}};
+    listing.memoryShare = 20;
+    const Idleness someMemory{.held = 64.0 * 1024 * kMiB, .used = 900.0 * kMiB, .over = 1h};
+    listing.jobs = {{jobs()[1], 90'061s, Idleness{.held = 16, .used = 0.25, .over = 1h + 12min}, std::nullopt},
+                    {job("sge.4712", ShownState::Running, 0, 2h), 2h, Idleness{.held = 1.5, .used = 0, .over = 1h}, someMemory},
+                    {job("sge.4714", ShownState::Running, 0, 2h), 2h, std::nullopt, someMemory}};
     listing.withoutCpus = {"sge.4713"};
     return listing;
 }

@@ -137,6 +137,7 @@ per_job = true
 [idle]
 since = "90min"
 share = "25%"
+memory_share = "5%"
 [unkillable]
 after = "2min"
 action = "script"
@@ -189,6 +190,7 @@ script = "/etc/pinfold/unkillable"
     EXPECT_TRUE(config.metrics.perJob);
     EXPECT_EQ(config.idle.since, 90min);
     EXPECT_EQ(config.idle.share, 25U);
+    EXPECT_EQ(config.idle.memoryShare, 5U);
 }
 
 TEST_F(ConfigTest, theMetricsFileIsOneThatNodeExporterReads) {
@@ -254,6 +256,7 @@ TEST_F(ConfigTest, errorsNamePlaceAndValue) {
              Row{"[idle]\nshare = 10\n", "2:9: ", "\"1%\" to \"100%\""},
              Row{"[idle]\nshare = \"0%\"\n", "2:9: ", "0%"},
              Row{"[idle]\nshare = \"101%\"\n", "2:9: ", "101%"},
+             Row{"[idle]\nmemory_share = \"0%\"\n", "2:16: ", "not a share of the memory limit"},
              Row{"[jobs]\non_failure = 1\n", "2:14: ", "refuse"},
              Row{"[jobs]\nallow_user_jobs = \"yes\"\n", "2:19: ", "yes"},
              Row{"[jobs]\nsummary = \"failed\"\n", "2:11: ", "\"on-failure\""},

@@ -119,21 +119,35 @@ TEST_F(SamplerTest, aJobThatHardlyUsesItsCpusIsIdle) {
     create("sge.1", leader, {.cpuQuota = 4'000'000});
     config.idle = {.since = 10min, .share = 10};
     loop.advance(10min - 1s);
-    EXPECT_EQ(manager->idleCount(), 0U) << "the job is younger than idle.since";
+    EXPECT_EQ(manager->idleJobs()->cpus, 0U) << "the job is younger than idle.since";
     loop.advance(1min);
-    EXPECT_EQ(manager->idleCount(), 1U);
+    EXPECT_EQ(manager->idleJobs()->cpus, 1U);
     hasRun(5min); // the job used half a CPU of its four for ten minutes
     loop.advance(1min);
-    EXPECT_EQ(manager->idleCount(), 0U);
+    EXPECT_EQ(manager->idleJobs()->cpus, 0U);
     loop.advance(15min);
-    EXPECT_EQ(manager->idleCount(), 1U) << "only the time idle.since counts";
+    EXPECT_EQ(manager->idleJobs()->cpus, 1U) << "only the time idle.since counts";
+}
+
+TEST_F(SamplerTest, aJobThatNeedsLittleOfItsMemoryLimitIsIdle) {
+    config.idle = {.since = 10min, .share = 10, .memoryShare = 25};
+    create("sge.1", leader, {.memoryMax = 1000 * kMiB});
+    uses(100 * kMiB, 149 * kMiB, 900 * kMiB);
+    loop.advance(12min);
+    EXPECT_EQ(manager->idleJobs(), (IdleJobs{.cpus = 0, .memory = 1})) << "page cache is not use";
+    uses(100 * kMiB, 200 * kMiB);
+    loop.advance(1min);
+    EXPECT_EQ(manager->idleJobs()->memory, 0U);
+    uses(kMiB);
+    loop.advance(15min);
+    EXPECT_EQ(manager->idleJobs()->memory, 1U) << "only the time idle.since counts";
 }
 
 TEST_F(SamplerTest, aJobIsNotIdleIfItsCpusAreNotKnown) {
     create("sge.1", leader);
     loop.advance(2h);
     EXPECT_EQ(manager->jobCount(), 1U);
-    EXPECT_EQ(manager->idleCount(), 0U);
+    EXPECT_EQ(manager->idleJobs(), IdleJobs{});
 }
 
 TEST_F(SamplerTest, theSlotsOfAJobAreItsCpus) {
@@ -144,12 +158,12 @@ TEST_F(SamplerTest, theSlotsOfAJobAreItsCpus) {
     manager->createJob(root, std::move(request), [](const Result<JobSummary>& done) { EXPECT_TRUE(done && done->slots == 8U); });
     loop.settle();
     loop.advance(2h);
-    EXPECT_EQ(manager->idleCount(), 1U);
+    EXPECT_EQ(manager->idleJobs()->cpus, 1U);
 }
 
 TEST_F(SamplerTest, intervalZeroMeansNever) {
     config.profile.interval = 0s;
-    EXPECT_EQ(manager->idleCount(), std::nullopt);
+    EXPECT_EQ(manager->idleJobs(), std::nullopt);
     create("sge.1", leader);
     uses(5 * kMiB);
     loop.advance(100s);

@@ -51,6 +51,26 @@ TEST(Idleness, isNotKnownWithoutCpusAndWithoutALookWithinTheTime) {
     EXPECT_FALSE(idlenessOf(twoHours(), 8, 3h, 1h)) << "the last look is as old as the time";
 }
 
+TEST(Idleness, memoryIsTheHighestNeedOfTheLastTime) {
+    Profile profile;
+    for (const double most : {9e9, 2e9, 1e9}) {
+        ProfilePoint point{.length = 1h};
+        point.most[static_cast<std::size_t>(Measure::Anon)] = static_cast<float>(most);
+        point.most[static_cast<std::size_t>(Measure::Shmem)] = 1e9F;
+        point.most[static_cast<std::size_t>(Measure::Cache)] = 8e9F;
+        profile.add(point);
+    }
+    const auto idleness = memoryIdlenessOf(profile, 30e9, 3h, 2h);
+    ASSERT_TRUE(idleness);
+    EXPECT_NEAR(idleness->used, 3e9, 2e7);
+    EXPECT_EQ(idleness->over, 2h);
+    EXPECT_TRUE(isBelow(idleness, 11));
+    EXPECT_FALSE(isBelow(idleness, 9) || isBelow(std::nullopt, 100));
+    EXPECT_FALSE(memoryIdlenessOf(profile, memoryHeld({.memoryMax = kInfinity}), 3h, 2h));
+    EXPECT_FALSE(memoryIdlenessOf(profile, memoryHeld({.memoryMax = 1}), 5h, 2h)) << "the last look is as old as the time";
+    EXPECT_FALSE(memoryIdlenessOf(twoHours(), 30e9, 2h, 1h)) << "the node does not count memory";
+}
+
 TEST(Idleness, theCpusOfAJobAreItsLimitsOrElseItsSlots) {
     EXPECT_EQ(cpusHeld({}, std::nullopt), std::nullopt);
     EXPECT_EQ(cpusHeld({}, 4), 4.0);

@@ -161,8 +161,9 @@ pinfold_unlimited_jobs{resource="memory"} 0
 TEST(Metrics, idleJobsHaveNoSeriesWhileNobodyLooks) {
     auto node = someNode();
     EXPECT_EQ(samples(node).find("pinfold_idle_jobs"), std::string::npos);
-    node.idle = 0;
-    EXPECT_NE(samples(node).find("pinfold_idle_jobs 0\n"), std::string::npos);
+    node.idle = IdleJobs{.cpus = 0, .memory = 2};
+    EXPECT_NE(samples(node).find("pinfold_idle_jobs{resource=\"cpus\"} 0\npinfold_idle_jobs{resource=\"memory\"} 2\n"),
+              std::string::npos);
 }
 
 TEST(Metrics, aJobsSeriesHaveTheNamesThatDashboardsKnow) {
