@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""An earlier version of pinfold, which the packages have not replaced yet or which still runs, reads what pinfoldd sends on the bus. A client fails
+if a value that it knows has another type. The tables name the values that revision f7cc5991 reads."""
+
+import dbus
+import pytest
+
+from conftest import wait_until
+
+TEXT, NUMBER, LONG, FLAG = dbus.String, dbus.UInt32, dbus.UInt64, dbus.Boolean
+OF_JOB = {"key": TEXT, "state": TEXT, "uid": NUMBER, "slice": TEXT, "unit": TEXT, "leader": NUMBER, "created": LONG, "tasks": NUMBER}
+OF_PROCESS = {"pid": NUMBER, "task": NUMBER, "uid": NUMBER, "started": LONG, "cpu": LONG, "rss": LONG, "state": TEXT, "command": TEXT}
+OF_RECEIPT = {"id": TEXT, "key": TEXT, "uid": NUMBER, "started": LONG, "ended": LONG, "wall": LONG, "result": TEXT, "tasks": NUMBER,
+               "leftovers": NUMBER, "leftover_cpu": LONG}
+# A client treats these values as unknown or as zero if they are missing.
+OPTIONAL = {"suspended": LONG, "exit_status": dbus.Int32, "exit_signal": dbus.Int32, "stopped_by": NUMBER, "exclusive": FLAG, "allocated_cpus": TEXT,
+            "memory_max": LONG, "cpu_user": LONG, "cpu_system": LONG, "memory_peak": LONG, "tasks_peak": LONG, "io_read": LONG, "oom_kills": LONG,
+            "run_time_max": LONG, "allowed_cpus": TEXT, "oom_cause": TEXT, "unkillable_since": LONG, "wait_point": TEXT}
+
+
+def expect_types(entry, needed):
+    assert {name: type(entry.get(name)) for name in needed} == needed
+    assert {name: type(entry[name]) for name in OPTIONAL if name in entry} == {name: kind for name, kind in OPTIONAL.items() if name in entry}
+
+
+@pytest.fixture
+def limited(world):
+    process = world.process()
+    world.create("sge.1", process, dbus.Dictionary({"memory_max": dbus.UInt64(1 << 30), "run_time_max": dbus.UInt64(3_600_000_000)}, signature="sv"))
+    wait_until(lambda: world.live() == {"sge.1": "running"}, "it runs")
+    return world, process
+
+
+def test_live_jobs(limited):
+    world, _ = limited
+    job, = world.manager().ListJobs()
+    expect_types(job, OF_JOB)
+    limits = world.job_property("sge.1", "Limits")
+    assert {name: type(limits[name]) for name in ("memory_max", "run_time_max")} == {"memory_max": LONG, "run_time_max": LONG}
+    for process in world.manager().ListProcesses("sge.1"):
+        expect_types(process, OF_PROCESS)
+    usage = world.manager().GetUsage("sge.1")
+    assert {type(value) for name, value in usage.items() if name != "io_devices"} <= {LONG}
+
+
+def test_receipts(limited):
+    world, process = limited
+    expect_types(world.end("sge.1", process), OF_RECEIPT)
+    receipt, = world.manager().ListReceipts(dbus.Dictionary({"limit": dbus.UInt32(10)}, signature="sv"))
+    expect_types(receipt, OF_RECEIPT)
+    assert (type(receipt["leftover_commands"]), str(receipt["leftover_commands"].signature)) == (dbus.Array, "s")
+    if "io_devices" in receipt:
+        assert str(receipt["io_devices"].signature) == "(stttt)"
