@@ -44,8 +44,8 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
                                  mark("tasks_max"), Amounts::number(usage.tasksPeak)));
     if (const auto words = allocationInWords(detail.allocation); !words.empty())
         text += row("reserved", words);
-    if (limits.runTimeMax)
-        text += row("run time", "at most " + amounts.runTime(timeLimit(limits.runTimeMax)));
+    if (const auto end = runTimeEnd(limits))
+        text += row("run time", "at most " + amounts.runTime(timeLimit(end)));
     if (const auto words = notEnforcedInWords(detail.limitsNotEnforced); !words.empty())
         text += row("limits", wrapped(words, kPageWidth, kRowIndent));
     return text;

@@ -31,9 +31,9 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
     return scope && scope->task && scope->key == job->key ? scope : job;
 }
 
-Microseconds runTimeLeft(const Job& job, BootTime now) {
-    const auto limit = timeLimit(job.record.limits.runTimeMax).value_or(kForever);
-    return limit == kForever ? limit : limit - std::min(limit, now - job.record.createdBoot - job.record.suspended);
+Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now) {
+    const auto whole = timeLimit(limit).value_or(kForever);
+    return whole == kForever ? whole : whole - std::min(whole, now - job.record.createdBoot - job.record.suspended);
 }
 
 bool leaderEnded(const Job& job) {

@@ -70,7 +70,7 @@ struct Job {
     UniqueFd supervisor; ///< the pidfd of the job's supervisor
     EventHandle supervisorWatch;
     EventHandle runTimer;
-    EventHandle warningTimer;       ///< the timer of LimitWarner for the warning ahead of run_time_max
+    EventHandle warningTimer;       ///< the timer of LimitWarner for the warning ahead of runTimeEnd()
     EventHandle describeTimer;      ///< limits how long pinfoldd delays SIGTERM for the reports on leftovers
     EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
     EventHandle killTimer;          ///< the timer of Killer for the job
@@ -140,9 +140,9 @@ Phase phaseOf(const Job& job);
 /// Returns the facts that decide() needs about the job with the key `key`. The argument `job` is null if no job has the key.
 Target targetOf(const std::string& key, const Job* job);
 
-/// Returns how long the job may still run before run_time_max is over, or kForever if the job has no such limit. Call
+/// Returns how long the job may still run before the run time `limit` is over, or kForever if `limit` is unset or infinite. Call
 /// runTimeLeft() only for a job that is not suspended now.
-Microseconds runTimeLeft(const Job& job, BootTime now);
+Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.
 bool leaderEnded(const Job& job);

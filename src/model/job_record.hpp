@@ -91,7 +91,7 @@ struct JobRecord {
     std::uint64_t oomKills = 0;                 ///< the number of out-of-memory kills that pinfoldd has examined so far
     Boxed<OomVerdict> oom;                      ///< what pinfoldd knows about the first out-of-memory kill
     bool oomSaid = false;                       ///< pinfoldd has already written a line about `oom` to the job's own output
-    std::optional<std::uint64_t> runTimeWarned; ///< the value of run_time_max about which pinfoldd has warned the job
+    std::optional<std::uint64_t> runTimeWarned; ///< the value of runTimeEnd() about which pinfoldd has warned the job
     std::optional<std::uint64_t> memoryWarned;  ///< the value of memory_max about which pinfoldd has warned the job
     std::optional<ProcessIdentity> supervisor;
     /// If ownersBatch is true, the owner made the batch script part of the job, and pinfoldd also accepts the owner's report on

@@ -28,9 +28,9 @@ std::optional<std::uint64_t> cpusOf(const JobRecord& record) {
     return least;
 }
 
-/// Returns the time at which run_time_max is over, in seconds since 1970.
+/// Returns the time at which pinfoldd or the batch system ends the job, in seconds since 1970.
 std::optional<std::uint64_t> endTimeOf(const JobRecord& record) {
-    const auto limit = finite(record.limits.runTimeMax);
+    const auto limit = runTimeEnd(record.limits);
     if (!limit)
         return std::nullopt;
     return toUsec(after(after(record.created, Microseconds(*limit)), record.suspended)) / kUsecPerSecond;

@@ -88,6 +88,15 @@ ResourceLimits byNumber(ResourceLimits limits, const DeviceNumbers& numbers) {
 
 } // namespace
 
+std::optional<std::uint64_t> runTimeEnd(const ResourceLimits& limits) {
+    const auto end = std::min(limits.runTimeMax.value_or(kInfinity), limits.batchRunTimeMax.value_or(kInfinity));
+    return end == kInfinity ? std::nullopt : std::optional(end);
+}
+
+bool batchSystemEndsFirst(const ResourceLimits& limits) {
+    return limits.batchRunTimeMax.value_or(kInfinity) < limits.runTimeMax.value_or(kInfinity);
+}
+
 Result<void> validate(const ResourceLimits& limits) {
     Result<void> result;
     forEachLimit(limits, [&result](const LimitRow& row, const auto& limit) {

@@ -42,8 +42,10 @@ struct ResourceLimits {
     std::optional<std::string> deviceProfile = {};         ///< the name of a profile in the site's configuration
     /// The maximum run time in microseconds, without the time in which the job was suspended.
     std::optional<std::uint64_t> runTimeMax = {};
-    /// The time between the warning and the end of run_time_max, in microseconds. If runTimeWarning is 0, pinfoldd does not warn
-    /// the job.
+    /// The run time at which the batch system ends the job, in microseconds, counted like runTimeMax. pinfoldd only warns the job
+    /// of it.
+    std::optional<std::uint64_t> batchRunTimeMax = {};
+    /// The time between the warning and runTimeEnd(), in microseconds. If runTimeWarning is 0, pinfoldd does not warn the job.
     std::optional<std::uint64_t> runTimeWarning = {};
     /// The number of the signal with which pinfoldd warns the job, 1 to 64. If runTimeWarningSignal is unset, pinfoldd sends no
     /// signal with the warning.
@@ -63,6 +65,13 @@ template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<M
 inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit) {
     return limit ? std::optional(fromUsec<Microseconds>(*limit)) : std::nullopt;
 }
+
+/// Returns the run time at which somebody ends the job, in microseconds: the smaller one of run_time_max and batch_run_time_max.
+/// The result is unset if the job may run without end.
+std::optional<std::uint64_t> runTimeEnd(const ResourceLimits& limits);
+
+/// Returns true if the batch system ends the job at runTimeEnd(), before pinfoldd would end it.
+bool batchSystemEndsFirst(const ResourceLimits& limits);
 
 /// Checks the ranges. The error LimitInvalid names the limit, its value and its range.
 Result<void> validate(const ResourceLimits& limits);

@@ -32,8 +32,9 @@ std::string percentOfTheTime(const Receipt& receipt, Microseconds time) {
 }
 
 Advice onTime(const Receipt& receipt) {
-    const auto limit = finite(timeLimit(receipt.limits.runTimeMax));
-    if (receipt.result == JobResult::Timeout)
+    const auto limit = timeLimit(runTimeEnd(receipt.limits));
+    // A batch system ends a job at its limit by a signal.
+    if (receipt.result == JobResult::Timeout || (limit && receipt.exit.signal && runTime(receipt) >= *limit))
         return "The job reached its run time limit: ask for more time, or let the job save its state and continue in another "
                "job.";
     if (limit && !isShort(receipt) && share(runTime(receipt), *limit) >= 0.95)

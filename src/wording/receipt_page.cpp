@@ -41,7 +41,7 @@ std::string timeLines(const Receipt& receipt, const Amounts& amounts) {
     if (receipt.suspended > 0s)
         after += ", of which suspended " + amounts.runTime(receipt.suspended);
     auto text = line("started", amounts.time(receipt.started)) + line("ended", amounts.time(receipt.ended) + after);
-    if (const auto limit = finite(timeLimit(receipt.limits.runTimeMax)))
+    if (const auto limit = timeLimit(runTimeEnd(receipt.limits)))
         text += line("run time", amounts.runTime(runTime(receipt)) + " of " + amounts.runTime(limit) +
                                      percentOf(toUsec(runTime(receipt)), toUsec(*limit)));
     return text;

@@ -37,7 +37,7 @@ std::string cards(const Receipt& receipt) {
     const auto* tone = outcome == JobOutcome::Succeeded ? "good" : outcome == JobOutcome::Failed ? "bad" : "";
     const auto& need = receipt.usage.memoryNeed;
     const auto limit = finite(receipt.limits.memoryMax);
-    const auto runTimeMax = finite(timeLimit(receipt.limits.runTimeMax));
+    const auto runTimeMax = timeLimit(runTimeEnd(receipt.limits));
     const auto cpus = cpusOf(receipt);
     return "<div class=\"cards\">\n" + card("result", std::string(toString(receipt.result)), amounts.time(receipt.ended), tone) +
            card("run time", amounts.runTime(runTime(receipt)), runTimeMax ? "of " + amounts.runTime(runTimeMax) : "no limit") +

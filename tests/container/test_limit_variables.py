@@ -27,6 +27,13 @@ def test_programs_can_read_their_limits(any_limits):
                          "OMP_NUM_THREADS": "2"}
 
 
+def test_the_end_time_is_that_of_the_batch_system_if_it_comes_first():
+    options = ["--run-time-max", "1h", "--batch-run-time-max", "30min"]
+    status, out, _ = finish(start_job("told.4", "sh", "-c", "echo $PINFOLD_END_TIME", options=options))
+    [receipt] = receipts("told.4")
+    assert (status, int(out)) == (0, (receipt["started"] + 1_800_000_000) // 1_000_000)
+
+
 @pytest.mark.parametrize("options", [(), ("--exec",)])
 def test_a_value_of_the_jobs_own_stays(any_limits, options):
     own = {**os.environ, "PINFOLD_MEMORY_MAX": "mine"}

@@ -8,7 +8,8 @@ import signal
 from jobs import as_alice, batch_script, finish, journal, run, start_job, wait_running
 
 NODE = re.escape(os.uname().nodename)
-WARNING = rf"pinfold: job {{key}} on {NODE} reaches its run time limit of (\w+) in [\w ]+ \([0-9T:-]+Z\)\. pinfold stops the job then\.\n"
+WARNING = rf"pinfold: job {{key}} on {NODE} reaches its run time limit of (\w+) in [\w ]+ \([0-9T:-]+Z\)\. {{who}} the job then\.\n"
+PINFOLD, BATCH_SYSTEM = "pinfold stops", "The batch system ends"
 
 
 def test_of_a_warning_with_a_signal():
@@ -18,7 +19,7 @@ def test_of_a_warning_with_a_signal():
     run("pinfold", "limits", "warned.1", "--run-time-warning", "59min 59s 999ms")
     status, out, err = finish(job)
     assert (status, out) == (7, "warned\n"), "the job has saved its state and has ended by itself"
-    line = re.fullmatch(WARNING.format(key="warned.1"), "".join(part for part in err.splitlines(True) if "User defined" not in part))
+    line = re.fullmatch(WARNING.format(key="warned.1", who=PINFOLD), "".join(part for part in err.splitlines(True) if "User defined" not in part))
     assert line and line[1] == "1h", err
     [entry] = journal("warned.1", "limit-near")
     assert entry["PINFOLD_LIMIT"] == "run_time_max"
@@ -29,8 +30,18 @@ def test_of_a_warning_and_of_the_end():
     status, _, err = finish(start_job("warned.2", "sleep", "1000", options=options))
     assert status == -15
     warning, end = err.splitlines(True)
-    assert re.fullmatch(WARNING.format(key="warned.2"), warning)
+    assert re.fullmatch(WARNING.format(key="warned.2", who=PINFOLD), warning)
     assert " was stopped: it reached its run time limit of 10s. It ran for " in end
+
+
+def test_pinfoldd_warns_of_the_batch_systems_limit_but_leaves_the_end_to_the_batch_system():
+    options = ["--batch-run-time-max", "2s", "--run-time-max", "1h", "--run-time-warning", "1s"]
+    status, out, err = finish(start_job("warned.5", "sh", "-c", "sleep 3; echo beyond the limit", options=options))
+    assert (status, out) == (0, "beyond the limit\n")
+    line = re.fullmatch(WARNING.format(key="warned.5", who=BATCH_SYSTEM), err)
+    assert line and line[1] == "2s", err
+    [entry] = journal("warned.5", "limit-near")
+    assert entry["PINFOLD_LIMIT"] == "batch_run_time_max"
 
 
 def test_a_restarted_pinfoldd_keeps_the_warning():

@@ -72,7 +72,7 @@ void JobEnder::watch(const JobPtr& job) {
 void JobEnder::limitRunTime(const JobPtr& job) {
     warner_.watchRunTime(job);
     job->runTimer.reset();
-    const auto left = runTimeLeft(*job, core_.context.loop.bootTime());
+    const auto left = runTimeLeft(*job, job->record.limits.runTimeMax, core_.context.loop.bootTime());
     if (job->record.state != JobState::Running || job->record.suspendedSince || left == kForever)
         return;
     job->runTimer = core_.context.loop.after(left, [this, weak = WeakJob(job)] {

@@ -22,13 +22,13 @@ constexpr Microseconds kSignalRetry = 1s;
 void LimitWarner::watchRunTime(const JobPtr& job) {
     job->warningTimer.reset();
     const auto& record = job->record;
-    const auto limit = timeLimit(record.limits.runTimeMax).value_or(kForever);
+    const auto end = runTimeEnd(record.limits);
     const auto ahead = timeLimit(record.limits.runTimeWarning).value_or(0s);
     // If the warning came at the start of a job, the job's program would not have set up the handling of the signal yet.
-    const bool wanted = ahead > 0s && limit != kForever && ahead < limit;
-    if (!wanted || record.state != JobState::Running || record.suspendedSince || record.runTimeWarned == record.limits.runTimeMax)
+    const bool wanted = ahead > 0s && end && ahead < *timeLimit(end);
+    if (!wanted || record.state != JobState::Running || record.suspendedSince || record.runTimeWarned == end)
         return;
-    const auto left = runTimeLeft(*job, core_.context.loop.bootTime());
+    const auto left = runTimeLeft(*job, end, core_.context.loop.bootTime());
     job->warningTimer = core_.context.loop.after(left - std::min(left, ahead), [this, weak = WeakJob(job)] {
         if (const auto live = weak.lock())
             warnOfRunTime(live);
@@ -37,15 +37,17 @@ void LimitWarner::watchRunTime(const JobPtr& job) {
 
 void LimitWarner::warnOfRunTime(const JobPtr& job) {
     auto& record = job->record;
-    const auto left = runTimeLeft(*job, core_.context.loop.bootTime());
-    if (record.state != JobState::Running || left == 0s)
+    const auto end = runTimeEnd(record.limits);
+    const auto left = runTimeLeft(*job, end, core_.context.loop.bootTime());
+    if (record.state != JobState::Running || !end || left == 0s)
         return;
-    record.runTimeWarned = record.limits.runTimeMax;
+    record.runTimeWarned = end;
     core_.save(*job);
-    tell(*job, "run_time_max",
-         fmt::format("reaches its run time limit of {} in {}", formatDuration(*timeLimit(record.limits.runTimeMax)),
+    const bool byBatchSystem = batchSystemEndsFirst(record.limits);
+    tell(*job, byBatchSystem ? "batch_run_time_max" : "run_time_max",
+         fmt::format("reaches its run time limit of {} in {}", formatDuration(*timeLimit(end)),
                      formatDuration(std::chrono::ceil<std::chrono::seconds>(left))),
-         "pinfold stops the job then.");
+         byBatchSystem ? "The batch system ends the job then." : "pinfold stops the job then.");
     if (record.limits.runTimeWarningSignal)
         signal(job, static_cast<int>(*record.limits.runTimeWarningSignal));
 }

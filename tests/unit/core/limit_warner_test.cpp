@@ -85,6 +85,44 @@ TEST_F(LimitWarnerTest, isSilentWithoutAWarningOrIfTheWarningWouldComeAtTheStart
     EXPECT_EQ(warnings(), 0);
 }
 
+TEST_F(LimitWarnerTest, theBatchSystemsLimitIsWarnedOfAndNotEnforced) {
+    start({.runTimeMax = toUsec(660s), .batchRunTimeMax = toUsec(60s), .runTimeWarning = toUsec(10s)});
+    loop.advance(49s);
+    EXPECT_EQ(said(), "");
+    loop.advance(1s);
+    const auto line = said();
+    EXPECT_TRUE(line.starts_with("pinfold: job sge.1 on this node reaches its run time limit of 1min in 10s (")) << line;
+    EXPECT_TRUE(line.ends_with("Z). The batch system ends the job then.\n")) << line;
+    EXPECT_EQ(observer.log.back(), "near sge.1 batch_run_time_max");
+    loop.advance(609s);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    EXPECT_TRUE(node.signals.empty());
+    EXPECT_EQ(said(), "");
+    loop.advance(1s);
+    EXPECT_NE(manager->job("sge.1")->state, JobState::Running);
+}
+
+TEST_F(LimitWarnerTest, aJobWithOnlyABatchSystemsLimitRunsOn) {
+    start({.batchRunTimeMax = toUsec(60s), .runTimeWarning = toUsec(10s)});
+    loop.advance(50s);
+    EXPECT_EQ(warnings(), 1);
+    loop.advance(3600s);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    EXPECT_TRUE(node.signals.empty());
+    change({.batchRunTimeMax = toUsec(7200s)});
+    loop.advance(7190s - 3650s);
+    EXPECT_EQ(warnings(), 2) << "the batch system gave the job more time";
+}
+
+TEST_F(LimitWarnerTest, theEarlierLimitIsWarnedOf) {
+    start({.runTimeMax = toUsec(60s), .batchRunTimeMax = toUsec(60s), .runTimeWarning = toUsec(10s)});
+    loop.advance(50s);
+    const auto line = said();
+    EXPECT_TRUE(line.ends_with(" pinfold stops the job then.\n")) << line;
+    loop.advance(10s);
+    EXPECT_NE(manager->job("sge.1")->state, JobState::Running);
+}
+
 TEST_F(LimitWarnerTest, aLimitThatIsRaisedIsWarnedOfAgain) {
     start(runTime(60s, 10s));
     loop.advance(50s);

@@ -74,6 +74,17 @@ TEST(LimitVariables, followAChangeOfTheLimitsAndLeaveOthers) {
               (Variables{{"CUDA_VISIBLE_DEVICES", "0"}, {"PINFOLD_JOB", "sge.4711"}, {"PINFOLD_MEMORY_MAX", "2097152"}}));
 }
 
+TEST(LimitVariables, theEndTimeIsTheEarlierEnd) {
+    const auto end = [](std::optional<std::uint64_t> own, std::optional<std::uint64_t> batch) {
+        return variablesOf(record({.runTimeMax = own, .batchRunTimeMax = batch}))["PINFOLD_END_TIME"];
+    };
+    EXPECT_EQ(end(4'200'000'000, 3'600'000'000), "1763681600");
+    EXPECT_EQ(end({}, 3'600'000'000), "1763681600");
+    EXPECT_EQ(end(kInfinity, 3'600'000'000), "1763681600");
+    EXPECT_EQ(end(3'600'000'000, kInfinity), "1763681600");
+    EXPECT_EQ(end(3'600'000'000, 4'200'000'000), "1763681600");
+}
+
 TEST(LimitVariables, theEndTimeOfTheLongestJobIsATime) {
     auto job = record({.runTimeMax = kInfinity - 1});
     EXPECT_EQ(variablesOf(job)["PINFOLD_END_TIME"].find('-'), std::string::npos);

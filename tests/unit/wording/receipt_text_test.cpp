@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 
 namespace pinfold {
 namespace {
@@ -419,6 +420,13 @@ TEST(Advice, onTimeTasksAndDisks) {
     EXPECT_TRUE(adviceOn(receipt).empty());
     receipt.result = JobResult::Timeout;
     EXPECT_NE(onlyAdvice(receipt).find("The job reached its run time limit"), std::string::npos);
+    receipt = sample();
+    receipt.limits.batchRunTimeMax = toUsec(10min);
+    EXPECT_EQ(onlyAdvice(receipt), "The job almost reached its run time limit: ask for more time.");
+    receipt.limits.batchRunTimeMax = toUsec(runTime(receipt));
+    receipt.exit = {std::nullopt, SIGTERM};
+    receipt.result = JobResult::Signaled;
+    EXPECT_NE(onlyAdvice(receipt).find("The job reached its run time limit"), std::string::npos) << "the batch system ended it";
     receipt = sample();
     receipt.limits.tasksMax = receipt.usage.tasksPeak = 20;
     EXPECT_NE(onlyAdvice(receipt).find("as many processes and threads as its limit allows"), std::string::npos);
