@@ -81,7 +81,8 @@ def test_a_job_has_no_limits_of_the_job_that_submitted_it(mom):
 def test_a_job_on_one_host(mom, job_id):
     key, job = f"pbs.{job_id}", begin(mom, one_host(job_id, walltime="01:00:00"))
     assert live_jobs()[key]["tasks"] == 0 and live_jobs()[key]["user"] == "alice"
-    assert json.loads(run("pinfold", "limits", key, "--json").stdout)["limits"]["run_time_max"] == 4200 * 1000000
+    limits = json.loads(run("pinfold", "limits", key, "--json").stdout)["limits"]
+    assert (limits["batch_run_time_max"], limits["run_time_max"]) == (3600 * 1000000, 4200 * 1000000)
     script = "grep ^0: /proc/self/cgroup; id -un; echo $PBS_JOBID; setsid sleep 1234.5 & " \
              "until [ $(cat /proc/$!/comm) = sleep ]; do sleep 0.1; done; exit 3"
     child = mom.launch(job, "/bin/sh", "-c", script)
@@ -339,15 +340,17 @@ def test_suspend_and_resume(mom):
 
 def test_resize_and_qalter(mom):
     def limit():
-        return json.loads(run("pinfold", "limits", "pbs.5.srv", "--json").stdout)["limits"]["run_time_max"] // 1000000
+        limits = json.loads(run("pinfold", "limits", "pbs.5.srv", "--json").stdout)["limits"]
+        assert limits["run_time_max"] == limits["batch_run_time_max"] + 600 * 1000000
+        return limits["batch_run_time_max"] // 1000000
     job = begin(mom, one_host("5.srv", walltime="3600"))
     child = started(mom, job, "sleep", "1000")
     job["Resource_List"]["walltime"] = "7200"
-    assert mom.event("execjob_resize", job).accepted and limit() == 7800
+    assert mom.event("execjob_resize", job).accepted and limit() == 7200
     job["Resource_List"]["walltime"] = "60"
-    assert mom.periodic().accepted and limit() == 660
+    assert mom.periodic().accepted and limit() == 60
     job["exec_vnode"], job["exec_host2"] = "(node2:ncpus=1)", "node2:15002/0"
-    assert mom.event("execjob_resize", job).accepted and limit() == 660, "this host is released: the end will come"
+    assert mom.event("execjob_resize", job).accepted and limit() == 60, "this host is released: the end will come"
     child.kill()
     finished(mom, job, child)
     expect_nothing_left()
@@ -416,6 +419,26 @@ def site():
     yield write
     CONFIG.unlink(missing_ok=True)
     run("systemctl", "reload-or-restart", "pinfoldd")
+
+
+def test_a_job_knows_its_walltime_and_is_warned_of_it(mom, site):
+    site('[defaults]\nrun_time_warning = "55s"\n')
+    key, job = "pbs.walltime.srv", begin(mom, one_host("walltime.srv", walltime="01:00:00"))
+    child = mom.launch(job, "/bin/sh", "-c", "echo $PINFOLD_END_TIME; exec sleep 1000")
+    wait_until(lambda: output(mom, job).endswith("\n"), "the job runs")
+    assert int(output(mom, job)) == (live_jobs()[key]["created"] + 3600 * 1000000) // 1000000
+    job["Resource_List"]["walltime"] = "56"
+    assert mom.periodic().accepted
+    line = wait_until(lambda: output(mom, job, "ER"), "the warning before the end of the walltime")
+    assert line.startswith(f"pinfold: job {key} on {os.uname().nodename} reaches its run time limit of 56s in "), line
+    assert line.endswith("Z). The batch system ends the job then.\n"), line
+    job["Resource_List"]["walltime"] = "1"
+    assert mom.periodic().accepted
+    limits = json.loads(run("pinfold", "limits", key, "--json").stdout)["limits"]
+    assert limits["batch_run_time_max"] == 1000000 and live_jobs()[key]["state"] == "running", "MoM ends the job, and pinfold does not"
+    child.kill()
+    finished(mom, job, child)
+    expect_nothing_left()
 
 
 def down():

@@ -312,9 +312,9 @@ def test_usage_is_of_all_processes_and_limits_are_what_pbs_allots(unenforced):
               "-l", "select=1:ncpus=2:mem=300mb:vnode=node1", "-l", "walltime=00:10:00")
     job.wait_file(f"{job.id}.runs")
     limits = json.loads(run("pinfold", "limits", job.key, "--json").stdout)["limits"]
-    assert limits["memory_max"] == 300 << 20 and limits["run_time_max"] == 1200 * 1000000
+    assert limits["memory_max"] == 300 << 20 and limits["batch_run_time_max"] == 600 * 1000000
     pbs("qalter", "-l", "walltime=00:20:00", job.id)
-    wait_until(lambda: json.loads(run("pinfold", "limits", job.key, "--json").stdout)["limits"]["run_time_max"] == 1800 * 1000000,
+    wait_until(lambda: json.loads(run("pinfold", "limits", job.key, "--json").stdout)["limits"]["batch_run_time_max"] == 1200 * 1000000,
                "the hook's period has brought the new walltime", 5 * openpbs.PERIOD)
     job.delete()
     job.wait()

@@ -55,7 +55,7 @@ def share_here(job):
 
 def limits_of(job, share):
     pmem, walltime = resource(job, "pmem", words.size_bytes), resource(job, "walltime", int)
-    return words.memory_limits(share, pmem) + words.run_time_max(walltime)
+    return words.memory_limits(share, pmem) + words.run_time_limits(walltime)
 
 
 def identity_of(job):
@@ -207,10 +207,10 @@ def refresh(live, job):
     MoM has no event for this change."""
     report(job.resources_used, words.used_resources(live["usage"] or {}))
     walltime = resource(job, "walltime", int)
-    if walltime is None or live["limits"]["run_time_max"] == (walltime + words.WALLTIME_MARGIN) * 1000000:
+    if walltime is None or live["limits"]["batch_run_time_max"] == max(walltime, 1) * 1000000:
         return
     try:
-        pinfold("limits", live["key"], *words.run_time_max(walltime))
+        pinfold("limits", live["key"], *words.run_time_limits(walltime))
     except Failure as failure:
         if failure.outage:
             raise

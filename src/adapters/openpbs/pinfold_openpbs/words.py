@@ -115,8 +115,12 @@ def memory_limits(share, pmem):
     return options + ([] if swap is None else ["--memory-swap-max=%d" % swap])
 
 
-def run_time_max(walltime):
-    return [] if walltime is None else ["--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
+def run_time_limits(walltime):
+    """Returns the options for the time at which MoM ends the job, and for the time at which pinfold ends it if MoM cannot. pinfold refuses a
+    limit of 0."""
+    if walltime is None:
+        return []
+    return ["--batch-run-time-max=%d" % max(walltime, 1), "--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
 
 
 def variables(given, present):

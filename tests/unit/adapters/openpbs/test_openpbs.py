@@ -152,8 +152,9 @@ def test_the_jobs_own_values_of_limits_stay_unless_they_are_of_another_job():
 
 
 def test_time_cpus_gpus_and_the_node():
-    assert words.run_time_max(None) == []
-    assert words.run_time_max(3600) == [f"--run-time-max={3600 + 600}"]
+    assert words.run_time_limits(None) == []
+    assert words.run_time_limits(3600) == ["--batch-run-time-max=3600", "--run-time-max=4200"]
+    assert words.run_time_limits(0) == ["--batch-run-time-max=1", "--run-time-max=600"]
     assert words.allocation(words.Share(4, 2, None, None), "scatter:exclhost") == ["--slots=4", "--gpus=2", "--exclusive"]
     assert words.allocation(words.Share(0, 0, None, None), "free") == []
     assert words.allocation(words.Share(None, None, None, None), None) == []
