@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import (drained, expect_nothing_left, journal, leftovers_of_pinfold, live_jobs, processes_with, read_journal, receipts, run,
+from jobs import (as_alice, drained, expect_nothing_left, journal, leftovers_of_pinfold, live_jobs, processes_with, read_journal, receipts, run,
                   wait_until)
 from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
 
@@ -300,6 +300,24 @@ def test_the_resource_list_becomes_limits(make_mom):
     started = start(mom, it)
     status = run("pinfold", "status", key(it), "--json").stdout
     assert json.loads(status)["job"]["limits"]["memory_max"] == 1 << 30, status
+    mom.ask("kill", session=started["session"], signal=signal.SIGKILL)
+    mom.ask("wait", pid=started["pid"])
+    assert mom.ask("epilogue", job=it, session=started["session"], status=265)["code"] == 0
+
+
+def test_a_job_knows_its_walltime_and_is_warned_of_it(make_mom):
+    configure('[defaults]\nrun_time_warning = "55s"\n')
+    mom = make_mom()
+    it = job("4722.server", "echo $PINFOLD_END_TIME; exec sleep 1006", resources="nodes=1:ppn=1,walltime=01:00:00")
+    started = start(mom, it)
+    wait_until(lambda: output(mom, it).endswith("\n"), "the job runs")
+    assert int(output(mom, it)) == (live_jobs()[key(it)]["created"] + 3600 * 1000000) // 1000000
+    run(*as_alice("pinfold", "limits", key(it), "--batch-run-time-max", "56s"))
+    line = wait_until(lambda: output(mom, it, ".ER"), "the warning before the end of the walltime")
+    assert line.startswith(f"pinfold: job {key(it)} on {os.uname().nodename} reaches its run time limit of 56s in "), line
+    assert line.endswith("Z). The batch system ends the job then.\n"), line
+    run(*as_alice("pinfold", "limits", key(it), "--batch-run-time-max", "1s"))
+    assert live_jobs()[key(it)]["state"] == "running", "pbs_mom ends the job, and pinfold does not"
     mom.ask("kill", session=started["session"], signal=signal.SIGKILL)
     mom.ask("wait", pid=started["pid"])
     assert mom.ask("epilogue", job=it, session=started["session"], status=265)["code"] == 0

@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "base/time_limit.hpp"
 #include "model/job_key.hpp"
 
 #include <algorithm>
@@ -197,6 +198,11 @@ std::optional<std::uint64_t> memoryHere(std::string_view resources, const Proces
     return physical ? physical : limit("vmem", "pvmem");
 }
 
+std::optional<std::uint64_t> walltime(std::string_view resources) {
+    // Torque ignores fractions of a second.
+    return smallest(resources, "walltime", [](std::string_view text) { return parseTimeLimit(text.substr(0, text.find('.'))); });
+}
+
 Result<Words> openArguments(const Words& argv, const Environment& environment, std::string_view nodeFile) {
     if (argv.size() <= kUser || argv[kUser].empty())
         return missing("the prologue's arguments lack the job and the user");
@@ -209,6 +215,8 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
                 "--linger=infinity"};
     if (const auto memory = memoryHere(resources, counted); memory && *memory != kInfinity)
         words.push_back("--memory-max=" + std::to_string(*memory));
+    if (const auto seconds = walltime(resources))
+        words.push_back("--batch-run-time-max=" + std::to_string(*seconds));
     std::ranges::move(identityOptions(argv, nodeFile), std::back_inserter(words));
     return words;
 }

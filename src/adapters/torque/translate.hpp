@@ -49,6 +49,9 @@ Processors processors(const Environment& environment, std::string_view resources
 /// the memory of the whole job.
 std::optional<std::uint64_t> memoryHere(std::string_view resources, const Processors& processors);
 
+/// Returns the walltime of the job in seconds. Returns nullopt if the resource list has no valid walltime.
+std::optional<std::uint64_t> walltime(std::string_view resources);
+
 /// Returns the arguments with which prologue and prologue.parallel call pinfold to open the job. Error: InvalidArgument.
 Result<Words> openArguments(const Words& argv, const Environment& environment, std::string_view nodeFile);
 /// Returns the arguments with which epilogue and epilogue.parallel call pinfold to end the job. Error: InvalidArgument.

@@ -90,6 +90,17 @@ TEST(Torque, readsTorquesSizes) {
         EXPECT_FALSE(memory(text)) << text;
 }
 
+TEST(Torque, readsTheWalltime) {
+    EXPECT_EQ(walltime("nodes=1,walltime=01:00:00"), 3600U);
+    EXPECT_EQ(walltime("walltime=90"), 90U);
+    EXPECT_EQ(walltime("walltime=1:30.5"), 90U);
+    EXPECT_EQ(walltime("walltime=240:00:00"), 864'000U);
+    EXPECT_EQ(walltime("software=a,walltime=900,walltime=800"), 800U);
+    for (const char* text : {"", "walltime", "walltime=", "walltime=0", "walltime=x", "walltime=1:x", "walltime=-5",
+                             "xwalltime=5", "walltime=99999999999999999999", "walltime=1:1:1:1"})
+        EXPECT_FALSE(walltime(text)) << text;
+}
+
 TEST(Torque, aCommaInAUsersValueGetsNobodyMoreMemory) {
     EXPECT_EQ(memory("mem=1gb,software=a,mem=900gb"), kGiB);
     EXPECT_EQ(memory("file=x,mem=900gb,mem=1gb"), kGiB);
@@ -112,11 +123,12 @@ TEST(Torque, neverAllowsLessThanTheHostsPart) {
 }
 
 TEST(Torque, thePrologueOpensTheJob) {
-    const auto words = openArguments(prologue("12[3].srv", "nodes=2:ppn=4,mem=8gb"), kMotherSuperior, kNodeFile);
+    const auto words =
+        openArguments(prologue("12[3].srv", "nodes=2:ppn=4,mem=8gb,walltime=02:00:00"), kMotherSuperior, kNodeFile);
     ASSERT_TRUE(words) << words.error().message;
     EXPECT_EQ(*words, (Words{"open", "torque.12[3].srv", "--uid=alice", "--slots=4", "--linger=infinity",
-                             "--memory-max=4294967296", "--group=users", "--job-name=job", "--queue=batch", "--array-job=12",
-                             "--array-task=3", "--nodes=node1,node2", "--node-count=2"}));
+                             "--memory-max=4294967296", "--batch-run-time-max=7200", "--group=users", "--job-name=job",
+                             "--queue=batch", "--array-job=12", "--array-task=3", "--nodes=node1,node2", "--node-count=2"}));
     EXPECT_EQ(*openArguments(prologue("1.srv", ""), kSister, ""),
               (Words{"open", "torque.1.srv", "--uid=alice", "--slots=4", "--linger=infinity", "--group=users", "--job-name=job",
                      "--queue=batch"}));

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace pinfold {
+
+/// Reads a time limit as Grid Engine and Torque write it, such as "90", "1:30" or "240:00:00" ([[hours:]minutes:]seconds), and
+/// returns the number of seconds. Each part may be above 59. An empty part counts as 0. The result is nullopt if the time is 0,
+/// and if the text is not a time, such as "INFINITY".
+std::optional<std::uint64_t> parseTimeLimit(std::string_view text);
+
+} // namespace pinfold
