@@ -70,8 +70,9 @@ Result<void> Shepherd::readJob() {
     if (!job)
         return job.error();
     job_ = *std::move(job);
-    addFromSpool(job_.identity, GridEngineConfig::parse(spool_.read("environment").value_or("")),
-                 spool_.read("pe_hostfile").value_or(""));
+    const auto environment = GridEngineConfig::parse(spool_.read("environment").value_or(""));
+    addFromSpool(job_.identity, environment, spool_.read("pe_hostfile").value_or(""));
+    job_.limits.batchRunTimeMax = gridEngineRunTimeMax(environment);
     auto owner = findOwner(job_.owner);
     if (!owner)
         return owner.error();

@@ -4,10 +4,12 @@
 #include "base/cpu_list.hpp"
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "base/time_limit.hpp"
 #include "model/job_key.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <chrono>
 
 namespace pinfold {
 namespace {
@@ -200,6 +202,11 @@ std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
         }
     }
     return cores;
+}
+
+std::optional<std::uint64_t> gridEngineRunTimeMax(const GridEngineConfig& environment) {
+    const auto seconds = parseTimeLimit(environment.value("PINFOLD_BATCH_RUN_TIME_MAX"));
+    return seconds ? std::optional(toUsec(std::chrono::seconds(*seconds))) : std::nullopt;
 }
 
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile) {

@@ -58,6 +58,11 @@ Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEn
 /// written.
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile);
 
+/// Returns the run time after which Grid Engine ends the job, in microseconds, or nullopt if the job's environment does not say
+/// it. sge_execd does not write h_rt into the spool directory, so a job submission verifier (JSV) of the site has to copy h_rt
+/// into the variable PINFOLD_BATCH_RUN_TIME_MAX. The user can set this variable, too, which only changes when the job is warned.
+std::optional<std::uint64_t> gridEngineRunTimeMax(const GridEngineConfig& environment);
+
 /// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value of "binding" ends with the topology
 /// of the node, in which lower case letters stand for the job's cores.
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding);

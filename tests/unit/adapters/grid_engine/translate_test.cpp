@@ -87,6 +87,17 @@ TEST(GridEngine, submissionAndNodesAreInOtherFiles) {
     EXPECT_EQ(nothing, JobIdentity{});
 }
 
+TEST(GridEngine, theSitesVerifierTellsTheTimeLimit) {
+    const auto limit = [](const std::string& text) {
+        return gridEngineRunTimeMax(GridEngineConfig::parse("PATH=/bin\nPINFOLD_BATCH_RUN_TIME_MAX=" + text + "\n"));
+    };
+    EXPECT_EQ(limit("3600"), 3'600'000'000U);
+    EXPECT_EQ(limit("1::1"), 3'601'000'000U);
+    for (const char* text : {"", "INFINITY", "0", "0:0:0", "1:1:1:1", "-1", "99999999999999999999"})
+        EXPECT_EQ(limit(text), std::nullopt) << text;
+    EXPECT_EQ(gridEngineRunTimeMax(GridEngineConfig::parse("PATH=/bin\n")), std::nullopt);
+}
+
 TEST(GridEngine, aTaskOfAnArray) {
     const auto config = with(with(with(batchJob(), "ja_task_id", "3"), "merge_stderr", "1"), "stdout_path", "out");
     const auto job = readGood("1.3", config);
