@@ -274,6 +274,49 @@ def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     assert "pinfold" not in step.read_text()
 
 
+# The variables with the limits
+
+def variables_in(text):
+    return dict(line.split("=", 1) for line in text.splitlines() if line.startswith(("PINFOLD_", "OMP_NUM_THREADS=")))
+
+
+def test_the_batch_script_and_its_steps_know_the_limits_of_the_job(cluster):
+    number = slurm.submit("env; echo next; unset PINFOLD_JOB PINFOLD_CPUS PINFOLD_MEMORY_MAX; srun -n1 env", "--mem=48M", "--ntasks=3")
+    slurm.wait_state(number, "COMPLETED")
+    script, step = (variables_in(part) for part in output(number).split("next\n"))
+    assert script == step == {"PINFOLD_JOB": f"slurm.{number}", "PINFOLD_CPUS": "3", "PINFOLD_MEMORY_MAX": str(48 << 20)}
+
+
+def test_a_task_of_srun_alone_knows_the_limits_of_the_job(cluster):
+    done = run("runuser", "-u", "alice", "--", "srun", "--chdir=/tmp", "-n2", "--mem=32M", "sh", "-c", "echo JOB=$SLURM_JOB_ID; env | grep ^PINFOLD_")
+    lines = done.stdout.splitlines()
+    [number] = {line.removeprefix("JOB=") for line in lines if line.startswith("JOB=")}
+    assert sorted(line for line in lines if line.startswith("PINFOLD_")) == sorted(
+        2 * [f"PINFOLD_JOB=slurm.{number}", "PINFOLD_CPUS=2", f"PINFOLD_MEMORY_MAX={32 << 20}"])
+
+
+def test_no_variable_of_another_job_survives(cluster, outage):
+    inner = "sbatch --parsable --chdir=/tmp --output=/tmp/inner-%j --mem=16M --wrap env"
+    number = slurm.submit(f"export PINFOLD_TASKS_MAX=9 PINFOLD_END_TIME=9; {inner}", "--mem=48M")
+    slurm.wait_state(number, "COMPLETED")
+    submitted = int(output(number))
+    slurm.wait_state(submitted, "COMPLETED")
+    told = variables_in(Path(f"/tmp/inner-{submitted}").read_text())
+    assert told == {"PINFOLD_JOB": f"slurm.{submitted}", "PINFOLD_CPUS": "1", "PINFOLD_MEMORY_MAX": str(16 << 20)}
+    configure(WARN + 'on_failure = "run-unconfined"\n')
+    outage()
+    foreign = {**os.environ, "PINFOLD_JOB": "slurm.1", "PINFOLD_MEMORY_MAX": "9"}
+    number = slurm.submit("env", env=foreign)
+    slurm.wait_state(number, "COMPLETED")
+    assert variables_in(output(number)) == {}, "the job has no scope, so nobody knows its limits"
+
+
+def test_a_value_that_the_user_has_chosen_stays(cluster):
+    number = slurm.submit("env", env={**os.environ, "PINFOLD_MEMORY_MAX": "mine"})
+    slurm.wait_state(number, "COMPLETED")
+    assert variables_in(output(number)) == {"PINFOLD_JOB": f"slurm.{number}", "PINFOLD_CPUS": "1", "PINFOLD_MEMORY_MAX": "mine"}
+
+
 # Steps
 
 def test_steps_are_further_tasks_of_the_job(cluster):

@@ -138,6 +138,17 @@ int handOver(spank_t spank) {
     return 0;
 }
 
+/// Sets the variables with the limits in the environment with which the process executes the program of the user.
+int setVariables(spank_t spank) {
+    const auto isSet = [spank](const char* name) {
+        std::array<char, 1> value{}; // spank_getenv() also finds a variable whose value does not fit
+        return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) != ESPANK_ENV_NOEXIST;
+    };
+    for (const auto& [name, value] : environmentChanges(step.variables(), isSet))
+        value ? spank_setenv(spank, name.c_str(), value->c_str(), 1) : spank_unsetenv(spank, name.c_str());
+    return 0;
+}
+
 void tell(const std::string& text) {
     for (std::size_t start = 0; start < text.size();) {
         const auto end = std::min(text.find('\n', start), text.size());
@@ -160,6 +171,16 @@ int over(spank_t spank) {
 
 extern "C" {
 
+/// slurmstepd calls slurm_spank_user_init() before it forks the processes of the tasks. If the function fails, the tasks only
+/// lack the variables, so the failure must not end the job.
+int slurm_spank_user_init(spank_t, int, char*[]) {
+    return guarded([] {
+        if (const auto prepared = step.prepare(); !prepared)
+            slurm_info("pinfold: the tasks of this step get no variables: %s", prepared.error().message.c_str());
+        return 0;
+    });
+}
+
 int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     const auto process = item<pid_t>(spank, S_TASK_PID, 0);
     if (process <= 0)
@@ -174,6 +195,7 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
 /// Runs in the process of the task, as the user, right before the exec. When Slurm calls slurm_spank_task_init_privileged(), the
 /// process does not have its standard error yet. So slurm_spank_task_init() hands the standard error over.
 int slurm_spank_task_init(spank_t spank, int, char*[]) {
+    (void)guarded([&] { return setVariables(spank); });
     (void)guarded([&] { return handOver(spank); });
     return 0;
 }

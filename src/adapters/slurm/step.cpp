@@ -69,6 +69,7 @@ Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
     const auto joined = refused_ ? Result<WrapperReply>(*refused_) : create(request, process);
     if (joined) {
         contained_.insert_or_assign(task, Contained{request.key, process, joined->task});
+        variables_.set(joined->environment);
         return {};
     }
     if (!refused_ && mayRunUnconfined(joined.error(), request.key))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #pragma once
 
+#include "adapters/slurm/shared_variables.hpp"
 #include "adapters/slurm/translate.hpp"
 #include "base/result.hpp"
 
@@ -16,6 +17,9 @@ namespace pinfold {
 /// Puts tasks of one slurmstepd into jobs of pinfold, and remembers these tasks until they end.
 class Step {
 public:
+    /// Makes the variables of the job reach the tasks. slurmstepd must call prepare() before it forks the tasks.
+    Result<void> prepare() { return variables_.prepare(); }
+
     /// Puts a task into its job. The task's process has not run any code of the user yet, and waits until slurmstepd lets it
     /// continue. If the site lets jobs run without a scope, join() succeeds even if pinfoldd does not run. After an error, no
     /// task of the step may run: join() kills all earlier tasks of the step, and returns the same error for all later tasks.
@@ -26,6 +30,10 @@ public:
     /// Returns a text of one or more lines for the job's owner, or an empty text.
     Result<std::string> over(int task, ExitState exit);
 
+    /// Returns the variables that pinfoldd gave for the job. Child processes of slurmstepd may call variables(), too. The result
+    /// is empty if the tasks have no scope.
+    SharedVariables::Variables variables() const { return variables_.get(); }
+
 private:
     struct Contained {
         std::string key;
@@ -34,6 +42,7 @@ private:
     };
     std::map<int, Contained> contained_; ///< the tasks by their number in Slurm's step
     std::optional<Error> refused_;
+    SharedVariables variables_; ///< all tasks of a job on a node have the same variables
 };
 
 /// Hands the standard error of this process over to pinfoldd, so that pinfoldd can write lines about the job. This process must

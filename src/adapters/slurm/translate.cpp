@@ -4,6 +4,7 @@
 #include "base/cpu_list.hpp"
 #include "base/parse.hpp"
 #include "model/job_key.hpp"
+#include "model/limit_variables.hpp"
 
 #include <sys/wait.h>
 
@@ -64,6 +65,18 @@ WrapperCreate slurmRequest(const SlurmTask& task) {
     if (const auto cores = CpuList::parse(task.cores))
         request.slots = cores->count();
     return request;
+}
+
+EnvironmentChanges environmentChanges(const std::map<std::string, std::string>& given,
+                                      const std::function<bool(const char* name)>& isSet) {
+    EnvironmentChanges changes;
+    if (isSet(kJobVariable))
+        for (const char* name : kLimitVariables)
+            changes.emplace(name, std::nullopt);
+    for (const auto& [name, value] : given)
+        if (changes.contains(name) || !isLimitVariable(name) || !isSet(name.c_str()))
+            changes.insert_or_assign(name, value);
+    return changes;
 }
 
 bool slurmContains(std::string_view cgroups) {

@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -49,6 +51,15 @@ std::string slurmKey(std::uint32_t jobId);
 /// Slurm except the batch script become further tasks of the job. On a node without the batch script, the first task opens the
 /// job.
 WrapperCreate slurmRequest(const SlurmTask& task);
+
+/// Holds the changes of a task's environment by the name of the variable. If a value is unset, the task gets no such variable.
+using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
+/// Returns how the environment of a task changes. `given` has the variables that pinfoldd gave for the job. `isSet` says whether
+/// the task's environment already has a variable. A variable about a limit (limit_variables.hpp) keeps its value. But if the
+/// environment has PINFOLD_JOB, the values are from the batch script on another node, or from the job in which the user called
+/// sbatch or srun: Slurm passes on the whole environment. Such values are replaced or removed.
+EnvironmentChanges environmentChanges(const std::map<std::string, std::string>& given,
+                                      const std::function<bool(const char* name)>& isSet);
 
 /// Returns true if the process is in a cgroup that Slurm has made for the process. `cgroups` is the text of /proc/PID/cgroup of
 /// the process.

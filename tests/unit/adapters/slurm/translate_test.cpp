@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <map>
+#include <set>
 #include <string>
 
 namespace pinfold {
@@ -75,6 +76,30 @@ TEST(SlurmIdentity, ofAStepHasTheItemsAlone) {
               (JobIdentity{.arrayJob = 12, .arrayTask = 3, .run = 0}));
     for (const std::uint32_t none : {0xfffffffeU, 0xffffffffU})
         EXPECT_EQ(slurmIdentity({.arrayJob = 0, .arrayTask = none, .restarts = none}, nothing), JobIdentity{});
+}
+
+EnvironmentChanges changes(const std::map<std::string, std::string>& given, const std::set<std::string>& present) {
+    return environmentChanges(given, [&](const char* name) { return present.contains(name); });
+}
+
+TEST(SlurmEnvironment, hasTheJobsVariablesAndKeepsTheUsersOwn) {
+    const std::map<std::string, std::string> given{
+        {"PINFOLD_JOB", "slurm.2"}, {"PINFOLD_CPUS", "4"}, {"OMP_NUM_THREADS", "4"}, {"CUDA_VISIBLE_DEVICES", "0"}};
+    EXPECT_EQ(changes(given, {}), (EnvironmentChanges{given.begin(), given.end()}));
+    EXPECT_EQ(changes(given, {"PINFOLD_CPUS", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES", "PINFOLD_MEMORY_MAX"}),
+              (EnvironmentChanges{{"PINFOLD_JOB", "slurm.2"}, {"CUDA_VISIBLE_DEVICES", "0"}}));
+}
+
+TEST(SlurmEnvironment, losesTheVariablesOfAnotherJobAndOfAnotherNode) {
+    const EnvironmentChanges none{{"PINFOLD_JOB", {}},        {"PINFOLD_CPUS", {}},      {"PINFOLD_CPU_LIST", {}},
+                                  {"PINFOLD_MEMORY_MAX", {}}, {"PINFOLD_TASKS_MAX", {}}, {"PINFOLD_END_TIME", {}}};
+    EXPECT_EQ(changes({}, {"PINFOLD_JOB", "PINFOLD_CPUS", "OMP_NUM_THREADS"}), none) << "the task has no scope";
+    auto expected = none;
+    expected["PINFOLD_JOB"] = "slurm.2";
+    expected["PINFOLD_CPUS"] = "4";
+    EXPECT_EQ(changes({{"PINFOLD_JOB", "slurm.2"}, {"PINFOLD_CPUS", "4"}, {"OMP_NUM_THREADS", "4"}},
+                      {"PINFOLD_JOB", "PINFOLD_CPUS", "PINFOLD_MEMORY_MAX", "OMP_NUM_THREADS"}),
+              expected);
 }
 
 TEST(SlurmContains, itsCgroupsOfBothVersions) {

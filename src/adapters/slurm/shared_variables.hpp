@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstddef>
+#include <map>
+#include <string>
+
+namespace pinfold {
+
+/// Passes variables from slurmstepd to the processes of the tasks. slurmstepd forks these processes before pinfoldd knows the
+/// tasks, so the variables go through memory that slurmstepd shares with its child processes. A child process loses the shared
+/// memory when it executes the program of the user.
+class SharedVariables {
+public:
+    using Variables = std::map<std::string, std::string>;
+
+    SharedVariables() = default;
+    ~SharedVariables();
+    SharedVariables(const SharedVariables&) = delete;
+    SharedVariables& operator=(const SharedVariables&) = delete;
+
+    /// Makes the shared memory. slurmstepd must call prepare() before it forks the tasks.
+    Result<void> prepare();
+
+    /// Stores the variables for the child processes. Without prepare(), or if the variables need more room than an answer of
+    /// pinfoldd can have, set() does nothing.
+    void set(const Variables& variables);
+
+    /// Returns the variables that slurmstepd has stored.
+    Variables get() const;
+
+private:
+    struct Memory;
+    Memory* memory_ = nullptr;
+};
+
+} // namespace pinfold
