@@ -17,6 +17,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <thread>
 #include <utility>
@@ -37,10 +38,10 @@ Error unreachable(const std::string& why) {
                                         "; look at `systemctl status pinfold-archive.socket pinfold-archive`"};
 }
 
-Result<UniqueFd> connectTo(const std::string& path) {
+Result<UniqueFd> connectTo(const std::string& path, Microseconds patience) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     // If the queue of the socket is full, connect(2) waits for at most the time `inLine`.
-    const timeval inLine{.tv_sec = kSilence / 1s, .tv_usec = 0};
+    const timeval inLine{.tv_sec = static_cast<std::time_t>(std::clamp<Microseconds>(patience, 1s, kSilence) / 1s), .tv_usec = 0};
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
@@ -98,7 +99,7 @@ private:
 using TakeLine = std::function<Result<void>(std::string_view line)>;
 
 Result<void> askOnce(const std::string& request, const std::string& socketPath, Microseconds silence, const TakeLine& take) {
-    const auto socket = connectTo(socketPath);
+    const auto socket = connectTo(socketPath, silence);
     if (!socket)
         return socket.error();
     // If the service refuses the connection, it may close the connection before it has read the request. So an error of send(2)
@@ -198,6 +199,13 @@ Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& s
     if (!asked)
         return asked.error();
     return answer;
+}
+
+Result<void> tryArchive(Microseconds patience, const std::string& socketPath) {
+    ArchiveQuery query;
+    query.filter.key = "doctor.try"; // the key is in an index, and no job has this key
+    query.filter.limit = 1;
+    return askOnce(encode(query), socketPath, patience, [](std::string_view) -> Result<void> { return {}; });
 }
 
 Result<std::vector<ReportTable>> askForReport(const ReportPeriod& period, const std::string& socketPath) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "archive_client/archive_protocol.hpp"
+#include "base/clock.hpp"
 #include "base/result.hpp"
 #include "model/receipt.hpp"
 
@@ -21,6 +22,10 @@ struct ArchiveAnswer {
 /// database is down), TimedOut, Busy (the service still had too many connections after some seconds), InvalidArgument and
 /// Internal. An answer without an error is complete.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
+
+/// Asks the service pinfold-archive on this host a question that the archive answers at once, and waits for each part of the
+/// answer for at most the time `patience`. The errors are those of askArchive().
+Result<void> tryArchive(Microseconds patience, const std::string& socketPath = kArchiveSocket);
 
 /// Asks the service pinfold-archive on this host for the tables of the site report. The errors are those of askArchive(), and
 /// Denied if the caller may not see the receipts of all users.

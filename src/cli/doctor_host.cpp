@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/doctor_host.hpp"
 
+#include "archive_client/archive_client.hpp"
 #include "base/bus_names.hpp"
 #include "base/clock.hpp"
 #include "base/paths.hpp"
 #include "build_config.hpp"
 #include "bus_client/node_client.hpp"
+#include "config/config.hpp"
 #include "doctor/files.hpp"
 #include "os/program_output.hpp"
 #include "os/trusted_program.hpp"
@@ -30,9 +32,10 @@ using Asking = std::function<void(const char* whom)>;
 // qconf is a script that starts a program, and the program asks another host. On a busy node, the answer of qconf takes longer
 // than an answer on the bus.
 constexpr std::chrono::seconds kQconfPatience{5};
+constexpr Microseconds kArchivePatience = 5s; // pinfold-archive needs up to three seconds to find out that the server is down
 constexpr const char* kSystemd = "org.freedesktop.systemd1";
-constexpr const char* kUnits[] = {"pinfoldd.service",     "pinfoldd.socket", "batch.slice",         "-.slice",
-                                  "systemd-oomd.service", "dbus.service",    "pinfold-ship.service"};
+constexpr const char* kUnits[] = {"pinfoldd.service",     "pinfoldd.socket", "batch.slice",          "-.slice",
+                                  "systemd-oomd.service", "dbus.service",    "pinfold-ship.service", "pinfold-archive.socket"};
 
 template <class T> std::optional<T> orNone(Result<T> result) { return result ? std::optional(*std::move(result)) : std::nullopt; }
 
@@ -85,6 +88,14 @@ std::string gridEngineSetting(const std::string& name, const std::string& otherw
         if (line.text.starts_with(name + "="))
             return line.text.substr(name.size() + 1);
     return otherwise;
+}
+
+void askArchiveService(Host& host, const Asking& asking) {
+    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    if (!loaded || !loaded->config.archive.enabled() || !loaded->config.archive.ask)
+        return;
+    asking("the archive");
+    host.archiveAnswer = tryArchive(kArchivePatience);
 }
 
 void askGridEngine(Host& host, const Asking& asking) {
@@ -152,6 +163,7 @@ Host lookAtHost(const Asking& asking) {
     host.kernelRelease = kernel.release;
     askBus(host, asking);
     askGridEngine(host, asking);
+    askArchiveService(host, asking);
     lookAtClock(host);
     lookAtSpace(host);
     return host;

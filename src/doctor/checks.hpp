@@ -20,6 +20,7 @@ void checkJobs(const Host& host, const Files& files, Findings& findings);
 void checkHistory(const Host& host, const Files& files, Findings& findings);
 void checkNode(const Host& host, const Files& files, Findings& findings);
 void checkArchive(const Host& host, const Files& files, Findings& findings);
+void checkLoginNode(const Host& host, const Files& files, Findings& findings);
 void checkGridEngine(const Host& host, const Files& files, Findings& findings);
 void checkSlurm(const Host& host, const Files& files, Findings& findings);
 void checkTorque(const Host& host, const Files& files, Findings& findings);

@@ -56,6 +56,9 @@ struct Host {
     std::optional<Result<std::string>> daemonVersion;
     std::optional<RealTime> newestReceipt; ///< the time at which the job of the newest receipt ended
 
+    /// The answer of pinfold-archive to a question that is cheap. archiveAnswer is unset if archive.ask is not true.
+    std::optional<Result<void>> archiveAnswer;
+
     std::map<std::string, Space> space;                 ///< the free space of file systems, by directory
     std::optional<Result<GridEngineAnswer>> gridEngine; ///< the answer of qconf; unset if the program qconf does not exist
 

@@ -74,6 +74,15 @@ TEST_F(ArchiveClient, returnsTheReceiptsInTheirOrder) {
     EXPECT_EQ(request, encode(ArchiveQuery{.filter = {.key = "slurm.1"}}));
 }
 
+TEST_F(ArchiveClient, triesTheArchiveOnlyForAsLongAsTheCallerWaits) {
+    const auto begun = MonotonicClock::now();
+    const auto tried = tryArchive(50ms, path); // the socket listens, and nobody answers
+    ASSERT_FALSE(tried);
+    EXPECT_EQ(tried.error().code, ErrorCode::TimedOut);
+    EXPECT_LT(timeBetween(begun, MonotonicClock::now()), 20s);
+    EXPECT_EQ(tryArchive(1s, path + "-nobody").error().code, ErrorCode::Unreachable);
+}
+
 TEST_F(ArchiveClient, takesNoPartOfAnAnswerForTheWhole) {
     for (const auto& cut : {lineOf("2"), lineOf("2") + "{\"end\":tr", std::string()}) {
         const auto answer = ask({cut});

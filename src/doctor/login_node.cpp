@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Checks whether the users of a login node can ask the site's archive.
+#include "config/config.hpp"
+#include "doctor/checks.hpp"
+
+#include <sys/stat.h>
+
+namespace pinfold::doctor {
+namespace {
+
+constexpr const char* kSocketUnit = "pinfold-archive.socket";
+
+/// Returns whether systemd listens at the socket.
+bool checkSocket(const Host& host, Findings& findings) {
+    const auto& unit = host.unit(kSocketUnit);
+    if (unit.empty())
+        return false; // systemd does not answer
+    const auto enable = "run `systemctl enable --now pinfold-archive.socket`";
+    const bool listens = property(unit, "ActiveState") == "active";
+    if (property(unit, "LoadState") == "not-found")
+        findings.fail("archive.socket", "archive.ask is true, but pinfold-archive is not installed",
+                      "install the package pinfold-archive", kSocketUnit);
+    else if (!listens)
+        findings.fail("archive.socket", "archive.ask is true, but nobody listens at the socket of pinfold-archive", enable,
+                      kSocketUnit);
+    else if (property(unit, "UnitFileState") == "disabled")
+        findings.warn("archive.socket", "the socket of pinfold-archive does not start at boot", enable, kSocketUnit);
+    else
+        findings.ok("archive.socket", "pinfold-archive can be asked", kSocketUnit);
+    return listens;
+}
+
+void checkAnswer(const Host& host, Findings& findings) {
+    if (!host.archiveAnswer)
+        return;
+    if (*host.archiveAnswer)
+        findings.ok("archive.answer", "the archive answers");
+    else
+        findings.fail("archive.answer", host.archiveAnswer->error().message,
+                      "check the archive's server and the certificate of this host; `journalctl -u pinfold-archive` says more",
+                      "pinfold-archive.service");
+}
+
+/// Whoever can read the key can read the receipts of all users in the archive.
+void checkKey(const Host& host, const Files& files, const ArchiveConfig& archive, Findings& findings) {
+    if (archive.serverIsSocket())
+        return; // a connection to a socket needs no key
+    const auto status = files.status(archive.key);
+    if (!status && !host.privileged)
+        findings.needsRoot("archive.key", archive.key);
+    else if (!status)
+        findings.fail("archive.key", "the private key of this host does not exist",
+                      "install the certificate of this host and its key, as docs/archive.md says", archive.key);
+    else if ((status->mode & (S_IWGRP | S_IRWXO)) != 0)
+        findings.fail("archive.key",
+                      "other users can read or change the private key, which gives access to all receipts of the site",
+                      "run `chown root:pinfold-archive " + archive.key + "` and `chmod 0640 " + archive.key +
+                          "`, and get a new certificate if a user has read the key",
+                      archive.key);
+    else
+        findings.ok("archive.key", "only pinfold-archive and root can read the private key of this host", archive.key);
+}
+
+} // namespace
+
+void checkLoginNode(const Host& host, const Files& files, Findings& findings) {
+    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    if (!loaded || !loaded->config.archive.enabled() || !loaded->config.archive.ask)
+        return;
+    if (checkSocket(host, findings))
+        checkAnswer(host, findings);
+    checkKey(host, files, loaded->config.archive, findings);
+}
+
+} // namespace pinfold::doctor
