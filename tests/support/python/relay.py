@@ -16,6 +16,11 @@ class Connection:
         self.answered = False  # the client has been sent something
         self.open = True  # neither end has closed the connection
 
+    def end_questions(self):
+        self.open = False
+        with contextlib.suppress(OSError):
+            self.server.shutdown(socket.SHUT_WR)
+
     def shut_down(self):
         self.open = False
         for end in (self.client, self.server):
@@ -82,7 +87,8 @@ class Relay:
                 self.passed += len(data)
                 connection.asked = True
                 connection.server.sendall(data)
-        connection.shut_down()
+        # The server may have refused the client and closed the connection. _pass_answers() still passes on why.
+        connection.end_questions()
 
     def _pass_answers(self, connection):
         with contextlib.suppress(OSError):
