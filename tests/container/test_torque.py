@@ -138,8 +138,10 @@ def test_a_batch_script_runs_in_its_scope_as_its_user(mom):
 
 def test_a_receipt_has_what_pbs_mom_tells_a_prologue(mom):
     it = job("4799[3].server", name='odd "$name" <b>', hosts=["node1", "node2"], resources="nodes=2:ppn=1")
+    it["variables"]["PBS_O_WORKDIR"] = "/home/alice/a b"
     assert run_to_end(mom, it) == 0
     receipt = receipts(key(it))[0]
+    assert receipt["submit_directory"] == "/home/alice/a b"
     assert (receipt["job_name"], receipt["group"], receipt["queue"], receipt["account"]) == ('odd "$name" <b>', "users", "batch", None)
     assert (receipt["array_job"], receipt["array_task"], receipt["run"]) == (4799, 3, None)
     assert (receipt["nodes"], receipt["node_count"], receipt["slots"]) == (["node1", "node2"], 2, 1)

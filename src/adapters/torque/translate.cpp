@@ -128,8 +128,10 @@ std::optional<std::uint32_t> numericId(std::optional<std::string_view> text) {
 
 /// pbs_mom passes facts about the job to a prologue. identityOptions() returns the options with which `pinfold open` gets these
 /// facts.
-Words identityOptions(const Words& argv, std::string_view nodeFile) {
+Words identityOptions(const Words& argv, const Environment& environment, std::string_view nodeFile) {
     Words words;
+    if (const auto directory = value(environment, "PBS_O_WORKDIR"); !directory.empty())
+        words.push_back("--submit-directory=" + std::string(directory));
     for (const auto& [option, argument] :
          {std::pair{"--group=", kGroup}, {"--job-name=", kJobName}, {"--queue=", kQueue}, {"--account=", kAccount}})
         if (argv.size() > argument && !argv[argument].empty())
@@ -217,7 +219,7 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
         words.push_back("--memory-max=" + std::to_string(*memory));
     if (const auto seconds = walltime(resources))
         words.push_back("--batch-run-time-max=" + std::to_string(*seconds));
-    std::ranges::move(identityOptions(argv, nodeFile), std::back_inserter(words));
+    std::ranges::move(identityOptions(argv, environment, nodeFile), std::back_inserter(words));
     return words;
 }
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace pinfold::torque {
 namespace {
 
@@ -132,6 +134,14 @@ TEST(Torque, thePrologueOpensTheJob) {
     EXPECT_EQ(*openArguments(prologue("1.srv", ""), kSister, ""),
               (Words{"open", "torque.1.srv", "--uid=alice", "--slots=4", "--linger=infinity", "--group=users", "--job-name=job",
                      "--queue=batch"}));
+}
+
+TEST(Torque, knowsTheDirectoryOfTheSubmission) {
+    auto environment = kSister;
+    environment["PBS_O_WORKDIR"] = "/home/alice/a b";
+    const auto words = openArguments(prologue("1.srv", ""), environment, "");
+    ASSERT_TRUE(words);
+    EXPECT_EQ(std::ranges::count(*words, "--submit-directory=/home/alice/a b"), 1);
 }
 
 TEST(Torque, namesAtMostSoManyHostsAsAReceiptHasRoomFor) {
