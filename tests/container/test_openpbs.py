@@ -101,12 +101,14 @@ def test_a_job_on_one_host(mom, job_id):
 
 def test_a_receipt_has_what_mom_knows_about_the_job(mom):
     job = make_job("4799[7].srv", "(node1:ncpus=2)+(node2:ncpus=1)", ["node1", "node2"])
-    job.update(Job_Name="odd '$name' <b>", Account_Name="physics", queue="workq", project="_pbs_project_default", egroup="users", run_count=3)
+    job.update(Job_Name="odd '$name' <b>", Account_Name="physics", queue="workq", project="_pbs_project_default", egroup="users", run_count=3,
+               Variable_List={"PBS_O_WORKDIR": "/home/alice/a b"})
     begin(mom, job)
     finished(mom, job, mom.launch(job, "true"))
     [receipt] = receipts("pbs.4799[7].srv")
     assert (receipt["job_name"], receipt["account"], receipt["queue"]) == ("odd '$name' <b>", "physics", "workq")
     assert (receipt["project"], receipt["group"], receipt["submit_host"]) == (None, "users", "submit")
+    assert receipt["submit_directory"] == "/home/alice/a b"
     assert (receipt["array_job"], receipt["array_task"], receipt["run"], receipt["slots"]) == (4799, 7, 2, 2)
     assert receipt["nodes"] == ["node1.example.org", "node2.example.org"] and receipt["node_count"] == 2
     expect_nothing_left()

@@ -59,7 +59,8 @@ def limits_of(job, share):
 
 
 def identity_of(job):
-    known = {name: getattr(job, name, None) for name in ("Job_Name", "Account_Name", "queue", "project", "egroup", "Job_Owner", "run_count")}
+    known = {name: getattr(job, name, None) for name in ("Job_Name", "Account_Name", "queue", "project", "egroup", "Job_Owner", "run_count",
+                                                    "Variable_List")}
     return words.identity(known, str(job.id), job.exec_host2 or job.exec_host)
 
 

@@ -144,10 +144,11 @@ def allocation(share, place):
 
 def identity(attributes, job_id, exec_host):
     """Returns the options that describe the job in its receipt. `attributes` has MoM's attributes of the job, by PBS's names. The
-    value of Job_Owner is the user at the host of qsub."""
+    value of Job_Owner is the user at the host of qsub. Variable_List is a dictionary."""
     found = {"job-name": attributes.get("Job_Name"), "account": attributes.get("Account_Name"), "queue": attributes.get("queue"),
              "project": attributes.get("project"), "group": attributes.get("egroup"),
-             "submit-host": str(attributes.get("Job_Owner") or "").partition("@")[2]}
+             "submit-host": str(attributes.get("Job_Owner") or "").partition("@")[2],
+             "submit-directory": (attributes.get("Variable_List") or {}).get("PBS_O_WORKDIR")}
     if found["project"] == "_pbs_project_default":
         del found["project"]
     array = re.match(r"([0-9]{1,18})\[([0-9]{1,18})\]", job_id)

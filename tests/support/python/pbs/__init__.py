@@ -119,7 +119,7 @@ class Attributes:
 
 class job(Attributes):
     known = ("id", "euser", "Job_Owner", "exec_vnode", "exec_host", "exec_host2", "Join_Path", "Exit_status", "stime", "run_count",
-             "Resource_List", "resources_used", "Job_Name", "Account_Name", "queue", "project", "egroup")
+             "Resource_List", "resources_used", "Job_Name", "Account_Name", "queue", "project", "egroup", "Variable_List")
 
     def __init__(self, values):
         values = dict(values)
@@ -127,7 +127,8 @@ class job(Attributes):
                   (("_msmom", False), ("_stdout_file", None), ("_stderr_file", None))}
         super().__init__(values)
         self.__dict__.update(hidden, _rerun=False, _delete=False, Resource_List=pbs_resource(values.get("Resource_List", {})),
-                             resources_used=pbs_resource(values.get("resources_used", {})))
+                             resources_used=pbs_resource(values.get("resources_used", {})),
+                             Variable_List=pbs_env(values.get("Variable_List", {})))
 
     def rerun(self):
         self.__dict__["_rerun"] = True

@@ -369,10 +369,11 @@ def test_a_cgroup_that_a_user_has_named_is_no_job(monkeypatch):
 
 def test_what_the_receipt_says_about_a_job():
     attributes = {"Job_Name": "a\nb", "Account_Name": "physics", "queue": "workq", "project": "_pbs_project_default", "egroup": "users",
-                  "Job_Owner": "alice@login1.example.org", "run_count": 2}
+                  "Job_Owner": "alice@login1.example.org", "run_count": 2,
+                  "Variable_List": {"PBS_O_HOST": "login1", "PBS_O_WORKDIR": "/home/alice/a b"}}
     assert words.identity(attributes, "12[7].srv", "a.example.org:15002/0*2+b:15002/1+a.example.org:15002/1") == [
-        "--job-name=a\nb", "--account=physics", "--queue=workq", "--group=users", "--submit-host=login1.example.org", "--array-job=12",
-        "--array-task=7", "--run=1", "--nodes=a.example.org,b", "--node-count=2"]
+        "--job-name=a\nb", "--account=physics", "--queue=workq", "--group=users", "--submit-host=login1.example.org",
+        "--submit-directory=/home/alice/a b", "--array-job=12", "--array-task=7", "--run=1", "--nodes=a.example.org,b", "--node-count=2"]
     assert words.identity({"project": "quarks", "run_count": 0}, "12.srv", None) == ["--project=quarks", "--run=0"]
     assert words.identity({}, "12[].srv", "") == []
 
