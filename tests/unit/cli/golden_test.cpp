@@ -219,6 +219,14 @@ TEST(GoldenFiles, fitEightyColumns) {
     }
 }
 
+TEST(ReceiptTable, showsNoPageCacheAsMemory) {
+    auto receipt = golden::receipts().front();
+    receipt.usage.memoryNeed.reset();
+    receipt.usage.memoryPeak = 4321ULL << 20;
+    const auto pairs = receiptTable({receipt}, {}, {.legend = true, .width = 0, .pairs = true, .now = golden::kNow});
+    EXPECT_NE(pairs.find("MEMORY=\"-\""), std::string::npos) << pairs;
+}
+
 TEST(GoldenFiles, areNotCutWhenPiped) {
     useTimeZone("UTC0");
     const TableStyle piped{.legend = true, .width = 0, .pairs = false, .now = golden::kNow};

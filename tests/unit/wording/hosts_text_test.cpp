@@ -181,7 +181,7 @@ TEST(HostsPage, hasAllThatIsKnown) {
               "  CPU          5h on all hosts\n"
               "               per host: 50min 8s on average, at most 1h (node1), at least 1s\n"
               "               (node6)\n"
-              "               CPU efficiency: 24.22% of 20:42:00 core-walltime (24 CPUs)\n"
+              "               CPU efficiency: 24.22% of 20:42:08 core-walltime (24 CPUs)\n"
               "  memory       needed per host: 1.1G on average, at most 4G (node2), at least\n"
               "               500M (node1)\n"
               "               at the peak with page cache: 700M on average; not known for 1\n"
