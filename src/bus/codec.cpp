@@ -49,6 +49,7 @@ Result<EndReport> decodeEndOptions(const Dict& options) {
     EndReport report;
     EntryReaders readers;
     addExitReaders(readers, report.exit);
+    addIdentityReaders(readers, report.identity);
     readers["leader"] = [&report](const sdbus::Variant& value) {
         return assign(toNumber("leader", value, 2, INT32_MAX), report.leader);
     };

@@ -6,6 +6,7 @@
 #include "core/control/job_signaller.hpp"
 #include "core/control/process_list.hpp"
 #include "core/drain_state.hpp"
+#include "core/end/end_report.hpp"
 #include "core/end/job_closer.hpp"
 #include "core/end/job_ender.hpp"
 #include "core/end/task_ender.hpp"
@@ -218,15 +219,16 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     auto job = impl_->permitted(caller, Action::EndJob, key);
     if (!job && job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
-    const auto late = [this, caller, exit = report.exit, reply](const Result<Receipt>& receipt) {
-        receipt ? impl_->past.reportLate(caller, *receipt, exit, reply) : reply(receipt.error());
+    if (auto prepared = prepareFacts(caller, report); !prepared)
+        return reply(prepared.error());
+    const auto late = [this, caller, report, reply](const Result<Receipt>& receipt) {
+        receipt ? impl_->past.reportLate(caller, *receipt, report, reply) : reply(receipt.error());
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->past.newestReceipt(caller, Action::EndJob, key, late);
-    // In the state Accounting, pinfoldd may be writing the receipt already, so pinfoldd adds the reported exit state to the
-    // receipt after the write.
+    // In the state Accounting, pinfoldd may be writing the receipt already, so it adds the report to the receipt afterwards.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
-    impl_->ender.reportExit(*job, report.exit, caller.admin);
+    impl_->ender.reportExit(*job, report, caller.admin);
 }
 
 void JobManager::stopJob(const Caller& caller, const std::string& key, std::optional<Microseconds> grace, Reply<void> reply) {

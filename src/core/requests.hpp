@@ -70,6 +70,7 @@ struct EndReport {
     ExitState exit;
     /// The process id of the leader that has ended. A later job with the same key has another leader.
     std::optional<pid_t> leader;
+    JobIdentity identity = {}; ///< facts for the receipt, if the batch system tells them only at the end; only admins may set it
 };
 
 struct JobSummary {

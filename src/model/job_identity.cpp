@@ -29,6 +29,13 @@ void setNodes(JobIdentity& identity, const std::vector<std::string>& names) {
         identity.nodeCount = std::max<std::uint64_t>(identity.nodeCount.value_or(0), names.size());
 }
 
+void complete(JobIdentity& identity, const JobIdentity& more) {
+    forEachIdentityMember([&](const char*, auto member) {
+        if (!isSet(identity.*member))
+            identity.*member = more.*member;
+    });
+}
+
 void makePrintable(JobIdentity& identity) {
     forEachIdentityField(identity, [](const char*, auto& member) {
         if constexpr (std::is_same_v<decltype(member), std::optional<std::string>&>)

@@ -42,21 +42,26 @@ struct JobIdentity {
     bool operator==(const JobIdentity&) const = default;
 };
 
-/// Calls f(name, member) for each member. The names are the same on D-Bus and in JSON.
+/// Calls f(name, pointer to member) for each member. The names are the same on D-Bus and in JSON.
+template <class F> void forEachIdentityMember(F&& f) {
+    f("job_name", &JobIdentity::jobName);
+    f("account", &JobIdentity::account);
+    f("queue", &JobIdentity::queue);
+    f("project", &JobIdentity::project);
+    f("group", &JobIdentity::group);
+    f("array_job", &JobIdentity::arrayJob);
+    f("array_task", &JobIdentity::arrayTask);
+    f("run", &JobIdentity::run);
+    f("submit_host", &JobIdentity::submitHost);
+    f("submit_directory", &JobIdentity::submitDirectory);
+    f("nodes", &JobIdentity::nodes);
+    f("node_count", &JobIdentity::nodeCount);
+    f("labels", &JobIdentity::labels);
+}
+
+/// Calls f(name, member) for each member of `identity`.
 template <class I, class F> void forEachIdentityField(I& identity, F&& f) {
-    f("job_name", identity.jobName);
-    f("account", identity.account);
-    f("queue", identity.queue);
-    f("project", identity.project);
-    f("group", identity.group);
-    f("array_job", identity.arrayJob);
-    f("array_task", identity.arrayTask);
-    f("run", identity.run);
-    f("submit_host", identity.submitHost);
-    f("submit_directory", identity.submitDirectory);
-    f("nodes", identity.nodes);
-    f("node_count", identity.nodeCount);
-    f("labels", identity.labels);
+    forEachIdentityMember([&](const char* name, auto member) { f(name, identity.*member); });
 }
 
 /// Returns true if a member of JobIdentity has a value. Records, receipts and requests contain only members that have a value.
@@ -70,6 +75,9 @@ std::optional<std::string> identityText(std::string_view text);
 /// Stores the names of the hosts of the job. `names` may have more names than a receipt has room for. If `nodeCount` is lower
 /// than the number of names, `nodeCount` becomes the number of names.
 void setNodes(JobIdentity& identity, const std::vector<std::string>& names);
+
+/// Gives each member of `identity` that has no value the value of `more`. A member that has a value keeps it.
+void complete(JobIdentity& identity, const JobIdentity& more);
 
 /// Makes all texts except the labels printable, and shortens these texts to kMostTextBytes. An odd job name must not keep a job
 /// from running.

@@ -88,7 +88,7 @@ JobOutcome outcomeOf(const Receipt& receipt) {
     return receipt.result == JobResult::Exited && receipt.exit.status == 0 ? JobOutcome::Succeeded : JobOutcome::Failed;
 }
 
-bool amend(Receipt& receipt, const ExitState& exit) {
+bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity) {
     if (receipt.exit.known() || !exit.known())
         return false;
     receipt.exit = exit;
@@ -97,6 +97,7 @@ bool amend(Receipt& receipt, const ExitState& exit) {
             task.exit = exit;
     if (receipt.result == JobResult::Exited && exit.signal)
         receipt.result = JobResult::Signaled;
+    complete(receipt.identity, identity);
     return true;
 }
 

@@ -163,8 +163,8 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds an exit state of the leader that was reported after the receipt was written. If the receipt has an exit state already,
-/// or if `exit` is unknown, amend() returns false and changes nothing.
-bool amend(Receipt& receipt, const ExitState& exit);
+/// Adds an exit state of the leader that was reported after the receipt was written, and the facts of `identity` that the receipt
+/// does not have. If the receipt has an exit state already, or if `exit` is unknown, amend() returns false and changes nothing.
+bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

@@ -26,6 +26,17 @@ template <class T> void putIfSet(Json& json, const char* name, const std::option
         json[name] = optionalToJson(value);
 }
 
+void putIdentityIfSet(Json& json, const JobIdentity& identity) {
+    if (identity == JobIdentity{})
+        return;
+    putIdentity(json["identity"], identity);
+}
+
+void takeIdentityIfSet(const Json& json, JobIdentity& identity) {
+    if (const auto found = json.find("identity"); found != json.end())
+        takeIdentity(*found, identity);
+}
+
 Json toJson(const WrapperCreate& request) {
     Json json{{"version", kVersion}, {"call", "create"}, {"key", request.key}, {"limits", Json::object()}};
     forEachLimit(request.limits, [&](const LimitRow& row, const auto& limit) {
@@ -48,11 +59,7 @@ Json toJson(const WrapperCreate& request) {
     putIfSet(json, "slots", request.slots);
     if (request.shepherd)
         json["shepherd"] = true;
-    if (request.identity != JobIdentity{}) {
-        auto identity = Json::object();
-        putIdentity(identity, request.identity);
-        json["identity"] = std::move(identity);
-    }
+    putIdentityIfSet(json, request.identity);
     return json;
 }
 
@@ -65,6 +72,7 @@ Json toJson(const WrapperEnd& request) {
         json["receipt"] = true;
     if (request.toldOfRefusal)
         json["told_of_refusal"] = true;
+    putIdentityIfSet(json, request.identity);
     return json;
 }
 
@@ -109,8 +117,7 @@ WrapperRequest requestFromJson(const Json& json) {
         optionalFromJson(json, "owner", create.owner);
         optionalFromJson(json, "slots", create.slots);
         create.shepherd = json.value("shepherd", false);
-        if (const auto identity = json.find("identity"); identity != json.end())
-            takeIdentity(*identity, create.identity);
+        takeIdentityIfSet(json, create.identity);
         return create;
     }
     if (call == "suspend" || call == "resume")
@@ -125,6 +132,7 @@ WrapperRequest requestFromJson(const Json& json) {
     optionalFromJson(json, "task", end.task);
     end.receipt = json.value("receipt", false);
     end.toldOfRefusal = json.value("told_of_refusal", false);
+    takeIdentityIfSet(json, end.identity);
     const bool exited = end.exit.status && !end.exit.signal && *end.exit.status >= 0 && *end.exit.status <= 255;
     const bool signaled = end.exit.signal && !end.exit.status && *end.exit.signal >= 1 && *end.exit.signal <= 64;
     if (!exited && !signaled && (end.leader != 0 || end.exit.known()))

@@ -74,6 +74,7 @@ struct WrapperEnd {
     /// If toldOfRefusal is true, the wrapper knows that the error Unreachable does not mean the end of the job. Earlier wrappers
     /// believed that the error Unreachable means the end of the job.
     bool toldOfRefusal = false;
+    JobIdentity identity = {}; ///< facts that the receipt gets if it does not have them; only admins may set it
 
     bool operator==(const WrapperEnd&) const = default;
 };

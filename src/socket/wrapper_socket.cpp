@@ -309,7 +309,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperEnd& end, 
                 connection->answer(over ? Result<WrapperReply>({key, {}, {}, {}}) : Result<WrapperReply>(over.error()));
             });
     parts_.jobs.endJob(
-        connection->caller, end.key, {end.exit, leader},
+        connection->caller, end.key, {end.exit, leader, end.identity},
         [&config = parts_.config, connection, full = end.receipt, held = std::move(*wait)](const Result<Receipt>& receipt) {
             if (!receipt)
                 return connection->answer(receipt.error());

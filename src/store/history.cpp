@@ -161,7 +161,7 @@ Result<void> History::Impl::amend(const LateReport& report) const {
     auto found = find(report.id);
     if (!found)
         return found.error();
-    if (!*found || !pinfold::amend(**found, report.exit))
+    if (!*found || !pinfold::amend(**found, report.exit, report.identity))
         return {};
     (*found)->sequence.reset(); // the JSON text does not contain the sequence, because the row has a column for it
     (*found)->epoch.reset();

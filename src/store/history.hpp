@@ -106,6 +106,7 @@ struct LiveTable {
 struct LateReport {
     std::string id; ///< the id of the job's receipt
     ExitState exit;
+    JobIdentity identity = {}; ///< facts that the receipt gets if it does not have them
 };
 
 /// Holds the changes that one transaction writes. The transaction writes either all changes or no change.

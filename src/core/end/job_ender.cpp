@@ -318,12 +318,12 @@ void JobEnder::killAround(const JobPtr& job) {
     job->graceTimer = core_.context.loop.after(core_.context.config.jobs.shepherdGrace, onJob(job, &JobEnder::kill));
 }
 
-void JobEnder::reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin) {
+void JobEnder::reportExit(const JobPtr& job, const EndReport& report, bool byAdmin) {
     const bool believed = byAdmin || job->record.ownersBatch;
-    // If the batch system created the job, pinfoldd does not accept an exit state from the owner, and still waits for the
-    // supervisor's report.
+    // If the batch system created the job, pinfoldd ignores the owner's exit state, and still waits for the supervisor's report.
     if (!job->record.exit.known() && believed)
-        job->record.exit = exit;
+        job->record.exit = report.exit;
+    complete(job->record.identity, report.identity);
     const bool wasLetBe = ReportWait::hasLetBe(*job);
     if (believed)
         ReportWait::over(*job);

@@ -84,7 +84,7 @@ public:
 
     /// Handles the report of EndJob on how the leader ended. A report by the owner also ends the job. pinfoldd accepts an exit
     /// state from the owner only if the owner made the leader part of the job.
-    void reportExit(const JobPtr& job, const ExitState& exit, bool byAdmin);
+    void reportExit(const JobPtr& job, const EndReport& report, bool byAdmin);
 
     /// Continues to end a job, if an earlier pinfoldd has begun to end the job.
     void resume(const JobPtr& job);

@@ -86,16 +86,16 @@ void HistoryWriter::commit() {
         flush();
 }
 
-void HistoryWriter::amend(const std::string& id, const ExitState& exit, const std::function<void()>& done) {
-    if (const auto known = std::ranges::find(recent_, id, &Receipt::id); known != recent_.end())
-        pinfold::amend(*known, exit);
-    const auto kept = std::ranges::find(queue_, id, [](const Entry& entry) { return entry.receipt.id; });
-    if (kept != queue_.end() && pinfold::amend(kept->receipt, exit)) {
+void HistoryWriter::amend(const LateReport& report, const std::function<void()>& done) {
+    if (const auto known = std::ranges::find(recent_, report.id, &Receipt::id); known != recent_.end())
+        pinfold::amend(*known, report.exit, report.identity);
+    const auto kept = std::ranges::find(queue_, report.id, [](const Entry& entry) { return entry.receipt.id; });
+    if (kept != queue_.end() && pinfold::amend(kept->receipt, report.exit, report.identity)) {
         if (kept->size > 0)
             keep(*kept);
         return done();
     }
-    reports_.push_back({.report = {.id = id, .exit = exit}, .done = trouble_ ? nullptr : done});
+    reports_.push_back({.report = report, .done = trouble_ ? nullptr : done});
     flushSoon();
     if (trouble_) // the job's receipt has already waited for the disk, so the caller does not wait again
         done();

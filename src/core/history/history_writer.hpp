@@ -55,10 +55,10 @@ public:
     /// transaction begins later.
     void commit();
 
-    /// Adds the exit state of the leader to an earlier receipt without an exit state. HistoryWriter calls `done` once, when the
-    /// addition is durable or has failed for the first time. After a failure HistoryWriter tries again. While receipts cannot
-    /// be written, HistoryWriter calls `done` at once.
-    void amend(const std::string& id, const ExitState& exit, const std::function<void()>& done);
+    /// Adds the exit state of the leader to an earlier receipt without an exit state, and facts that the receipt does not have.
+    /// HistoryWriter calls `done` once, when the addition is durable or has failed for the first time. After a failure
+    /// HistoryWriter tries again. While receipts cannot be written, HistoryWriter calls `done` at once.
+    void amend(const LateReport& report, const std::function<void()>& done);
 
     /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function newest()
     /// searches the receipts that are set aside, and then the last 64 receipts that were written. An epilogue asks for the

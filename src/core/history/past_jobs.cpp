@@ -62,11 +62,12 @@ void PastJobs::profile(const Caller& caller, const std::string& key, Reply<Profi
     });
 }
 
-void PastJobs::reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply) {
+void PastJobs::reportLate(const Caller& caller, const Receipt& receipt, const EndReport& report, const Reply<Receipt>& reply) {
     auto amended = receipt;
-    if (!caller.admin || receipt.ended + kLateReport < core_.context.loop.realTime() || !amend(amended, exit))
+    if (!caller.admin || receipt.ended + kLateReport < core_.context.loop.realTime() ||
+        !amend(amended, report.exit, report.identity))
         return reply(receipt);
-    historyWriter_.amend(receipt.id, exit, [this, amended, reply] {
+    historyWriter_.amend({receipt.id, report.exit, report.identity}, [this, amended, reply] {
         logReceiptAmended(core_.context, amended);
         core_.observer->receiptAmended(amended);
         reply(amended);

@@ -31,7 +31,7 @@ public:
     /// report may be about a later run of the job, which has the same key. If pinfoldd never saw the later run, this run has no
     /// receipt, and its report must not change the receipt of the earlier run. So reportLate() does not change a receipt that is
     /// too old.
-    void reportLate(const Caller& caller, const Receipt& receipt, const ExitState& exit, const Reply<Receipt>& reply);
+    void reportLate(const Caller& caller, const Receipt& receipt, const EndReport& report, const Reply<Receipt>& reply);
 
 private:
     Core& core_;

@@ -241,6 +241,30 @@ TEST_F(ReportTest, byTheOwnerEndsTheJobAndSaysNothing) {
     EXPECT_EQ(receipts().at(0).exit, kStatus3);
 }
 
+TEST_F(ReportTest, addsFactsButReplacesNone) {
+    CreateRequest request;
+    request.key = "slurm.1";
+    request.owner = 1000;
+    request.identity = {.account = "physics", .run = 1};
+    manager->openJob(root, std::move(request), [](const Result<JobSummary>& opened) { EXPECT_TRUE(opened); });
+    loop.settle();
+    const EndReport facts{
+        .exit = {}, .leader = {}, .identity = {.account = "other", .queue = "long\n", .nodes = {"a", "b"}, .nodeCount = 2}};
+    std::optional<Result<Receipt>> told;
+    const auto keep = [&](Result<Receipt> receipt) { told = std::move(receipt); };
+    manager->endJob({1000, false}, "slurm.1", facts, keep);
+    loop.settle();
+    ASSERT_TRUE(told && !*told);
+    EXPECT_EQ(told->error().code, ErrorCode::Denied);
+    ASSERT_FALSE(isOver());
+    manager->endJob(root, "slurm.1", facts, keep);
+    loop.settle();
+    ASSERT_TRUE(*told);
+    const JobIdentity expected{.account = "physics", .queue = "long\\x0a", .run = 1, .nodes = {"a", "b"}, .nodeCount = 2};
+    EXPECT_EQ((*told)->identity, expected);
+    EXPECT_EQ(receipts().at(0).identity, expected);
+}
+
 class LateReportTest : public ReportTest {
 protected:
     void SetUp() override {
@@ -264,6 +288,17 @@ TEST_F(LateReportTest, amendsTheReceiptOnce) {
     EXPECT_EQ(history->list({.outcomes = {JobOutcome::Unknown}})->size(), 0U);
     EXPECT_EQ(history->list({.outcomes = {JobOutcome::Failed}})->size(), 1U);
     EXPECT_EQ(std::ranges::count(observer.log, "amended pbs.1 signaled"), 1);
+}
+
+TEST_F(LateReportTest, alsoAddsTheFactsThatTheReceiptLacks) {
+    manager->endJob(root, "pbs.1", {.exit = kStatus3, .leader = {}, .identity = {.account = "physics"}},
+                    [](const Result<Receipt>&) {});
+    loop.settle();
+    EXPECT_EQ(receipts().at(0).identity, (JobIdentity{.account = "physics"}));
+    manager->endJob(root, "pbs.1", {.exit = kStatus3, .leader = {}, .identity = {.queue = "late"}},
+                    [](const Result<Receipt>&) {});
+    loop.settle();
+    EXPECT_EQ(receipts().at(0).identity.queue, std::nullopt) << "a receipt that is complete may be of an earlier run";
 }
 
 TEST_F(LateReportTest, isFoundByTheOwnerWithoutReadingTheDisk) {

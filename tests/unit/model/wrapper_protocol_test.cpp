@@ -33,14 +33,16 @@ WrapperRequest withIdentity() {
 }
 
 TEST(WrapperProtocol, requestsComeBackAsTheyWere) {
-    for (const WrapperRequest& request : {WrapperRequest(WrapperCreate{"", {}}), everyLimit(),
-                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
-                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}}),
-                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true}),
-                                          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true, true}),
-                                          WrapperRequest(WrapperEnd{"slurm.1", 0, {}}), WrapperRequest(WrapperSuspend{"sge.1"}),
-                                          WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask(), withIdentity(),
-                                          WrapperRequest(WrapperList{1000}), WrapperRequest(WrapperAdopt{"sge.1", 1000})}) {
+    for (const WrapperRequest& request :
+         {WrapperRequest(WrapperCreate{"", {}}), everyLimit(),
+          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 255, .signal = {}}}),
+          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = {}, .signal = 9}}),
+          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true}),
+          WrapperRequest(WrapperEnd{"sge.1", 77, {.status = 0, .signal = {}}, 3, true, true}),
+          WrapperRequest(WrapperEnd{"slurm.1", 0, {}}),
+          WrapperRequest(WrapperEnd{.key = "slurm.1", .exit = {}, .identity = {.queue = "long", .nodes = {"a", "b"}}}),
+          WrapperRequest(WrapperSuspend{"sge.1"}), WrapperRequest(WrapperSuspend{"sge.1", true}), shepherdOfSlaveTask(),
+          withIdentity(), WrapperRequest(WrapperList{1000}), WrapperRequest(WrapperAdopt{"sge.1", 1000})}) {
         const auto decoded = decodeWrapperRequest(encode(request));
         ASSERT_TRUE(decoded) << decoded.error().message;
         EXPECT_EQ(*decoded, request);

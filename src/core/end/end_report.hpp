@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/access/authorizer.hpp"
+#include "core/requests.hpp"
+
+namespace pinfold {
+
+/// Checks the facts about the job in the report, and makes them printable. Only admins may report facts, so no user can write a
+/// foreign account into a receipt. Errors: Denied, InvalidArgument.
+Result<void> prepareFacts(const Caller& caller, EndReport& report);
+
+} // namespace pinfold
