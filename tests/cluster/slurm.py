@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from jobs import run, wait_until
+from nodes import on
 
 CONFIGURATION = Path("/etc/slurm/slurm.conf")
 CGROUPS = Path("/etc/slurm/cgroup.conf")
@@ -57,9 +58,23 @@ def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
     wait_idle()
 
 
-def node_state():
+def add_node(node):
+    """Adds another node to the cluster, with the same configuration. The hosts have the same key of munge, because they come from one image."""
+    both = f"node1,{node}"
+    text = CONFIGURATION.read_text().replace("NodeName=node1 ", f"NodeName={both} ").replace("Nodes=node1 ", f"Nodes={both} ")
+    CONFIGURATION.write_text(text)
+    for path in (CONFIGURATION, CGROUPS, PLUGINS):
+        on(node, "tee", path, input=path.read_text(), stdin=None)
+    on(node, "install", "-d", "/var/lib/slurm/slurmd", COMPLETED.parent)
+    run("systemctl", "restart", "slurmctld", "slurmd", timeout=300)
+    on(node, "systemctl", "restart", "munge", "slurmd", timeout=300)
+    for name in both.split(","):
+        wait_until(lambda name=name: node_state(name) == "IDLE", f"{name} idle", 120)
+
+
+def node_state(node="node1"):
     """Returns the node's state as sinfo(1) prints it, with flags such as DRAIN after a plus sign."""
-    shown = run("scontrol", "show", "node", "node1", check=False).stdout
+    shown = run("scontrol", "show", "node", node, check=False).stdout
     found = re.search(r"State=(\S+)", shown)
     return found.group(1) if found else None
 

@@ -14,6 +14,7 @@ import pytest
 import slurm
 from jobs import (ESCAPIST, daemon_ready, drained, expect_nothing_left, journal, live_jobs, processes_with, receipts, run, units, wait_running,
                   wait_until)
+from nodes import NODES, ask, on, set_site
 
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/slurm.toml")
 EPILOGS = Path("/etc/slurm/epilog.d")
@@ -272,6 +273,52 @@ def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
     wait_until(lambda: "reaches its run time limit" in script.read_text(), "the warning")
     assert "pinfold" not in step.read_text()
+
+
+# What the receipt says about a job
+
+def facts(receipt):
+    return {name: receipt[name] for name in ("job_name", "account", "queue", "group", "submit_host", "nodes", "node_count", "run", "slots")}
+
+
+def test_the_receipt_of_a_batch_job_says_whose_it_is(cluster):
+    number = slurm.submit("srun true", "--job-name=train", "--account=physics")
+    slurm.wait_state(number, "COMPLETED")
+    [receipt] = receipts(f"slurm.{number}")
+    assert facts(receipt) == {"job_name": "train", "account": "physics", "queue": "batch", "group": "alice", "submit_host": "node1",
+                              "nodes": ["node1"], "node_count": 1, "run": 0, "slots": 1}
+
+
+def test_the_receipt_of_srun_alone_says_whose_it_is(cluster):
+    forged = {**os.environ, "SLURM_JOB_PARTITION": "forged", "SLURM_JOB_ACCOUNT": "forged"}
+    done = run("runuser", "-u", "alice", "--", "srun", "--chdir=/tmp", "-n2", "--job-name=train", "--account=physics",
+               "sh", "-c", "echo $SLURM_JOB_ID", env=forged)
+    [number] = set(done.stdout.split())
+    slurm.wait_idle()
+    [receipt] = receipts(f"slurm.{number}")
+    assert facts(receipt) == {"job_name": "train", "account": "physics", "queue": "batch", "group": "alice", "submit_host": "node1",
+                              "nodes": ["node1"], "node_count": 1, "run": 0, "slots": 2}
+
+
+@pytest.fixture
+def two_nodes(cluster):
+    set_site("node2", WARN)
+    slurm.add_node("node2")
+    yield
+    on("node2", "systemctl", "stop", "slurmd")
+    slurm.start()
+
+
+@pytest.mark.skipif("node2" not in NODES, reason="this box has only one node")
+def test_the_receipts_of_both_nodes_say_whose_the_job_is(two_nodes):
+    number = slurm.submit("srun true; exit 3", "--nodes=2", "--job-name=train", "--account=physics")
+    slurm.wait_state(number, "FAILED")
+    key = f"slurm.{number}"
+    wait_until(lambda: ask("node2", "receipts", key), "the receipt of node2")
+    for [receipt] in (receipts(key), ask("node2", "receipts", key)):
+        assert facts(receipt) == {"job_name": "train", "account": "physics", "queue": "batch", "group": "alice", "submit_host": "node1",
+                                  "nodes": ["node1", "node2"], "node_count": 2, "run": 0, "slots": 1}
+        assert receipt["exit_status"] == 3, receipt["host"]
 
 
 # The variables with the limits

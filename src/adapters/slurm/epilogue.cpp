@@ -11,19 +11,19 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <string_view>
+#include <string>
 
 namespace {
 
 using namespace pinfold;
 
-std::string_view variable(const char* name) {
+std::string variable(const char* name) {
     const char* value = std::getenv(name);
     return value ? value : "";
 }
 
 int epilogue() {
-    // slurmd itself sets the environment of epilogues, so SLURM_JOB_ID does not come from the user.
+    // slurmd itself sets the environment of epilogues, so no variable comes from the user.
     const auto id = parseUnsigned(variable("SLURM_JOB_ID"));
     if (!id || *id > UINT32_MAX) {
         std::fputs("slurm-epilogue: SLURM_JOB_ID is not the number of a job: only slurmd calls this program, as Epilog\n",
@@ -31,7 +31,7 @@ int epilogue() {
         return 1;
     }
     const auto key = slurmKey(static_cast<std::uint32_t>(*id));
-    const auto ended = endJob(key, slurmJobExit(variable("SLURM_JOB_EXIT_CODE")));
+    const auto ended = endJob(key, slurmJobExit(variable("SLURM_JOB_EXIT_CODE")), slurmdIdentity(variable));
     if (ended)
         return 0;
     std::fprintf(stderr, "slurm-epilogue: %s: %s\n", key.c_str(), ended.error().message.c_str());

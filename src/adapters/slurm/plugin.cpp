@@ -8,6 +8,7 @@
 #include "os/read_file.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
 
 #include <algorithm>
 #include <array>
@@ -61,29 +62,32 @@ std::string variableOf(spank_t spank, const char* name) {
     return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) == ESPANK_SUCCESS ? value.data() : "";
 }
 
-/// Returns the hosts of a list such as "node[1-3,7]".
-std::vector<std::string> hostsOf(const std::string& list) {
-    std::vector<std::string> hosts;
-    auto hostlist = slurm_hostlist_create(list.c_str());
-    if (!hostlist)
-        return hosts;
-    for (char* host = nullptr; (host = slurm_hostlist_shift(hostlist)) != nullptr; std::free(host))
-        hosts.emplace_back(host);
-    slurm_hostlist_destroy(hostlist);
-    return hosts;
+/// Returns the name of the job's group, or its number if the group has no name. slurmstepd asks the user database about the user
+/// of each step, so one more question per step adds no new reason to wait.
+std::string groupOf(spank_t spank) {
+    gid_t gid = 0;
+    if (spank_get_item(spank, S_JOB_GID, &gid) != ESPANK_SUCCESS)
+        return {};
+    constexpr std::size_t kLargest = 1 << 20; // the entry of a group also lists all members
+    std::vector<char> room(1 << 14);
+    group entry{};
+    group* found = nullptr;
+    while (::getgrgid_r(gid, &entry, room.data(), room.size(), &found) == ERANGE && room.size() < kLargest)
+        room.resize(2 * room.size());
+    return found ? found->gr_name : std::to_string(gid);
 }
 
-/// Returns what the receipt says about the job. The receipt has facts from the job's environment only on the node with the batch
-/// script.
+/// Returns what the receipt says about the job. Without the batch script, slurmd tells its part only to the epilogue.
 JobIdentity identify(spank_t spank, std::uint32_t stepId) {
-    const bool batch = stepId == SLURM_BATCH_SCRIPT;
+    static const std::string group = groupOf(spank); // a slurmstepd is of one job only
+    const auto variable = [spank](const char* name) { return variableOf(spank, name); };
     auto identity = slurmIdentity({.arrayJob = item<std::uint32_t>(spank, S_JOB_ARRAY_ID, 0),
                                    .arrayTask = item<std::uint32_t>(spank, S_JOB_ARRAY_TASK_ID, 0),
-                                   .restarts = item<std::uint32_t>(spank, S_SLURM_RESTART_COUNT, NO_VAL)},
-                                  [spank, batch](const char* name) { return batch ? variableOf(spank, name) : std::string(); });
-    if (batch)
-        if (const auto list = variableOf(spank, "SLURM_JOB_NODELIST"); !list.empty())
-            setNodes(identity, hostsOf(list));
+                                   .restarts = item<std::uint32_t>(spank, S_SLURM_RESTART_COUNT, NO_VAL),
+                                   .group = group},
+                                  variable);
+    if (stepId == SLURM_BATCH_SCRIPT)
+        complete(identity, slurmdIdentity(variable));
     return identity;
 }
 

@@ -103,8 +103,14 @@ Result<void> handOverOutput(const std::string& key) {
     return answer ? Result<void>() : Result<void>(answer.error());
 }
 
-Result<void> endJob(const std::string& key, ExitState exit) {
-    const auto ended = end({.key = key, .leader = 0, .exit = exit}, kForEnd);
+Result<void> endJob(const std::string& key, ExitState exit, const JobIdentity& identity) {
+    WrapperEnd request{.key = key, .leader = 0, .exit = exit, .identity = identity};
+    auto ended = end(request, kForEnd);
+    // During an upgrade, pinfoldd may be older than this program, and not know the member `identity`.
+    if (!ended && ended.error().code == ErrorCode::InvalidArgument) {
+        request.identity = {};
+        ended = end(request, kForEnd);
+    }
     if (ended || ended.error().code == ErrorCode::NoSuchJob)
         return {};
     return mayRunUnconfined(ended.error(), key) ? Result<void>() : Result<void>(ended.error());

@@ -50,7 +50,7 @@ private:
 Result<void> handOverOutput(const std::string& key);
 
 /// Ends all processes of the job that are left on this node, and waits until they have ended. endJob() succeeds if the job does
-/// not exist.
-Result<void> endJob(const std::string& key, ExitState exit);
+/// not exist. The receipt gets those facts of `identity` that it does not have.
+Result<void> endJob(const std::string& key, ExitState exit, const JobIdentity& identity);
 
 } // namespace pinfold

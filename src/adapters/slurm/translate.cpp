@@ -33,14 +33,57 @@ bool isSlurms(std::string_view path) {
     return name == "slurm" || name.starts_with("slurm_");
 }
 
+/// Returns the position of the first comma outside brackets, or the size of the list if there is no such comma.
+std::size_t endOfPart(std::string_view list) {
+    bool inside = false;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        if (list[i] == ',' && !inside)
+            return i;
+        inside = list[i] == '[' || (inside && list[i] != ']');
+    }
+    return list.size();
+}
+
+/// Adds the hosts whose names consist of `done` and an element of `rest`, such as "node[01-03,7]-ib[0-1]". Returns false if
+/// `rest` has another form.
+bool expand(const std::string& done, std::string_view rest, std::vector<std::string>& hosts) {
+    const auto open = rest.find('[');
+    if (open == std::string_view::npos) {
+        if (hosts.size() < JobIdentity::kMostNodes)
+            hosts.push_back(done + std::string(rest));
+        return !rest.empty() || !done.empty();
+    }
+    const auto close = rest.find(']', open);
+    if (close == std::string_view::npos)
+        return false;
+    const auto before = done + std::string(rest.substr(0, open));
+    auto ranges = rest.substr(open + 1, close - open - 1);
+    while (!ranges.empty()) {
+        const auto range = ranges.substr(0, ranges.find(','));
+        const auto first = range.substr(0, range.find('-'));
+        const auto last = first.size() == range.size() ? first : range.substr(first.size() + 1);
+        const auto from = parseUnsigned(first);
+        const auto to = parseUnsigned(last);
+        if (!from || !to || *from > *to)
+            return false;
+        for (auto number = *from; number <= *to && hosts.size() < JobIdentity::kMostNodes; ++number) {
+            const auto digits = std::to_string(number);
+            const std::string zeros(first.size() - std::min(first.size(), digits.size()), '0');
+            if (!expand(before + zeros + digits, rest.substr(close + 1), hosts))
+                return false;
+        }
+        ranges.remove_prefix(std::min(range.size() + 1, ranges.size()));
+    }
+    return true;
+}
+
 } // namespace
 
 std::string slurmKey(std::uint32_t jobId) { return "slurm." + std::to_string(jobId); }
 
-JobIdentity slurmIdentity(const SlurmFacts& facts, const std::function<std::string(const char* name)>& variable) {
+JobIdentity slurmIdentity(const SlurmFacts& facts, const SlurmVariable& variable) {
     JobIdentity identity{.jobName = identityText(variable("SLURM_JOB_NAME")),
-                         .account = identityText(variable("SLURM_JOB_ACCOUNT")),
-                         .queue = identityText(variable("SLURM_JOB_PARTITION")),
+                         .group = identityText(facts.group),
                          .submitHost = identityText(variable("SLURM_SUBMIT_HOST")),
                          .submitDirectory = identityText(variable("SLURM_SUBMIT_DIR"))};
     if (facts.arrayJob != 0 && facts.arrayJob < kNoNumber && facts.arrayTask < kNoNumber) {
@@ -49,9 +92,27 @@ JobIdentity slurmIdentity(const SlurmFacts& facts, const std::function<std::stri
     }
     if (facts.restarts < kNoNumber)
         identity.run = facts.restarts;
+    return identity;
+}
+
+JobIdentity slurmdIdentity(const SlurmVariable& variable) {
+    JobIdentity identity{.account = identityText(variable("SLURM_JOB_ACCOUNT")),
+                         .queue = identityText(variable("SLURM_JOB_PARTITION"))};
     if (const auto nodes = parseUnsigned(variable("SLURM_JOB_NUM_NODES")))
         identity.nodeCount = *nodes;
+    setNodes(identity, slurmHosts(variable("SLURM_NODELIST")));
     return identity;
+}
+
+std::vector<std::string> slurmHosts(std::string_view list) {
+    std::vector<std::string> hosts;
+    while (!list.empty()) {
+        const auto end = endOfPart(list);
+        if (!expand({}, list.substr(0, end), hosts))
+            return {};
+        list.remove_prefix(std::min(end + 1, list.size()));
+    }
+    return hosts;
 }
 
 WrapperCreate slurmRequest(const SlurmTask& task) {

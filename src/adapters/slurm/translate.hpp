@@ -14,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pinfold {
 
@@ -34,12 +35,22 @@ struct SlurmFacts {
     std::uint32_t arrayJob = 0;  ///< S_JOB_ARRAY_ID: 0 if the job does not belong to an array
     std::uint32_t arrayTask = 0; ///< S_JOB_ARRAY_TASK_ID
     std::uint32_t restarts = 0;  ///< S_SLURM_RESTART_COUNT
+    std::string group = {};      ///< the name of the group S_JOB_GID, or its number
 };
-/// Makes the identity of a job, except the names of its nodes. `variable` returns a variable of the batch script's environment,
-/// or an empty text. slurmd overwrites SLURM_JOB_PARTITION, SLURM_JOB_NUM_NODES and SLURM_JOB_NODELIST. If slurmctld knows an
-/// account, slurmd also overwrites SLURM_JOB_ACCOUNT. The user's sbatch has written all other variables. In a step without the
-/// batch script, the whole environment comes from the user's srun, so `variable` must return an empty text.
-JobIdentity slurmIdentity(const SlurmFacts& facts, const std::function<std::string(const char* name)>& variable);
+/// Returns a variable, or an empty text if the variable is not set.
+using SlurmVariable = std::function<std::string(const char* name)>;
+/// Makes the identity of a job from SPANK's items, and from those variables of a task that the user's sbatch, salloc or srun has
+/// written.
+JobIdentity slurmIdentity(const SlurmFacts& facts, const SlurmVariable& variable);
+
+/// Makes the part of the identity that comes from slurmd: the account, the partition and the nodes. slurmd writes these variables
+/// for the batch script and for the epilogue. On a cluster without accounts, slurmd passes on the account that the user has
+/// named. In the environment of a step, these variables come from the user's srun, so do not call slurmdIdentity() for a step.
+JobIdentity slurmdIdentity(const SlurmVariable& variable);
+
+/// Returns the hosts of a list such as "node[01-03,7],login", but at most JobIdentity::kMostNodes hosts. If the list has another
+/// form, the result is empty.
+std::vector<std::string> slurmHosts(std::string_view list);
 
 /// The batch script is the step with the number kSlurmBatchStep (SLURM_BATCH_SCRIPT of slurm/slurm.h).
 constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;

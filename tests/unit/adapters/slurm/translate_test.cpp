@@ -49,33 +49,50 @@ TEST(SlurmRequest, comesThroughTheWrappersSocket) {
     EXPECT_EQ(std::get<WrapperCreate>(*decoded), request);
 }
 
-TEST(SlurmIdentity, isOfTheItemsAndOfTheBatchScriptsVariables) {
-    const std::map<std::string, std::string> variables{{"SLURM_JOB_NAME", "train\nme"},    {"SLURM_JOB_ACCOUNT", "physics"},
-                                                       {"SLURM_JOB_PARTITION", "long"},    {"SLURM_JOB_NUM_NODES", "2"},
-                                                       {"SLURM_SUBMIT_HOST", "login1"},    {"SLURM_SUBMIT_DIR", "/home/alice"},
-                                                       {"SLURM_JOB_USER", "somebody else"}};
+std::string none(const char*) { return {}; }
+
+TEST(SlurmIdentity, isOfTheItemsAndOfTheTasksVariables) {
+    const std::map<std::string, std::string> variables{{"SLURM_JOB_NAME", "train\nme"}, {"SLURM_JOB_ACCOUNT", "physics"},
+                                                       {"SLURM_JOB_PARTITION", "long"}, {"SLURM_JOB_NUM_NODES", "2"},
+                                                       {"SLURM_SUBMIT_HOST", "login1"}, {"SLURM_SUBMIT_DIR", "/home/alice"},
+                                                       {"SLURM_NODELIST", "node[1-2]"}, {"SLURM_JOB_USER", "somebody else"}};
     const auto variable = [&](const char* name) {
         const auto found = variables.find(name);
         return found == variables.end() ? std::string() : found->second;
     };
-    EXPECT_EQ(slurmIdentity({.arrayJob = 12, .arrayTask = 0, .restarts = 1}, variable),
+    EXPECT_EQ(slurmIdentity({.arrayJob = 12, .arrayTask = 0, .restarts = 1, .group = "users"}, variable),
               (JobIdentity{.jobName = "train\\x0ame",
-                           .account = "physics",
-                           .queue = "long",
+                           .group = "users",
                            .arrayJob = 12,
                            .arrayTask = 0,
                            .run = 1,
                            .submitHost = "login1",
-                           .submitDirectory = "/home/alice",
-                           .nodeCount = 2}));
+                           .submitDirectory = "/home/alice"}));
+    EXPECT_EQ(slurmdIdentity(variable),
+              (JobIdentity{.account = "physics", .queue = "long", .nodes = {"node1", "node2"}, .nodeCount = 2}));
 }
 
-TEST(SlurmIdentity, ofAStepHasTheItemsAlone) {
-    const auto nothing = [](const char*) { return std::string(); };
-    EXPECT_EQ(slurmIdentity({.arrayJob = 12, .arrayTask = 3, .restarts = 0}, nothing),
+TEST(SlurmIdentity, withoutVariablesHasTheItemsAlone) {
+    EXPECT_EQ(slurmIdentity({.arrayJob = 12, .arrayTask = 3, .restarts = 0}, none),
               (JobIdentity{.arrayJob = 12, .arrayTask = 3, .run = 0}));
-    for (const std::uint32_t none : {0xfffffffeU, 0xffffffffU})
-        EXPECT_EQ(slurmIdentity({.arrayJob = 0, .arrayTask = none, .restarts = none}, nothing), JobIdentity{});
+    for (const std::uint32_t unset : {0xfffffffeU, 0xffffffffU})
+        EXPECT_EQ(slurmIdentity({.arrayJob = 0, .arrayTask = unset, .restarts = unset}, none), JobIdentity{});
+    EXPECT_EQ(slurmdIdentity(none), JobIdentity{});
+}
+
+TEST(SlurmHosts, areOfAListWithRanges) {
+    using Hosts = std::vector<std::string>;
+    EXPECT_EQ(slurmHosts("node1"), Hosts{"node1"});
+    EXPECT_EQ(slurmHosts("node[09-11,7],login"), (Hosts{"node09", "node10", "node11", "node7", "login"}));
+    EXPECT_EQ(slurmHosts("r[1-2]n[3-4].x"), (Hosts{"r1n3.x", "r1n4.x", "r2n3.x", "r2n4.x"}));
+    EXPECT_EQ(slurmHosts("[1-2]"), (Hosts{"1", "2"}));
+    for (const auto* odd : {"", "node[", "node[1-", "node[2-1]", "node[a-b]", "node[1-2", ",", "node[-1]"})
+        EXPECT_EQ(slurmHosts(odd), Hosts{}) << odd;
+}
+
+TEST(SlurmHosts, areAtMostAsManyAsAReceiptHasRoomFor) {
+    for (const auto* many : {"n[1-4000000000]", "n[1-99999]m[1-99999]k[1-99999]", "n[0-18446744073709551615]"})
+        EXPECT_EQ(slurmHosts(many).size(), JobIdentity::kMostNodes) << many;
 }
 
 EnvironmentChanges changes(const std::map<std::string, std::string>& given, const std::set<std::string>& present) {
