@@ -41,7 +41,7 @@ void checkAnswer(const Host& host, Findings& findings) {
                       "pinfold-archive.service");
 }
 
-/// Whoever can read the key can read the receipts of all users in the archive.
+/// Everybody who can read the key can read the receipts of all users in the archive.
 void checkKey(const Host& host, const Files& files, const ArchiveConfig& archive, Findings& findings) {
     if (archive.serverIsSocket())
         return; // a connection to a socket needs no key

@@ -27,7 +27,8 @@ def roles_with_settings(archive):
 @pytest.mark.parametrize("settings", ["TimeZone = 'Asia/Kolkata'; SET DateStyle = 'SQL, DMY'", "TimeZone = 'Asia/Kolkata'; SET DateStyle = 'German'",
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
-    """IST is the name of two time zones. A partition with wrong bounds would overlap the next one, and then no node could send any more."""
+    """The short name of Asia/Kolkata is the name of two time zones. A partition with wrong bounds would overlap the next one, and then no node could
+    send any more."""
     for weeks, sequence in ((0, 1), (1, 3), (-1, 5)):
         roles.put([receipt(sequence, ended=usec(TEN_WEEKS_AGO + timedelta(weeks=weeks)))], first=sequence)
         roles.sql(f"SET {settings}; " + put_statement([receipt(sequence + 1)]), node="node1")
