@@ -3,6 +3,8 @@
 #include "config/config.hpp"
 #include "doctor/checks.hpp"
 
+#include <fmt/core.h>
+
 #include <sys/stat.h>
 
 namespace pinfold::doctor {
@@ -52,13 +54,14 @@ void checkKey(const Host& host, const Files& files, const ArchiveConfig& archive
         findings.fail("archive.key", "the private key of this host does not exist",
                       "install the certificate of this host and its key, as docs/archive.md says", archive.key);
     else if ((status->mode & (S_IWGRP | S_IRWXO)) != 0)
-        findings.fail("archive.key",
-                      "other users can read or change the private key, which gives access to all receipts of the site",
-                      "run `chown root:pinfold-archive " + archive.key + "` and `chmod 0640 " + archive.key +
-                          "`, and get a new certificate if a user has read the key",
-                      archive.key);
+        findings.fail(
+            "archive.key", "other users can read or change the private key, which gives access to all receipts of the site",
+            fmt::format("run `chown root:pinfold-archive {0}` and `chmod 0640 {0}`, and get a new certificate if a user has read "
+                        "the key",
+                        archive.key),
+            archive.key);
     else
-        findings.ok("archive.key", "only pinfold-archive and root can read the private key of this host", archive.key);
+        findings.ok("archive.key", "only root and one group can read the private key of this host", archive.key);
 }
 
 } // namespace
