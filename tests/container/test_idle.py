@@ -61,6 +61,6 @@ def test_users_see_only_their_own_jobs():
 
 def test_young_jobs_are_not_listed():
     with opened("idle.young", "alice"):
-        assert idle(since="1h") == {"schema": 1, "since": 3_600_000_000, "share_percent": 10, "jobs": [], "without_cpus": [], "without_profile": []}
+        assert idle(since="1h") == {"schema": 1, "since": 3_600_000_000, "share_percent": 10, "memory_share_percent": 10, "jobs": [], "without_cpus": [], "without_profile": []}
         refused = run("pinfold", "idle", "--since", "0", check=False)
         assert refused.returncode != 0 and "1s to 30d" in refused.stderr
