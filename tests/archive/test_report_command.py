@@ -49,8 +49,8 @@ def test_the_answer_has_one_table_for_each_query(service):
     found = tables(service, NOW - 7 * DAY)
     assert sorted(found) == sorted(file.stem for file in QUERIES.glob("*.sql"))
     causes = found["end_causes"]
-    assert causes["columns"] == ["cause", "jobs"]
-    assert causes["rows"] == [["exited with another status", "1"], ["exited with status 0", "1"]]
+    assert causes["columns"] == ["cause", "jobs", "all_rows", "all_jobs"]
+    assert causes["rows"] == [["exited with another status", "1", "2", "2"], ["exited with status 0", "1", "2", "2"]]
     assert found["totals"]["rows"][0][:4] == ["2", "3", "2", "2"], "a job on two nodes counts once"
     assert tables(service, NOW - 30 * DAY)["totals"]["rows"][0][:4] == ["3", "4", "2", "2"]
 
