@@ -57,8 +57,7 @@ void tell(const std::vector<RoleSetting>& settings) {
     for (const auto& [role, setting] : settings)
         std::fprintf(stderr,
                      "pinfold: the role %s has the setting %s, which does not come from pinfold. A host that was taken over may "
-                     "have made the "
-                     "setting to disturb other hosts. To remove it, run: pinfold archive upgrade\n",
+                     "have made the setting to disturb other hosts. To remove it, run: pinfold archive upgrade\n",
                      role.c_str(), printable(setting, 300).c_str());
 }
 
