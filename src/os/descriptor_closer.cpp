@@ -7,6 +7,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <deque>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <utility>
 
 namespace pinfold {
@@ -24,58 +28,112 @@ void closeWithoutLingering(int fd) {
 
 } // namespace
 
+// The threads themselves take the next descriptor. If the event loop's thread passed each descriptor to a thread, every end of a
+// job would wake that thread once more.
+struct DescriptorCloser::Users {
+    struct User {
+        std::deque<int> waiting; ///< the user's descriptors that wait for a thread
+        std::size_t threads = 0;
+        std::size_t held = 0; ///< the number of the user's descriptors that wait or hang
+    };
+
+    explicit Users(std::size_t mostOfUsersArg) : mostOfUsers(mostOfUsersArg) {}
+
+    void add(Descriptor descriptor);
+    /// Returns the next descriptor that a thread may close. From then on, the thread counts as a thread of the descriptor's
+    /// owner.
+    std::optional<Descriptor> next();
+    /// Undoes next(), because the kernel could not start a thread.
+    void giveBack(Descriptor descriptor);
+    /// Closes the descriptor, and then all descriptors that wait. A thread calls close().
+    void close(Descriptor first);
+
+    std::mutex mutex;
+    std::map<uid_t, User> users; ///< the users with descriptors that wait or hang
+    std::size_t threadsOfUsers = 0;
+    std::size_t heldOfUsers = 0; ///< the number of descriptors of all users except root that wait or hang
+    const std::size_t mostOfUsers;
+
+private:
+    void closed(uid_t owner);
+};
+
+void DescriptorCloser::Users::add(Descriptor descriptor) {
+    const std::lock_guard lock(mutex);
+    auto& user = users[descriptor.owner];
+    ++user.held;
+    heldOfUsers += descriptor.owner == 0 ? 0 : 1;
+    user.waiting.push_back(descriptor.fd);
+}
+
+std::optional<DescriptorCloser::Descriptor> DescriptorCloser::Users::next() {
+    const std::lock_guard lock(mutex);
+    for (auto& [owner, user] : users) {
+        const bool root = owner == 0;
+        if (user.waiting.empty() || (!root && (user.threads >= kThreadsPerUser || threadsOfUsers >= kThreadsOfUsers)))
+            continue;
+        ++user.threads;
+        threadsOfUsers += root ? 0 : 1;
+        const Descriptor taken{owner, user.waiting.front()};
+        user.waiting.pop_front();
+        return taken;
+    }
+    return std::nullopt;
+}
+
+void DescriptorCloser::Users::giveBack(Descriptor descriptor) {
+    const std::lock_guard lock(mutex);
+    auto& user = users[descriptor.owner];
+    --user.threads;
+    threadsOfUsers -= descriptor.owner == 0 ? 0 : 1;
+    user.waiting.push_front(descriptor.fd);
+}
+
+void DescriptorCloser::Users::close(Descriptor first) {
+    for (std::optional descriptor = first; descriptor; descriptor = next()) {
+        closeWithoutLingering(descriptor->fd);
+        closed(descriptor->owner);
+    }
+}
+
+void DescriptorCloser::Users::closed(uid_t owner) {
+    const std::lock_guard lock(mutex);
+    const auto user = users.find(owner);
+    --user->second.threads;
+    threadsOfUsers -= owner == 0 ? 0 : 1;
+    heldOfUsers -= owner == 0 ? 0 : 1;
+    if (--user->second.held == 0)
+        users.erase(user);
+}
+
+DescriptorCloser::DescriptorCloser(Background& background, std::size_t mostOfUsers)
+    : background_(background), users_(std::make_shared<Users>(mostOfUsers)) {}
+
 void DescriptorCloser::close(uid_t owner, UniqueFd fd) {
     if (!fd || isPidfd(fd.get()))
         return;
-    auto& user = users_[owner];
-    ++user.held;
-    heldOfUsers_ += owner == 0 ? 0 : 1;
-    user.waiting.push_back(fd.release());
-    begin();
+    users_->add({owner, fd.release()});
+    while (const auto descriptor = users_->next())
+        if (!background_.run(
+                Lane::Descriptors, [users = users_, first = *descriptor] { users->close(first); }, nullptr))
+            return users_->giveBack(*descriptor);
 }
 
 bool DescriptorCloser::overloaded(uid_t owner) const {
     if (owner == 0)
         return false;
-    const auto user = users_.find(owner);
-    return heldOfUsers_ >= mostOfUsers_ ||
-           (user != users_.end() && user->second.held >= kMostPerUser && user->second.threads >= kThreadsPerUser);
+    const std::lock_guard lock(users_->mutex);
+    const auto user = users_->users.find(owner);
+    return users_->heldOfUsers >= users_->mostOfUsers ||
+           (user != users_->users.end() && user->second.held >= kMostPerUser && user->second.threads >= kThreadsPerUser);
 }
 
 std::size_t DescriptorCloser::held() const {
+    const std::lock_guard lock(users_->mutex);
     std::size_t sum = 0;
-    for (const auto& [owner, user] : users_)
+    for (const auto& [owner, user] : users_->users)
         sum += user.held;
     return sum;
-}
-
-void DescriptorCloser::begin() {
-    for (auto& [owner, user] : users_)
-        while (!user.waiting.empty() && beginOne(owner, user)) {
-        }
-}
-
-bool DescriptorCloser::beginOne(uid_t owner, User& user) {
-    const bool root = owner == 0;
-    if (!root && (user.threads >= kThreadsPerUser || threadsOfUsers_ >= kThreadsOfUsers))
-        return false;
-    if (!background_.run(
-            Lane::Descriptors, [fd = user.waiting.front()] { closeWithoutLingering(fd); }, [this, owner] { finished(owner); }))
-        return false;
-    user.waiting.pop_front();
-    ++user.threads;
-    threadsOfUsers_ += root ? 0 : 1;
-    return true;
-}
-
-void DescriptorCloser::finished(uid_t owner) {
-    const auto user = users_.find(owner);
-    --user->second.threads;
-    threadsOfUsers_ -= owner == 0 ? 0 : 1;
-    heldOfUsers_ -= owner == 0 ? 0 : 1;
-    if (--user->second.held == 0)
-        users_.erase(user);
-    begin();
 }
 
 ForeignFd ForeignFd::copy() const {

@@ -8,8 +8,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#include <deque>
-#include <map>
+#include <memory>
 #include <utility>
 
 namespace pinfold {
@@ -29,8 +28,7 @@ public:
 
     /// `mostOfUsers` limits how many descriptors of all users except root may wait or hang. At this limit, pinfoldd should
     /// accept no more descriptors from users other than root.
-    explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing))
-        : background_(background), mostOfUsers_(mostOfUsers) {}
+    explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing));
 
     /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. For a pidfd, close()
     /// needs no thread, because a pidfd closes at once.
@@ -44,22 +42,14 @@ public:
     std::size_t held() const;
 
 private:
-    struct User {
-        std::deque<int> waiting; ///< the user's descriptors that wait for a thread
-        std::size_t threads = 0;
-        std::size_t held = 0; ///< the number of the user's descriptors that wait or hang
+    struct Descriptor {
+        uid_t owner;
+        int fd;
     };
-
-    void begin();
-    /// Begins to close one descriptor of the user. Returns false if no thread is free at the moment.
-    bool beginOne(uid_t owner, User& user);
-    void finished(uid_t owner);
+    struct Users;
 
     Background& background_;
-    std::size_t mostOfUsers_;
-    std::map<uid_t, User> users_; ///< the users with descriptors that wait or hang
-    std::size_t threadsOfUsers_ = 0;
-    std::size_t heldOfUsers_ = 0; ///< the number of descriptors of all users except root that wait or hang
+    std::shared_ptr<Users> users_; ///< the users are shared with the threads, which may outlive the DescriptorCloser
 };
 
 /// Owns a descriptor that another user's program made. A DescriptorCloser closes the descriptor.

@@ -24,7 +24,7 @@ constexpr std::chrono::seconds kIdle{1};
 // On a busy node a job starts or ends every few milliseconds, and pinfoldd logs a message for each start and end. Waking a thread
 // for each message takes longer than writing the message. Nobody waits for a message, so the thread of Lane::Journal collects
 // messages for the time kJournalRest.
-constexpr std::chrono::milliseconds kJournalRest{3};
+constexpr std::chrono::milliseconds kJournalRest{10};
 
 struct Item {
     std::function<void()> work;
