@@ -10,18 +10,44 @@
 
 #include <fmt/core.h>
 
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
 #include <set>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinfold {
 namespace {
 
-// If the user types an id without a batch system, pinfold tries the prefixes in kSchedulers, because the history finds a job
-// only by its whole key. Torque and OpenPBS are not in kSchedulers, because their job ids contain the server's name.
-constexpr const char* kSchedulers[] = {"sge", "slurm", "manual", "user"};
+// If the user types an id without a batch system, pinfold tries these prefixes, because the history finds a job only by its whole
+// key. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". All other ids contain no dot.
+constexpr std::array kSchedulers{"sge", "slurm", "manual", "user"};
+constexpr std::array kSchedulersWithServer{"pbs", "torque"};
 
-std::string idOf(const std::string& key) { return key.substr(key.find('.') + 1); }
+std::span<const char* const> schedulersOf(const std::string& id) {
+    return id.find('.') == std::string::npos ? std::span<const char* const>(kSchedulers) : kSchedulersWithServer;
+}
+
+/// Returns true if the text is the id of a job of OpenPBS or Torque, such as "4711.server" or "4711[3].server", and not a key.
+bool isIdWithServer(const std::string& text) {
+    const auto end = text.find_first_not_of("0123456789[]");
+    return end != std::string::npos && end > 0 && text[end] == '.';
+}
+
+/// Returns true if the job with this key has this id. The id of a job of OpenPBS or Torque may lack the name of the server.
+bool hasId(const std::string& key, const std::string& id) {
+    const auto dot = key.find('.');
+    const auto whole = std::string_view(key).substr(dot + 1);
+    const bool namesServer =
+        std::ranges::find(kSchedulersWithServer, std::string_view(key).substr(0, dot)) != kSchedulersWithServer.end();
+    return whole == id || (namesServer && whole.substr(0, whole.find('.')) == id);
+}
+
+bool isProcess(const std::string& name) { return parseUnsigned(name) && ::access(("/proc/" + name).c_str(), F_OK) == 0; }
 
 enum class Among { Live, All };
 
@@ -42,7 +68,7 @@ std::string keyWith(const char* scheduler, const std::string& id) { return std::
 std::set<std::string> keysOnThisHost(const std::string& id) {
     std::set<std::string> keys;
     const auto client = ManagerClient::connect();
-    for (const char* scheduler : kSchedulers)
+    for (const char* scheduler : schedulersOf(id))
         if (client && client->receipt(keyWith(scheduler, id)))
             keys.insert(keyWith(scheduler, id));
     return keys;
@@ -54,11 +80,11 @@ Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
         return jobs.error();
     std::set<std::string> keys;
     for (const auto& job : *jobs)
-        if (idOf(job.key) == id)
+        if (hasId(job.key, id))
             keys.insert(job.key);
     if (!keys.empty() || among == Among::Live)
         return keys;
-    for (const char* scheduler : kSchedulers) {
+    for (const char* scheduler : schedulersOf(id)) {
         const auto key = keyWith(scheduler, id);
         const auto receipts = findReceipts({.key = key, .limit = 1});
         if (!receipts) {
@@ -103,9 +129,9 @@ Result<std::string> onlyOne(const std::set<std::string>& keys, const std::string
 Result<std::string> keyOf(const std::string& name, bool orProcess) {
     if (isUnit(name))
         return keyOfUnit(name);
-    if (name.find('.') != std::string::npos)
+    if (name.find('.') != std::string::npos && !isIdWithServer(name))
         return name;
-    const bool process = orProcess && parseUnsigned(name);
+    const bool process = orProcess && isProcess(name);
     const auto keys = keysWith(name, process ? Among::Live : Among::All);
     if (!keys)
         return keys.error();

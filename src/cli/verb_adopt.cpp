@@ -3,6 +3,7 @@
 #include "cli/adoption.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
+#include "cli/job_name.hpp"
 #include "cli/json.hpp"
 #include "cli/verbs.hpp"
 
@@ -40,17 +41,17 @@ OptionSet describe(Options& options) {
 
 /// On the bus, only admins may pass processes to pinfoldd. All other users pass processes to the wrapper's socket, one process
 /// at a time.
-Result<AddedTask> addTo(const ManagerClient& client, const Options& options, const std::vector<UniqueFd>& processes) {
-    auto added = options.batch ? client.addBatchScript(options.job, processes.front()) : client.adopt(options.job, processes);
+Result<AddedTask> addTo(const ManagerClient& client, const std::string& key, bool batch, const std::vector<UniqueFd>& processes) {
+    auto added = batch ? client.addBatchScript(key, processes.front()) : client.adopt(key, processes);
     if (added || added.error().code != ErrorCode::Denied || ::geteuid() == 0)
         return added;
     if (processes.size() > 1)
         return Error{ErrorCode::Denied, added.error().message + "; only root and the members of pinfold-admin may name several " +
                                             "processes: run `pinfold adopt` once for each process"};
-    if (options.batch)
-        return addBatchScriptAtSocket(options.job, processes.front());
-    const auto job = client.job(options.job);
-    return job ? adoptAtSocket(options.job, job->uid, processes.front()) : job.error();
+    if (batch)
+        return addBatchScriptAtSocket(key, processes.front());
+    const auto job = client.job(key);
+    return job ? adoptAtSocket(key, job->uid, processes.front()) : job.error();
 }
 
 ExitStatus adopt(const VerbContext& context, const Options& options) {
@@ -62,16 +63,18 @@ ExitStatus adopt(const VerbContext& context, const Options& options) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    const auto& key = options.job;
+    const auto key = keyOf(options.job);
+    if (!key)
+        return fail(key.error());
     if (options.dryRun)
-        return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
+        return sayWhatWouldBeDone(context, *client, *key, [&](const JobInfo& job) {
             return fmt::format("move {} into a new scope in {}", counted(processes->size(), "process", "processes"), job.slice);
         });
-    const auto added = addTo(*client, options, *processes);
+    const auto added = addTo(*client, *key, options.batch, *processes);
     if (!added)
         return fail(added.error());
-    context.terminal.print(context.json ? jsonTask(key, added->first, added->second)
-                                        : fmt::format("task {} of job {}: {}\n", added->first, key, added->second));
+    context.terminal.print(context.json ? jsonTask(*key, added->first, added->second)
+                                        : fmt::format("task {} of job {}: {}\n", added->first, *key, added->second));
     return ExitStatus::Ok;
 }
 

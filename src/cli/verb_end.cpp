@@ -2,6 +2,7 @@
 #include "base/parse.hpp"
 #include "cli/common_options.hpp"
 #include "cli/each_job.hpp"
+#include "cli/job_name.hpp"
 #include "cli/retry.hpp"
 #include "cli/verbs.hpp"
 
@@ -32,9 +33,12 @@ OptionSet describe(Options& options) {
 }
 
 ExitStatus end(const VerbContext& context, const Options& options) {
-    const auto receipt = retryWhileAway<Receipt>(
-        [&](const ManagerClient& client) { return client.end(options.job, options.exit, options.timeout); });
-    return endWithReceipt(context, options.job, options.timeout, receipt);
+    const auto key = keyOf(options.job);
+    if (!key)
+        return fail(key.error());
+    const auto receipt =
+        retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.end(*key, options.exit, options.timeout); });
+    return endWithReceipt(context, *key, options.timeout, receipt);
 }
 
 } // namespace

@@ -10,8 +10,6 @@
 #include "os/process.hpp"
 #include "wording/receipt_text.hpp"
 
-#include <algorithm>
-
 namespace pinfold {
 namespace {
 
@@ -88,8 +86,8 @@ ExitStatus jobStatus(const VerbContext& context, std::string key) {
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
-    if (const auto pid = parseUnsigned(key)) { // the key of a job contains a dot, so a plain number is a process id
-        const auto job = client->jobOfProcess(static_cast<pid_t>(std::min<std::uint64_t>(*pid, INT32_MAX)));
+    if (const auto pid = parseUnsigned(key)) { // the key of a job contains a dot, so a plain number is the id of a process
+        const auto job = client->jobOfProcess(static_cast<pid_t>(*pid));
         if (!job)
             return fail(job.error());
         key = job->first;

@@ -8,14 +8,16 @@
 namespace pinfold {
 namespace {
 
+Result<std::string> versionOfDaemon() {
+    const auto client = ManagerClient::connect();
+    return client ? client->version() : Result<std::string>(client.error());
+}
+
 ExitStatus version(const VerbContext& context) {
-    std::optional<std::string> daemon;
-    if (const auto client = ManagerClient::connect())
-        if (auto answer = client->version())
-            daemon = std::move(*answer);
-    context.terminal.print(context.json
-                               ? jsonVersions(daemon)
-                               : fmt::format("pinfold {}\npinfoldd {}\n", PINFOLD_VERSION, daemon.value_or("is not reachable")));
+    const auto daemon = versionOfDaemon();
+    context.terminal.print(
+        context.json ? jsonVersions(daemon ? std::optional(*daemon) : std::nullopt)
+                     : fmt::format("pinfold {}\n{}\n", PINFOLD_VERSION, daemon ? "pinfoldd " + *daemon : daemon.error().message));
     return ExitStatus::Ok;
 }
 

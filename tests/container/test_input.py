@@ -115,12 +115,16 @@ def test_a_pinfoldd_that_is_down_for_its_configuration_is_told_at_once(config):
     config.write_text("[jobs]\nkill_grace = 'never'\n")
     assert run("systemctl", "restart", "pinfoldd", check=False).returncode != 0
     try:
-        for verb in (["status"], ["list"], ["why", "gone.1"]):
-            begun = time.monotonic()
-            done = run("pinfold", *verb, check=False)
-            assert time.monotonic() - begun < 5, "the bus waits 25 s for a service that does not start"
-            assert "pinfoldd is not reachable: it does not start: " in done.stderr and f"{config}:2:" in done.stderr, done.stderr
-        assert "pinfoldd is not reachable" in run("pinfold", "version").stdout
+        for verb in (["status"], ["list"], ["why", "gone.1"], ["version"]):
+            for user in ("root", "alice"):
+                took = []
+                for _ in range(3):
+                    begun = time.monotonic()
+                    done = run("runuser", "-u", user, "--", "pinfold", *verb, check=False)
+                    took.append(time.monotonic() - begun)
+                said = done.stdout if verb == ["version"] else done.stderr
+                assert "pinfoldd is not reachable: it does not start: " in said and f"{config}:2:" in said, done
+                assert min(took) < 0.3, "if pinfold waited for the bus, each call would take longer"
     finally:
         config.unlink()
         run("systemctl", "restart", "pinfoldd")
@@ -154,7 +158,23 @@ def test_a_job_can_be_named_by_its_id_or_its_unit():
         finish(process)
         run("pinfold", "wait", key)
     assert "Job sge.471101 " in run("pinfold", "why", "471101").stdout
-    one_line(run("pinfold", "why", "471199", check=False), 4, "no job '471199'")
+    assert "Job sge.471101 " in run("pinfold", "status", "471101", check=False).stdout, "no process has this id"
+    for name in ("471199", "99999999999"):
+        for verb in ("why", "status"):
+            one_line(run("pinfold", verb, name, check=False), 4, f"no job '{name}'")
+
+
+@pytest.mark.parametrize("key, names", [("pbs.471103.server", ("471103", "471103.server")),
+                                        ("torque.471104[7].server", ("471104[7]", "471104[7].server"))])
+def test_a_job_of_openpbs_or_torque_can_be_named_without_its_server(key, names):
+    job = start_job(key, "sleep", "1000")
+    wait_running(key)
+    for name in names:
+        assert run("pinfold", "show", name, "-p", "key", "--value").stdout == f"{key}\n", name
+    assert json.loads(run("pinfold", "adopt", "--dry-run", "--json", names[0], str(os.getpid())).stdout)["job"] == key
+    assert run("pinfold", "end", names[1], "--exit-status", "3").returncode == 0
+    finish(job)
+    assert f"Job {key} " in run("pinfold", "why", names[1]).stdout
 
 
 def test_why_of_a_live_job_is_json_where_that_is_asked():
