@@ -34,7 +34,9 @@ LATER = ("try again", "is just being created", "being created", "wait a second")
 OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
 # The disturbances in OUTAGE make pinfoldd lose its state, or PID 1 lose a call.
-OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "daemon-reload", "daemon-reexec"}
+OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "bus-kill", "daemon-reload", "daemon-reexec"}
+# The disturbances in DELAY let a call to PID 1 wait for longer than a job's grace time, but no call is lost.
+DELAY = {"bus-stop", "systemd-stop"}
 # A node with a full disk takes jobs again when it has written the receipts that waited.
 REOPENED_WITHIN = 30.0
 
@@ -166,9 +168,9 @@ def job(story, script, key=None, options=(), user=None, statuses=None):
 
 
 def terminated(story):
-    """Returns the signals that may end a process to which PID 1 sends SIGTERM. If PID 1 is executed again, it may lose the call, and the
-    kernel then kills the process after the grace time."""
-    return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE) else {-signal.SIGTERM}
+    """Returns the signals that may end a process to which PID 1 sends SIGTERM. If PID 1 is executed again, it may lose the call, and a
+    stopped PID 1 gets the call late. The kernel then kills the process after the grace time."""
+    return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE | DELAY) else {-signal.SIGTERM}
 
 
 def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):

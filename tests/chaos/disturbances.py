@@ -9,25 +9,34 @@ import threading
 import time
 from pathlib import Path
 
-from jobs import main_pid, run, wait_until
+from jobs import main_pid, run, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
 LONGEST_WINDOW = 8.0  # a window also has a limit in seconds, because few jobs begin while all jobs wait
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
+BACK_WITHIN = 30.0  # seconds
 
 
-def _signal_daemon(number):
-    pid = main_pid()
+def _kill(unit):
+    pid = main_pid(unit)
     if pid:
         with contextlib.suppress(ProcessLookupError):
-            os.kill(pid, number)
+            os.kill(pid, signal.SIGKILL)
     return pid
+
+
+def _kill_and_wait(unit, *sockets):
+    """Kills a program that systemd starts again. This function does not start the program itself."""
+    run("systemctl", "reset-failed", unit, *sockets, check=False)  # systemd counts the starts
+    killed = _kill(unit)
+    assert killed, f"{unit} does not run"
+    wait_until(lambda: main_pid(unit) not in (0, killed), f"{unit} runs again", BACK_WITHIN)
 
 
 @contextlib.contextmanager
 def _standing_still(unit, seconds):
-    pid = int(run("systemctl", "show", "-P", "MainPID", unit).stdout)
+    pid = main_pid(unit)
     if not pid:
         return
     pidfd = os.pidfd_open(pid)
@@ -42,7 +51,7 @@ def _standing_still(unit, seconds):
 
 
 def kill(_):
-    _signal_daemon(signal.SIGKILL)
+    _kill("pinfoldd")
 
 
 def stop(seconds):
@@ -76,6 +85,22 @@ def bus(_):
     run("systemctl", "restart", "dbus.service", timeout=120)
 
 
+def bus_kill(_):
+    """Without the bus, PID 1 does not get any request from pinfoldd. systemd starts the bus again when pinfoldd or another program connects
+    to the bus's socket."""
+    _kill_and_wait("dbus.service", "dbus.socket")
+
+
+def bus_stop(seconds):
+    with contextlib.suppress(ProcessLookupError, RuntimeError), _standing_still("dbus.service", seconds):
+        pass
+
+
+def systemd_stop(seconds):
+    with systemd_stopped():
+        threading.Event().wait(seconds)
+
+
 def daemon_reload(_):
     run("systemctl", "daemon-reload", check=False, timeout=120)
 
@@ -87,6 +112,10 @@ def daemon_reexec(_):
 def journal_restart(_):
     run("systemctl", "reset-failed", "systemd-journald.service", check=False)
     run("systemctl", "restart", "systemd-journald.service", timeout=120)
+
+
+def journal_kill(_):
+    _kill_and_wait("systemd-journald.service")
 
 
 def journal_stop(seconds):
@@ -127,8 +156,10 @@ def full_disk():
 
 
 AT_ONCE = {"kill": (8, kill), "stop": (4, stop), "restart": (4, restart), "shutdown": (2, shutdown), "reload": (4, reload),
-           "upgrade": (1, upgrade), "bus": (3, bus), "daemon-reload": (4, daemon_reload), "daemon-reexec": (3, daemon_reexec),
-           "journal-restart": (2, journal_restart), "journal-stop": (3, journal_stop), "reconcile": (2, reconcile)}
+           "upgrade": (1, upgrade), "bus": (3, bus), "bus-kill": (3, bus_kill), "bus-stop": (3, bus_stop),
+           "daemon-reload": (4, daemon_reload), "daemon-reexec": (3, daemon_reexec), "systemd-stop": (3, systemd_stop),
+           "journal-restart": (2, journal_restart), "journal-kill": (2, journal_kill), "journal-stop": (3, journal_stop),
+           "reconcile": (2, reconcile)}
 LASTING = {"drain": (3, drain), "full disk": (3, full_disk)}
 WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, **{name: (weight, True) for name, (weight, _) in LASTING.items()}}
 

@@ -68,12 +68,18 @@ def _items(chance, jobs, kinds):
         number += size
 
 
+def _dealt(chance, names):
+    """Deals the names like cards: all of them come before one of them comes again. So even a short run has rare disturbances."""
+    while True:
+        yield from chance.sample(names, len(names))
+
+
 def _events(chance, jobs, disturbances):
-    names, weights = list(disturbances), [weight for weight, _ in disturbances.values()]
-    open_until = dict.fromkeys(names, -1)
+    names = _dealt(chance, [name for name, (weight, _) in disturbances.items() for _ in range(weight)])
+    open_until = dict.fromkeys(disturbances, -1)
     after = 0
     while (after := after + chance.randint(FEWEST_BETWEEN, MOST_BETWEEN)) < jobs:
-        name, seconds = chance.choices(names, weights)[0], chance.uniform(SHORTEST, LONGEST)
+        name, seconds = next(names), chance.uniform(SHORTEST, LONGEST)
         until = after + (chance.randint(FEWEST_IN_WINDOW, MOST_IN_WINDOW) if disturbances[name][1] else 0)
         if after > open_until[name]:  # a disturbance that still lasts cannot begin again
             open_until[name] = until if disturbances[name][1] else -1

@@ -91,6 +91,18 @@ def stopped(pid):
         os.kill(pid, signal.SIGCONT)
 
 
+@contextlib.contextmanager
+def systemd_stopped():
+    """Freezes the cgroup of PID 1, because the kernel does not stop PID 1 of a container on a signal from inside."""
+    freezer = CGROUP / "init.scope" / "cgroup.freeze"
+    freezer.write_text("1")
+    try:
+        wait_until(lambda: "frozen 1" in (freezer.parent / "cgroup.events").read_text(), "PID 1 frozen")
+        yield
+    finally:
+        freezer.write_text("0")
+
+
 def live_jobs():
     """Returns the live jobs by key, or no jobs while pinfoldd does not answer."""
     listed = run("pinfold", "list", "--json", check=False)

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs import (CGROUP, as_alice, expect_nothing_left, finish, live_jobs, main_pid, preloaded, processes_with, read_journal, receipts,
-                  run, site, start_job, stopped, wait_running, wait_until)
+from jobs import (as_alice, expect_nothing_left, finish, live_jobs, main_pid, preloaded, processes_with, read_journal, receipts, run, site,
+                  start_job, stopped, systemd_stopped, wait_running, wait_until)
 
 FULL = "PINFOLD_SICK_FULL" in os.environ
 GRACE = 1.0
@@ -275,13 +275,8 @@ def test_no_descriptor_at_all(compare, record_property):
 
 @contextlib.contextmanager
 def systemd_stands_still():
-    freezer = CGROUP / "init.scope" / "cgroup.freeze"
-    freezer.write_text("1")
-    try:
-        wait_until(lambda: "frozen 1" in (freezer.parent / "cgroup.events").read_text(), "PID 1 frozen")
+    with systemd_stopped():
         yield 75 if FULL else 8, COMMANDS
-    finally:
-        freezer.write_text("0")
 
 
 @contextlib.contextmanager

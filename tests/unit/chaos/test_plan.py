@@ -3,6 +3,8 @@
 
 import pytest
 
+import disturbances
+import kinds
 import plan
 
 KINDS = {"short": (5, 1), "burst": (1, 12), "never": (0, 1)}
@@ -32,6 +34,14 @@ def test_all_that_has_a_weight_comes():
     assert {item.kind for item in made().items} == {"short", "burst"}
     assert {item.user for item in made().items} == set(plan.USERS)
     assert {event.name for event in made().events} == {"kill", "drain"}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_default_run_has_all_kinds_and_all_disturbances(seed):
+    whole = plan.make(seed, 2000, kinds.WEIGHTS, disturbances.WEIGHTS)
+    assert {item.kind for item in whole.items} == set(kinds.WEIGHTS)
+    assert {event.name for event in whole.events} == set(disturbances.WEIGHTS)
+    assert whole == plan.make(seed, 2000, kinds.WEIGHTS, disturbances.WEIGHTS)
 
 
 def test_disturbances_are_in_order_and_those_that_last_do_not_overlap():
