@@ -10,12 +10,15 @@ import subprocess
 import time
 from pathlib import Path
 
-from jobs import RECORDS, leftovers_of_pinfold, live_jobs, receipts, run, start_job, wait_running, wait_until
+from jobs import leftovers_of_pinfold, live_jobs, receipts, run, start_job, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold-reboots")
 HISTORY = Path("/var/lib/pinfold/history.db")
 MONITOR = Path("/dev/virtio-ports/pinfold.monitor")
 NUMBER = 5  # jobs of each kind; twice as many jobs run
+OLD_ENOUGH = 1.0  # seconds: a job that began this long before the node goes down gets a receipt
+SCRIPTS = {"run": "{begin}; exec sleep 100000", "start": "{begin}; exec sleep 100000",
+           "end": "trap '' TERM; {begin}; while :; do sleep 1000; done"}  # begins to end, but cannot end
 
 
 def keys(kind, boot):
@@ -23,7 +26,7 @@ def keys(kind, boot):
 
 
 def live_rows():
-    """Returns the keys of the jobs for which the history would have a receipt after a power cut."""
+    """Returns the keys of the jobs for which the history would have a receipt after a power cut at this moment."""
     database = sqlite3.connect(f"file:{HISTORY}?mode=ro", uri=True)
     try:
         return {key for key, in database.execute("SELECT key FROM live")}
@@ -36,53 +39,76 @@ def drain():
     run("pinfold", "drain", "--reason", "before it went down")
 
 
-def reboot():
-    # The planned reboot ends the service payload.service, but must not end the box.
+def survive_a_reboot():
+    """A planned reboot ends the service payload.service, but must not end the box."""
     dropin = Path("/run/systemd/system/payload.service.d/reboot.conf")
     dropin.parent.mkdir(parents=True)
     dropin.write_text("[Unit]\nSuccessAction=none\nFailureAction=none\n")
     run("systemctl", "daemon-reload")
-    return lambda: run("systemctl", "reboot", "--no-block")
+
+
+def reboot():
+    """PID 1 is stopped at this moment. PID 1 gets the request when it runs again, like the requests to start jobs."""
+    subprocess.Popen(["systemctl", "reboot", "--no-block"])
 
 
 def reset():
-    return lambda: MONITOR.write_text("system_reset\n")
+    """PID 1 is stopped at this moment, and never runs again."""
+    MONITOR.write_text("system_reset\n")
+    signal.pause()
 
 
 WAYS = [reboot, reset]
 
 
-def fill(boot):
-    """Starts jobs that run, jobs that are over, and jobs that begin to end but cannot end."""
-    for key in keys("over", boot):
-        assert run("pinfold-run", "--job", key, "--", "true", timeout=120).returncode == 0
-    stubborn = "trap '' TERM; touch {}; while :; do sleep 1000; done"
-    for key in keys("run", boot):
+def start(kind, boot):
+    """Starts the jobs of a kind. Each job writes down when it began."""
+    for key in keys(kind, boot):
+        begin = f"echo $EPOCHREALTIME >{STATE / key}.new; mv {STATE / key}.new {STATE / key}"
         with (STATE / f"{key}.err").open("w") as errors:
-            start_job(key, "sleep", "100000", stderr=errors)
-    for key in keys("end", boot):
-        start_job(key, "bash", "-c", stubborn.format(STATE / key))
-    for key in [*keys("run", boot), *keys("end", boot)]:
-        wait_running(key)
-    wait_until(lambda: all((STATE / key).exists() for key in keys("end", boot)), "they ignore SIGTERM", 120)
-    for key in keys("end", boot):
-        run("pinfold", "stop", "--grace=10min", key)
-    wait_until(lambda: live_rows() >= {*keys("run", boot), *keys("end", boot)}, "they are known to the history", 120)
-    assert not live_rows() & set(keys("over", boot))
+            start_job(key, "bash", "-c", SCRIPTS[kind].format(begin=begin), stderr=errors)
+
+
+def begun(kind, boot):
+    """Returns for each job of a kind when it began, as soon as all of them have begun."""
+    wait_until(lambda: all((STATE / key).exists() for key in keys(kind, boot)), f"all jobs of the kind {kind} have begun", 120)
+    return {key: float((STATE / key).read_text()) for key in keys(kind, boot)}
+
+
+def states_of_all(boot):
+    """Returns the states of all live jobs as soon as pinfoldd knows the jobs that are being started."""
+    states = {key: job["state"] for key, job in live_jobs().items()}
+    return states if states.keys() >= set(keys("start", boot)) else None
+
+
+def write(path, text):
+    """Writes a file that survives a reset. sync(2) would also write the files of pinfoldd, but pinfoldd itself must write them in time."""
+    with path.open("w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def go_down(boot):
-    """Ends this boot while jobs are being started."""
-    way = WAYS[boot]()
-    fill(boot)
-    states = {key: job["state"] for key, job in live_jobs().items()}
-    (STATE / f"before-{boot}.json").write_text(json.dumps(states))
-    (STATE / "boot").write_text(str(boot + 1))
-    os.sync()
-    for key in keys("start", boot):
-        start_job(key, "bash", "-c", f"touch {STATE / key}; exec sleep 100000")
-    drain()
-    way()
+    """Ends this boot while jobs run, end and are being started. The jobs that run have just become old enough for a receipt."""
+    survive_a_reboot()
+    for key in keys("over", boot):
+        run("pinfold-run", "--job", key, "--", "true")
+    start("end", boot)
+    began = begun("end", boot)
+    for key in keys("end", boot):
+        run("pinfold", "stop", "--grace=10min", key)
+    start("run", boot)
+    began |= begun("run", boot)
+    with systemd_stopped():
+        start("start", boot)
+        states = wait_until(lambda: states_of_all(boot), "jobs are being started", 120)
+        drain()
+        wait_until(lambda: time.time() >= max(began.values()) + OLD_ENOUGH, "the youngest job is old enough")
+        before = {"states": states, "began": began, "down": time.time(), "rows": sorted(live_rows())}
+        write(STATE / f"before-{boot}.json", json.dumps(before))
+        write(STATE / "boot", str(boot + 1))
+        WAYS[boot]()
     signal.pause()
 
 

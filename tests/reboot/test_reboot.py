@@ -6,11 +6,15 @@ from collections import Counter
 
 import pytest
 
-from scenario import NUMBER, STATE, WAYS, keys
+from scenario import NUMBER, OLD_ENOUGH, STATE, WAYS, keys
 
 REBOOT, RESET = range(len(WAYS))
 BOTH = pytest.mark.parametrize("boot", [REBOOT, RESET], ids=["reboot", "reset"])
 MICROSECONDS = 1_000_000
+
+
+def before(boot):
+    return json.loads((STATE / f"before-{boot}.json").read_text())
 
 
 def after(boot):
@@ -26,8 +30,17 @@ def of(boot, kind):
 
 @BOTH
 def test_the_node_was_full(boot):
-    states = json.loads((STATE / f"before-{boot}.json").read_text())
-    assert Counter(states.values()) == {"running": 2 * NUMBER, "ending": NUMBER}
+    assert before(boot)["states"] == {**dict.fromkeys(keys("run", boot), "running"), **dict.fromkeys(keys("end", boot), "ending"),
+                                      **dict.fromkeys(keys("start", boot), "creating")}
+    assert len(before(boot)["states"]) == 4 * NUMBER
+
+
+@BOTH
+def test_all_but_those_being_started_began_a_second_before(boot):
+    ages = {key: before(boot)["down"] - began for key, began in before(boot)["began"].items()}
+    assert sorted(ages) == sorted([*keys("run", boot), *keys("end", boot)])
+    assert min(ages.values()) >= OLD_ENOUGH, ages
+    assert set(before(boot)["rows"]).isdisjoint(keys("over", boot))
 
 
 @BOTH
@@ -64,8 +77,8 @@ def test_what_was_being_started_at_a_reboot_has_a_receipt_if_it_ran():
     assert {receipt["result"] for receipt in found.values()} <= {"node-shutdown"}
 
 
-def test_what_was_being_started_at_a_reset_has_one_receipt_at_most():
-    assert {receipt["result"] for receipt in of(RESET, "start").values()} <= {"node-lost"}
+def test_what_was_being_started_at_a_reset_has_no_receipt():
+    assert of(RESET, "start") == {}, "PID 1 had not started any of these jobs"
 
 
 def test_at_a_reboot_it_is_known_what_was_used():
