@@ -18,6 +18,7 @@
 #include "daemon/settings.hpp"
 #include "daemon/status_line.hpp"
 #include "os/host_name.hpp"
+#include "os/notify_socket.hpp"
 #include "os/read_file.hpp"
 #include "os/sd_event_loop.hpp"
 #include "os/thread_background.hpp"
@@ -33,7 +34,6 @@
 
 #include <csignal>
 #include <cstdio>
-#include <cstring>
 #include <optional>
 #include <string>
 #include <utility>
@@ -120,7 +120,7 @@ public:
         Journal& journal;
     };
     Application(const DaemonOptions& options, Parts parts)
-        : settings_(parts.settings), loop_(parts.loop), background_(parts.background), closer_(background_),
+        : settings_(parts.settings), loop_(parts.loop), notify_(loop_), background_(parts.background), closer_(background_),
           connection_(dbus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
           processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
@@ -189,10 +189,10 @@ private:
             logWarningLine("started without pinfoldd.socket: pinfold-run cannot reach this pinfoldd");
         historyKeeper_.start();
         metricsFile_.configure();
-        loop_.enableWatchdog();
+        notify_.startWatchdog();
         tellStatus();
-        if (const int told = sd_notify(0, "READY=1"); told < 0) {
-            logErrorLine(std::string("cannot tell systemd that the start is over: ") + std::strerror(-told));
+        if (const auto told = notify_.state("READY=1"); !told) {
+            logErrorLine("cannot tell systemd that the start is over: " + told.error().message);
             return stop(kExitRestart);
         }
         logInfo("ready, " + counted(jobs_.jobCount(), "job", "jobs") + " taken up");
@@ -210,7 +210,7 @@ private:
         }
     }
 
-    void tellStatus() const { sd_notifyf(0, "STATUS=%s", statusLine(jobs_.jobCount(), jobs_.draining(), rejected_).c_str()); }
+    void tellStatus() { notify_.status(statusLine(jobs_.jobCount(), jobs_.draining(), rejected_)); }
 
     void reload(Reply<void> reply) {
         auto loaded = settings_.load(); // load() writes the error to the log
@@ -235,17 +235,19 @@ private:
     void terminate() {
         if (!jobs_.shuttingDown())
             return stop(0);
-        sd_notify(0, "STOPPING=1\nSTATUS=Waiting for the receipts of the last jobs");
+        (void)notify_.state("STOPPING=1");
+        notify_.status("Waiting for the receipts of the last jobs");
         jobs_.finishShutdown([this] { loop_.quit(0); });
     }
 
     void stop(int status) {
-        sd_notify(0, "STOPPING=1");
+        (void)notify_.state("STOPPING=1");
         loop_.quit(status);
     }
 
     Settings& settings_;
     SdEventLoop& loop_;
+    NotifySocket notify_;
     ThreadBackground& background_;
     DescriptorCloser closer_;
     std::unique_ptr<sdbus::IConnection> connection_;

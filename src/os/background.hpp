@@ -1,10 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the interface for all calls that may block.
 //
-// The event loop's thread uses only what the kernel answers from memory: /run, cgroup files, /proc/PID/stat, and sockets that do
-// not block. Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A file
-// server that hangs never answers. A name service waits for the network. The close() of a descriptor that another program has
-// made may flush a file or linger on a socket. The threads of the lanes make all calls that may take long.
+// Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A file server that
+// hangs never answers. A name service waits for the network. The close() of a descriptor that another program has made may flush
+// a file or linger on a socket. The threads of the lanes make all calls that may take long. The event loop's thread itself calls
+// only what the kernel answers from memory:
+// - It reads and writes cgroup files, and files in /run, such as the records of live jobs.
+// - It reads files in /proc and /sys that take no lock of a process, such as stat, status and cgroup in /proc/PID.
+// - It reads inotify and the kernel's log, timers and signals, through descriptors that do not block.
+// - It uses the connection to the bus, the wrapper's socket and systemd's socket for messages of services (NotifySocket). None of
+//   these sockets blocks.
+// There are two exceptions. The loop's thread reads the configuration at the start and at a reload, and drain.json at the start.
 #pragma once
 
 #include <cstddef>

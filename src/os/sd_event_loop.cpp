@@ -134,8 +134,6 @@ RealTime SdEventLoop::realTime() const { return RealClock::now(); }
 
 Microseconds SdEventLoop::cpuTime() const { return ThreadCpuClock::now().time_since_epoch(); }
 
-void SdEventLoop::enableWatchdog() { check(sd_event_set_watchdog(event_, 1), "sd_event_set_watchdog"); }
-
 int SdEventLoop::run() {
     // The condition of this loop is the same as in sd_event_loop() of libsystemd.
     while (sd_event_get_state(event_) != SD_EVENT_FINISHED)

@@ -41,8 +41,6 @@ public:
 
     /// Blocks the signal for the process, and calls `handler` each time the signal comes.
     EventHandle onSignal(int signal, Handler handler);
-    /// Tells systemd's watchdog regularly that pinfoldd lives, if WatchdogSec= is set.
-    void enableWatchdog();
     /// Sets the status with which the loop quits after an exception. If no status is set, the loop continues after an
     /// exception. While pinfoldd starts, it sets a status, because after an exception the start would be incomplete.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }

@@ -5,14 +5,15 @@ import contextlib
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from jobs import (as_alice, daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site, start_job,
-                  wait_until)
+from jobs import (CGROUP, as_alice, daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site,
+                  start_job, wait_until)
 from own_server import FUSE_HANG, states
 
 SOON = 0.3
@@ -64,6 +65,46 @@ def test_a_name_service_that_hangs_holds_up_nobody():
     wait_until(lambda: run(*carol, "pinfold", "drain", check=False).returncode == 0, "the name service's answer")
     run("pinfold", "undrain")
     expect_nothing_left()
+
+
+@contextlib.contextmanager
+def full_notify_socket():
+    """PID 1 stands still, and its socket for messages of services accepts no more messages."""
+    freezer = CGROUP / "init.scope" / "cgroup.freeze"
+    freezer.write_text("1")
+    try:
+        wait_until(lambda: "frozen 1" in (freezer.parent / "cgroup.events").read_text(), "PID 1 frozen")
+        fill_notify_socket()
+        yield
+    finally:
+        freezer.write_text("0")
+
+
+def fill_notify_socket():
+    # The kernel limits the messages of a sender, and the messages of all senders together.
+    with contextlib.ExitStack() as senders:
+        while True:
+            sender = senders.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK))
+            sender.connect("/run/systemd/notify")
+            sent = 0
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    sender.send(b"X_NOTHING=1")
+                    sent += 1
+            if sent == 0:
+                return
+
+
+def test_systemd_that_does_not_read_the_messages_of_services_holds_up_nobody():
+    def status():
+        return run("systemctl", "show", "--property=StatusText", "--value", "pinfoldd").stdout.strip()
+    with full_notify_socket():
+        run("pinfold", "drain", "--reason", "systemd stands still")
+        run("pinfold", "reload", timeout=20)  # pinfoldd tells systemd its status, and then answers
+        assert quickest(*as_alice("pinfold", "list")) < SOON
+    wait_until(lambda: status().endswith("takes no new jobs: systemd stands still"), "the status, although nothing has changed since")
+    run("pinfold", "undrain")
+    wait_until(lambda: "takes no" not in status(), "the new status")
 
 
 def dies(pid):

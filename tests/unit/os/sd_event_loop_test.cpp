@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <cstdlib>
 #include <ctime>
 #include <stdexcept>
 #include <string>
@@ -222,13 +221,6 @@ TEST_F(Loop, aSignalIsBlockedAndTold) {
     ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0); // the signal would end this process if it were not blocked
     EXPECT_EQ(loop.run(), 0);
     EXPECT_EQ(told, 1);
-}
-
-TEST_F(Loop, withoutAWatchdogAskingForItIsHarmless) {
-    ::unsetenv("WATCHDOG_USEC");
-    loop.enableWatchdog();
-    const auto end = loop.whenIdle([this] { loop.quit(0); });
-    EXPECT_EQ(loop.run(), 0);
 }
 
 TEST_F(Loop, aDescriptorThatIsNoneThrows) {

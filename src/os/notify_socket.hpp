@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/clock.hpp"
+#include "base/result.hpp"
+#include "base/unique_fd.hpp"
+#include "os/event_loop.hpp"
+
+#include <string>
+
+namespace pinfold {
+
+/// Tells systemd the state of this service, as sd_notify(3) does, but without blocking. sd_notify(3) waits while PID 1 does not
+/// read its socket and the socket's queue is full. NotifySocket keeps what does not fit into the queue, and sends it when there
+/// is room again. A newer text replaces an older one, so NotifySocket keeps at most three texts.
+class NotifySocket {
+public:
+    /// Uses the socket that the environment variable NOTIFY_SOCKET names. Without the variable, NotifySocket tells nobody.
+    explicit NotifySocket(EventLoop& loop);
+
+    /// Tells systemd a change of the service's state, such as "READY=1". Returns an error if there is no such socket.
+    Result<void> state(std::string assignment);
+    /// Tells systemd the text that `systemctl status` shows. An error does not matter, because the next text comes soon.
+    void status(const std::string& text);
+    /// Tells systemd regularly that the loop runs, if WatchdogSec= is set.
+    void startWatchdog();
+
+private:
+    void feedWatchdog();
+    Result<void> send();
+    Result<void> open();
+
+    EventLoop& loop_;
+    std::string path_;
+    std::string state_;  ///< what systemd does not know yet; empty if there is no such text
+    std::string alive_;  ///< like state_, for the watchdog
+    std::string status_; ///< like state_, for the status
+    UniqueFd socket_;    ///< NotifySocket opens the socket only once, because opening it for each text takes 8 system calls
+    UniqueFd room_;      ///< an epoll(7) descriptor that is readable when socket_ is writable
+    EventHandle roomAgain_;
+    Microseconds watchdogInterval_{};
+    EventHandle watchdog_;
+};
+
+} // namespace pinfold
