@@ -8,6 +8,8 @@ import re
 # status 1, because the disturbances cause both.
 NEVER = re.compile(r"unexpected|terminate called|Sanitizer|runtime error:|core-dump|dumped|Watchdog timeout|status=78|"
                    r"status=6/ABRT|status=11/SEGV|assert", re.IGNORECASE)
+# A line of pinfoldd's meter, in journalctl's format short-monotonic (LoopMeter).
+WAITED = re.compile(r"^\[ *([\d.]+)\].* the loop waited (\d+) ms ")
 
 
 def outcome_of(receipt):
@@ -89,6 +91,18 @@ def check_all(stories, receipts):
 
 def journal_faults(lines):
     return [line for line in lines if NEVER.search(line)]
+
+
+def loop_faults(lines, log, most):
+    """Returns the lines that say that pinfoldd's loop waited for more than `most` seconds. A line does not count if a disturbance may have
+    stopped pinfoldd at that time, because the meter cannot tell a stopped process from a process that waits."""
+    faults = []
+    for line in lines:
+        if said := WAITED.match(line):
+            end, waited = float(said[1]), int(said[2]) / 1000
+            if waited > most and not log.within(end - waited, end, {"stop"}):
+                faults.append(line)
+    return faults
 
 
 def slow_calls(calls, log, undisturbed, any_time):

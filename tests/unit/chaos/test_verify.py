@@ -97,6 +97,14 @@ def test_the_journal(line, bad):
     assert bool(verify.journal_faults([line])) == bad
 
 
+def test_the_loop_waits_only_while_pinfoldd_is_stopped():
+    log = Log()
+    log.entries += [Disturbance("stop", 100.0, 101.0), Disturbance("bus", 200.0, 201.0)]
+    lines = [f"[  {end}] pinfoldd[7]: the loop waited {waited} ms in a system call, in a call from the bus"
+             for end, waited in (("50.000001", 400), ("60.000001", 200), ("101.200000", 900), ("201.500000", 900))]
+    assert verify.loop_faults([*lines, "[  70.000001] pinfoldd[7]: ready, 3 jobs taken up"], log, most=0.3) == [lines[0], lines[3]]
+
+
 def test_calls_are_slow_only_when_nothing_excuses_it():
     log = Log()
     log.entries.append(Disturbance("kill", 100.0, 101.0))
