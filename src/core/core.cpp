@@ -13,7 +13,7 @@ JobObserver nobody;
 } // namespace
 
 Core::Core(CoreContext& coreContext)
-    : context(coreContext), describer(coreContext), killer(coreContext), leftoverLog(coreContext),
+    : context(coreContext), describer(coreContext), killer(coreContext), leftoverLog(coreContext), refusalLog(coreContext),
       outputs(coreContext.background), observer(&nobody) {}
 
 bool Core::save(const Job& job) {

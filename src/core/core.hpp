@@ -9,6 +9,7 @@
 #include "core/job_observer.hpp"
 #include "core/report/describer.hpp"
 #include "core/report/leftover_log.hpp"
+#include "core/report/refusal_log.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,7 @@ struct Core {
     Killer killer;
     LeftoverLog leftoverLog;
     OwnersTurns owners;
+    RefusalLog refusalLog;
     OutputWriters outputs; ///< the threads that write to the output of jobs; all jobs share them
     Registry registry;
     JobObserver* observer;                 ///< gets the events of jobs; the pointer is never null

@@ -83,6 +83,9 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     }
     out.metric("pinfold_unclosed_files", "gauge", "Files that users have passed to pinfoldd and that cannot be closed.");
     out.sample({}, node.unclosed);
+    out.metric("pinfold_refused_calls_total", "counter", "Calls that pinfoldd did not make, because too many such calls hang.");
+    for (const auto& [lane, count] : node.refused)
+        out.sample({{"lane", lane}}, count);
     out.metric("pinfold_jobs_ended_total", "counter", "Jobs that have ended, by their result.");
     for (const auto& [result, count] : counts.jobsEnded)
         out.sample({{"result", std::string(toString(result))}}, count);

@@ -86,6 +86,8 @@ struct NodeMetrics {
     std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
     std::size_t unclosed = 0; ///< the number of users' file descriptors that pinfoldd still has to close, or whose close() hangs
+    /// For each kind of work that may block, the number of calls that pinfoldd refused, because too many calls hang.
+    std::map<std::string, std::uint64_t> refused = {};
     NodeCounts counts;
     std::vector<JobFigures> each; ///< the figures of each live job; empty if the site does not want figures of single jobs
 };

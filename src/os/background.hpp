@@ -13,11 +13,13 @@
 // There are two exceptions. The loop's thread reads the configuration at the start and at a reload, and drain.json at the start.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -43,6 +45,8 @@ enum class Lane {
 };
 inline constexpr std::size_t kLanes = 14;
 
+std::string_view toString(Lane lane);
+
 /// Runs work in threads. Tests use another implementation of Background. Only the event loop's thread may use a Background.
 class Background {
 public:
@@ -60,7 +64,9 @@ public:
     /// hangs in this lane. When run() returns false, Background calls neither `work` nor `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
     /// Returns how often run() has returned false.
-    virtual std::uint64_t refused(Lane lane) const = 0;
+    std::uint64_t refused(Lane lane) const { return refused_[static_cast<std::size_t>(lane)]; }
+    /// run() calls onRefused before it returns false. onRefused may call run().
+    std::function<void(Lane)> onRefused;
 
     /// Does the same as run(), and passes the result of `work` to `then`.
     template <class Work, class Then> bool ask(Lane lane, Work work, Then then) {
@@ -69,6 +75,13 @@ public:
             lane, [result, work = std::move(work)]() mutable { result->emplace(work()); },
             [result, then = std::move(then)]() mutable { then(std::move(**result)); });
     }
+
+protected:
+    /// Counts and tells that run() returns false.
+    void refuse(Lane lane);
+
+private:
+    std::array<std::uint64_t, kLanes> refused_{};
 };
 
 } // namespace pinfold

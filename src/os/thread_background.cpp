@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -40,39 +41,6 @@ struct LaneQueue {
 };
 
 } // namespace
-
-Background::Bound Background::boundOf(Lane lane) {
-    switch (lane) {
-    case Lane::HistoryWrite:
-        return {1, 16};
-    case Lane::HistoryRead:
-        return {2, 64};
-    case Lane::Processes:
-        return {16, 64};
-    case Lane::WaitPoints:
-        return {2, 64};
-    case Lane::Descriptors:
-        return {32, 1024};
-    case Lane::Output:
-        return {16, 0};
-    case Lane::Journal:
-        return {1, 4096};
-    case Lane::Names:
-        return {1, 4};
-    case Lane::Files:
-        return {1, 64};
-    case Lane::Metrics:
-        return {1, 4};
-    case Lane::Script:
-        return {1, 16};
-    case Lane::Moves:
-        return {1, 1024};
-    case Lane::Owners:
-    case Lane::Kills:
-        return {2, 1024};
-    }
-    return {1, 0};
-}
 
 struct ThreadBackground::Shared {
     std::mutex mutex;
@@ -172,7 +140,8 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     const bool served = needsThread && Shared::startThread(shared_, laneName);
     // Work does not count as queued if an idle thread is about to take it.
     if (!served && (lane.threads == 0 || lane.waiting.size() >= bound.queued + lane.idle)) {
-        ++refused_[static_cast<std::size_t>(laneName)];
+        lock.unlock(); // refuse() may call run()
+        refuse(laneName);
         return false;
     }
     const auto id = then ? ++lastId_ : 0;

@@ -4,7 +4,6 @@
 #include "os/background.hpp"
 #include "os/event_loop.hpp"
 
-#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -28,7 +27,6 @@ public:
     void forget() { (void)std::exchange(then_, {}); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
-    std::uint64_t refused(Lane lane) const override { return refused_[static_cast<std::size_t>(lane)]; }
 
 private:
     struct Shared;
@@ -39,7 +37,6 @@ private:
     // functions, and must also destroy the functions and the objects that they own.
     std::map<std::uint64_t, std::function<void()>> then_;
     std::uint64_t lastId_ = 0;
-    std::array<std::uint64_t, kLanes> refused_{};
     EventHandle readable_;
 };
 

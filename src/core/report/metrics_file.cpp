@@ -7,9 +7,12 @@
 #include <fmt/core.h>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <future>
 #include <map>
 #include <memory>
+#include <string>
 #include <system_error>
 #include <utility>
 
@@ -28,6 +31,13 @@ std::map<unsigned, std::string> gpusOf(const Allocation& allocation, const std::
 void removeFile(const std::filesystem::path& file) {
     std::error_code ignored; // the file may be missing, because MetricsFile possibly has not written it yet
     std::filesystem::remove(file, ignored);
+}
+
+std::map<std::string, std::uint64_t> refusedBy(const Background& background) {
+    std::map<std::string, std::uint64_t> refused;
+    for (std::size_t lane = 0; lane < kLanes; ++lane)
+        refused.emplace(toString(static_cast<Lane>(lane)), background.refused(static_cast<Lane>(lane)));
+    return refused;
 }
 
 } // namespace
@@ -118,6 +128,7 @@ NodeMetrics MetricsFile::look() const {
                      .unsent = unsent_,
                      .resources = parts_.jobs.resources(),
                      .unclosed = parts_.closer.held(),
+                     .refused = refusedBy(parts_.background),
                      .counts = parts_.counter.counts(),
                      .each = {}};
     if (!parts_.config.metrics.perJob)

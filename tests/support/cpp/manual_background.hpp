@@ -20,17 +20,13 @@ public:
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override {
         const auto bound = boundOf(lane);
         if (held_.contains(lane) && waiting_[lane].size() >= bound.threads + bound.queued) {
-            ++refused_[lane];
+            refuse(lane);
             return false;
         }
         waiting_[lane].push_back({std::move(work), std::move(then)});
         if (!held_.contains(lane))
             serve(lane);
         return true;
-    }
-    std::uint64_t refused(Lane lane) const override {
-        const auto it = refused_.find(lane);
-        return it == refused_.end() ? 0 : it->second;
     }
 
     /// From now on work that comes to the lane hangs.
@@ -73,7 +69,6 @@ private:
     ManualEventLoop& loop_;
     std::set<Lane> held_;
     std::map<Lane, std::deque<Item>> waiting_;
-    std::map<Lane, std::uint64_t> refused_;
     std::list<std::function<void()>> completions_;
     EventHandle idle_;
 };

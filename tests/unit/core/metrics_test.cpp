@@ -152,6 +152,18 @@ TEST_F(MetricsTest, everyWarningCountsByWhatItIsAbout) {
         EXPECT_TRUE(says("pinfold_errors_total{kind=\"" + std::string(kind) + "\"} 1")) << kind << text();
 }
 
+TEST_F(MetricsTest, callsThatAreRefusedAreCounted) {
+    open();
+    EXPECT_TRUE(says("pinfold_refused_calls_total{lane=\"output\"} 0")) << text();
+    background->hold(Lane::Output);
+    while (background->run(
+        Lane::Output, [] {}, nullptr)) {
+    }
+    loop.advance(MetricsFile::kSettle);
+    EXPECT_TRUE(says("pinfold_refused_calls_total{lane=\"output\"} 1")) << text();
+    EXPECT_TRUE(says("pinfold_refused_calls_total{lane=\"history-write\"} 0")) << text();
+}
+
 TEST_F(MetricsTest, manyChangesAreOneWrite) {
     open();
     std::filesystem::remove(path);

@@ -118,9 +118,16 @@ TEST_F(BackgroundTest, aLaneTakesNoMoreThanItsBound) {
         if (i < bound.threads) // work that is still in the queue would take the place of a later call
             started.wait();
     }
+    std::vector<Lane> told;
+    background->onRefused = [&](Lane lane) {
+        told.push_back(lane);
+        EXPECT_TRUE(background->run(
+            Lane::Journal, [] {}, nullptr));
+    };
     EXPECT_FALSE(background->run(
         Lane::Names, [] {}, [] {}));
     EXPECT_EQ(background->refused(Lane::Names), 1U);
+    EXPECT_EQ(told, std::vector<Lane>{Lane::Names});
     hanging.gate.set_value();
     waitFor([&] { return done == bound.threads + bound.queued; });
     bool again = false;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/clock.hpp"
+#include "core/context.hpp"
+#include "os/background.hpp"
+#include "os/event_loop.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace pinfold {
+
+/// Writes to the journal which work pinfoldd does not do because too many calls that may block hang (Background::run()).
+class RefusalLog {
+public:
+    /// The shortest time between two lines about the same lane. Work may be refused thousands of times in a second.
+    static constexpr Microseconds kBetween = 60s;
+
+    explicit RefusalLog(CoreContext& context);
+    ~RefusalLog();
+    RefusalLog(const RefusalLog&) = delete;
+    RefusalLog& operator=(const RefusalLog&) = delete;
+
+private:
+    struct Told {
+        std::uint64_t count = 0; ///< the number of refused calls that the journal already has
+        EventHandle next;        ///< the time of the next line; unset if a line may be written at once
+    };
+
+    void tell(Lane lane);
+
+    CoreContext& context_;
+    std::array<Told, kLanes> told_;
+};
+
+} // namespace pinfold
