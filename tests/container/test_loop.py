@@ -19,13 +19,25 @@ from own_server import FUSE_HANG, states
 SOON = 0.3
 
 
-def quickest(*command, tries=7):
-    """Returns the quickest of several calls. On a busy machine some calls are slow, but a loop that waits answers no call quickly."""
+def soon():
+    """Returns the seconds within which a call must be answered. On a busy machine, pinfoldd waits for a processor."""
+    return SOON * max(1, os.getloadavg()[0] / os.cpu_count())
+
+
+def slowest(*command, tries=7):
     def once():
         begun = time.monotonic()
         run(*command)
         return time.monotonic() - begun
-    return min(once() for _ in range(tries))
+    return max(once() for _ in range(tries))
+
+
+def replace(file, text):
+    """Replaces the file by a rename, because pinfoldd may read the file at any time."""
+    new = file.with_name(f"{file.name}.new")
+    new.write_text(text)
+    new.chmod(0o644)
+    new.rename(file)
 
 
 @contextlib.contextmanager
@@ -35,31 +47,34 @@ def hanging_name_service():
     files = [Path("/etc/nsswitch.conf"), Path("/etc/group")]
     before = [file.read_text() for file in files]
     gate = Path("/run/names-hang")
-    shutil.copy("/usr/libexec/pinfold-tests/nss_hang.so", module)
+    if not module.exists():  # pinfoldd may have mapped it
+        shutil.copy("/usr/libexec/pinfold-tests/nss_hang.so", module)
     gate.touch()
     try:
-        files[0].write_text("".join("passwd: files hang\n" if line.startswith("passwd:") else line
-                                    for line in before[0].splitlines(keepends=True)))
-        files[1].write_text("".join(line.rstrip("\n") + ",ghost\n" if line.startswith("pinfold-admin:") else line
-                                    for line in before[1].splitlines(keepends=True)))
+        replace(files[0], "".join("passwd: files hang\n" if line.startswith("passwd:") else line
+                                  for line in before[0].splitlines(keepends=True)))
+        replace(files[1], "".join(line.rstrip("\n") + ",ghost\n" if line.startswith("pinfold-admin:") else line
+                                  for line in before[1].splitlines(keepends=True)))
         yield
     finally:
         gate.unlink()
         for file, text in zip(files, before):
-            file.write_text(text)
+            replace(file, text)
         run("systemctl", "reload", "pinfoldd")
 
 
 def test_a_name_service_that_hangs_holds_up_nobody():
     carol = "setpriv", "--reuid=carol", "--regid=carol", "--init-groups"
+    run("systemctl", "reload", "pinfoldd")  # carol may have become an administrator after the start of pinfoldd
+    wait_until(lambda: run(*carol, "pinfold", "undrain", check=False).returncode == 0, "the name service's answer before it hangs")
     with hanging_name_service():
         run("systemctl", "reload", "pinfoldd")
-        assert quickest(*as_alice("pinfold", "list")) < SOON
+        assert slowest(*as_alice("pinfold", "list")) < soon()
         run(*carol, "pinfold", "drain", "--reason", "still an administrator")
         run(*carol, "pinfold", "undrain")
         # After a restart, pinfoldd has no earlier answer of the name service.
         run("systemctl", "restart", "pinfoldd", timeout=20)
-        assert quickest(*as_alice("pinfold", "list")) < SOON
+        assert slowest(*as_alice("pinfold", "list")) < soon()
         assert run(*carol, "pinfold", "drain", check=False).returncode != 0
         assert finish(start_job("names.1", "true"))[0] == 0
     wait_until(lambda: run(*carol, "pinfold", "drain", check=False).returncode == 0, "the name service's answer")
@@ -101,7 +116,7 @@ def test_systemd_that_does_not_read_the_messages_of_services_holds_up_nobody():
     with full_notify_socket():
         run("pinfold", "drain", "--reason", "systemd stands still")
         run("pinfold", "reload", timeout=20)  # pinfoldd tells systemd its status, and then answers
-        assert quickest(*as_alice("pinfold", "list")) < SOON
+        assert slowest(*as_alice("pinfold", "list")) < soon()
     wait_until(lambda: status().endswith("takes no new jobs: systemd stands still"), "the status, although nothing has changed since")
     run("pinfold", "undrain")
     wait_until(lambda: "takes no" not in status(), "the new status")
@@ -137,7 +152,7 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server):
         wait_until(lambda: "D" in states(victim), "a thread that waits for the lock")
         job.stdin.close()
         wait_until(lambda: dies(victim), "the signal")
-        assert quickest(*as_alice("pinfold", "list")) < SOON
+        assert slowest(*as_alice("pinfold", "list")) < soon()
         assert finish(start_job("locked.2", "true"))[0] == 0
         listed = run("pinfold", "ps", "locked.1", timeout=15).stdout
         assert "[fuse_hang]" in listed
