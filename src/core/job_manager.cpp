@@ -39,13 +39,14 @@ constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes at most 16 descrip
 
 struct JobManager::Impl {
     explicit Impl(CoreContext& context)
-        : core(context), origins(context), rows(context.loop, origins), historyWriter(context, rows), past(core, historyWriter),
-          node(core, historyWriter), share(core), allocator(core, share), judge(core), warner(core), sampler(core, warner),
-          closer(core, {share, judge, historyWriter, rows, origins, sampler}), home(core), unkillable(core, node, rows),
-          ender(core, {judge, warner, closer, unkillable}), taskEnder(core), keeper(core, share, ender), freezer(core, ender),
-          signaller(core), shutdown(core, ender), creator(core, {node, share, allocator, keeper, home, ender}),
-          adder(core, {allocator, creator, home, ender, taskEnder}), lost(core, historyWriter),
-          recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}), reconciler(core, recovery, ender) {
+        : core(context), origins(context), rows(context.loop, core.registry, origins), historyWriter(context, rows),
+          past(core, historyWriter), node(core, historyWriter), share(core), allocator(core, share), judge(core), warner(core),
+          sampler(core, warner), closer(core, {share, judge, historyWriter, rows, origins, sampler}), home(core),
+          unkillable(core, node, rows), ender(core, {judge, warner, closer, unkillable}), taskEnder(core),
+          keeper(core, share, ender), freezer(core, ender), signaller(core), shutdown(core, ender),
+          creator(core, {node, share, allocator, keeper, home, ender}), adder(core, {allocator, creator, home, ender, taskEnder}),
+          lost(core, historyWriter), recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}),
+          reconciler(core, recovery, ender) {
         judge.onWholeJob = [this](const JobPtr& job) {
             ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0s});
         };
@@ -54,7 +55,7 @@ struct JobManager::Impl {
         historyWriter.onChange = [this] { node.tell(); };
         historyWriter.onStored = [this](const StoredReceipts& stored) { core.observer->receiptsStored(stored); };
         historyWriter.onKept = [this](const JobKey& key) { creator.tookUp(key); };
-        context.history.onOpened = [this](std::uint64_t number) { creator.setLastManualNumber(number); };
+        historyWriter.onOpened = [this](std::uint64_t number) { creator.setLastManualNumber(number); };
         context.kernelLog.onOom = [this](const OomReport& report) { judge.reported(report); };
         context.systemd.onOomdKill = [this](const std::string& path) { judge.killedByOomd(path); };
         context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
@@ -132,7 +133,6 @@ JobManager::~JobManager() {
     impl_->core.context.systemd.onOomdKill = nullptr;
     impl_->core.context.kernelLog.onOom = nullptr;
     impl_->core.context.cgroupWatch.onExhausted = nullptr;
-    impl_->core.context.history.onOpened = nullptr;
 }
 
 void JobManager::setObserver(JobObserver* observer) { impl_->core.observer = observer; }

@@ -46,6 +46,8 @@ public:
     /// Returns true while a thread migrates the file of an older pinfold to the newest schema.
     bool migrating() const;
 
+    /// AsyncHistory calls onOpened each time a thread has opened the file. The file may be a new one, or an older copy, because a
+    /// damaged file is moved aside and somebody may replace the file.
     std::function<void(std::uint64_t lastManualNumber)> onOpened;
     /// AsyncHistory calls onDamage when a thread has moved a damaged file aside.
     std::function<void(const std::string& words)> onDamage;

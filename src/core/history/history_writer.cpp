@@ -28,6 +28,10 @@ constexpr std::size_t kMostBytesKept = 32 << 20;
 HistoryWriter::HistoryWriter(CoreContext& context, LiveRows& rows)
     : context_(context), rows_(rows), spool_(inRoot(context.root, kKeptReceiptsDirectory)) {
     rows_.onDue = [this] { flushSoon(); };
+    context.history.onOpened = [this](std::uint64_t lastManualNumber) {
+        rows_.expectAll();
+        onOpened(lastManualNumber);
+    };
     context.history.onDamage = [this](const std::string& words) {
         ++damaged_;
         logHistoryDamaged(context_, words);
@@ -36,6 +40,7 @@ HistoryWriter::HistoryWriter(CoreContext& context, LiveRows& rows)
 
 HistoryWriter::~HistoryWriter() {
     rows_.onDue = nullptr;
+    context_.history.onOpened = nullptr;
     context_.history.onDamage = nullptr;
 }
 

@@ -73,6 +73,8 @@ public:
     std::function<void()> onChange; ///< HistoryWriter calls onChange when trouble() changes
     /// HistoryWriter calls onStored after each transaction that stored receipts.
     std::function<void(const StoredReceipts&)> onStored = [](const StoredReceipts&) {};
+    /// HistoryWriter calls onOpened each time the history's file was opened, with the result of History::lastManualNumber().
+    std::function<void(std::uint64_t)> onOpened = [](std::uint64_t) {};
     /// At the start, HistoryWriter calls onKept with the key of each receipt that an earlier pinfoldd could not write.
     std::function<void(const JobKey&)> onKept;
 

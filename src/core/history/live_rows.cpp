@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "core/history/live_rows.hpp"
 
+#include <algorithm>
+
 namespace pinfold {
 namespace {
 
@@ -32,6 +34,17 @@ LiveRow rowOf(const Job& job, const Origins& origins) {
 
 void LiveRows::expect(const JobPtr& job) {
     fresh_.push_back({job, loop_.bootTime()});
+    awake();
+}
+
+void LiveRows::expectAll() {
+    fresh_.clear();
+    taken_.clear();
+    for (const auto& [key, job] : registry_.all())
+        if (job->runsSince != BootTime{}) // otherwise somebody calls expect() when the job runs
+            fresh_.push_back({job, job->runsSince});
+    std::ranges::sort(fresh_, {}, &Fresh::since);
+    timer_.reset();
     awake();
 }
 

@@ -16,12 +16,16 @@ namespace pinfold {
 
 class LiveRows {
 public:
-    LiveRows(EventLoop& loop, const Origins& origins) : loop_(loop), origins_(origins) {}
+    LiveRows(EventLoop& loop, const Registry& registry, const Origins& origins)
+        : loop_(loop), registry_(registry), origins_(origins) {}
 
     /// Call expect() when the job runs. Half a second after the call of expect(), the history gets a row for the job if the job
     /// still lives. Most short jobs need no row, because they end earlier. Call expect() again if the receipt that the job gets
     /// after a power cut has changed.
     void expect(const JobPtr& job);
+    /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has opened its file. The next
+    /// transaction then writes the rows of all running jobs again.
+    void expectAll();
 
     /// Returns the rows that the next transaction has to write. When the transaction is over, call written() or failed().
     std::vector<LiveRow> take();
@@ -41,6 +45,7 @@ private:
     void awake();
 
     EventLoop& loop_;
+    const Registry& registry_;
     const Origins& origins_;
     std::deque<Fresh> fresh_; ///< the rows of jobs that have just begun to run; the oldest row comes first
     std::vector<Fresh> taken_;

@@ -275,7 +275,8 @@ TEST_F(HistoryWriterTest, theOldestAreLostBeyondTheBound) {
     context.emplace(CoreContext{loop, *background, node, processes, cgroups, node.mover(), node.killer(), node, *watch, records,
                                 *store, journal, *kernelLog, *metrics, config, "boot", node.root()});
     const Origins origins(*context);
-    LiveRows rows(loop, origins);
+    const Registry registry;
+    LiveRows rows(loop, registry, origins);
     HistoryWriter writer(*context, rows);
     holdDisk();
     writer.start([] {});

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 
 namespace pinfold::test {
 namespace {
@@ -23,7 +24,30 @@ protected:
         restart();
     }
     std::size_t liveRows() const { return history->live()->rows.size(); }
+    /// Removes the history together with its log, and puts a file with the given content in its place.
+    void replaceHistory(const std::string& content) {
+        history.reset();
+        for (const char* part : {"", "-wal", "-shm"})
+            std::filesystem::remove(historyFile().string() + part);
+        if (!content.empty())
+            std::ofstream(historyFile()) << content;
+    }
+    void openHistory() { history.emplace(*History::open(historyFile(), History::Mode::ReadWrite)); }
+    /// Starts a job, and ends it at once.
+    void runJob(const std::string& key) {
+        auto leader = child();
+        create(key, leader);
+        end(leader);
+    }
+    std::map<std::string, std::vector<JobResult>> results() const {
+        std::map<std::string, std::vector<JobResult>> found;
+        for (const auto& receipt : receipts())
+            found[receipt.key].push_back(receipt.result);
+        return found;
+    }
 };
+
+using Results = std::map<std::string, std::vector<JobResult>>;
 
 TEST_F(PowerCutTest, aJobThatRanHasItsReceipt) {
     auto leader = child();
@@ -151,6 +175,59 @@ TEST_F(PowerCutTest, rowsThatComeWhileTheDiskIsSlowFollow) {
     background->release(Lane::HistoryWrite);
     loop.settle();
     EXPECT_EQ(liveRows(), 2U);
+}
+
+TEST_F(PowerCutTest, liveJobsHaveTheirRowsInTheHistoryThatReplacesADamagedOne) {
+    const auto first = child();
+    create("sge.1", first);
+    const auto second = child();
+    create("sge.2", second);
+    loop.advance(1s);
+    replaceHistory(std::string(20'000, '\x5a'));
+    runJob("sge.3");
+    EXPECT_EQ(manager->historyFigures().damaged, 1U);
+    openHistory();
+    EXPECT_EQ(liveRows(), 2U) << "at once, because both jobs run for more than half a second";
+    powerCut();
+    EXPECT_EQ(results(),
+              (Results{{"sge.1", {JobResult::NodeLost}}, {"sge.2", {JobResult::NodeLost}}, {"sge.3", {JobResult::Exited}}}));
+}
+
+TEST_F(PowerCutTest, liveJobsHaveTheirRowsInAHistoryThatIsNewBecauseSomebodyRemovedTheFile) {
+    const auto leader = child();
+    create("sge.1", leader);
+    loop.advance(1s);
+    replaceHistory("");
+    runJob("sge.2");
+    openHistory();
+    EXPECT_EQ(liveRows(), 1U);
+    powerCut();
+    EXPECT_EQ(results(), (Results{{"sge.1", {JobResult::NodeLost}}, {"sge.2", {JobResult::Exited}}}));
+}
+
+TEST_F(PowerCutTest, aQueryThatFindsDamageCostsNoLiveJobItsRow) {
+    const auto leader = child();
+    create("sge.1", leader);
+    loop.advance(1s);
+    replaceHistory(std::string(20'000, '\x5a'));
+    manager->receipts(root, {}, [](const Result<std::vector<Receipt>>& listed) { EXPECT_FALSE(listed); });
+    loop.advance(1ms);
+    openHistory();
+    EXPECT_EQ(liveRows(), 1U);
+}
+
+TEST_F(PowerCutTest, aNewHistoryHasNoRowOfAJobThatMayNeverRun) {
+    auto running = child();
+    create("sge.1", running);
+    loop.advance(1s);
+    node.holdStarts = true;
+    const auto starting = child();
+    create("sge.2", starting);
+    replaceHistory("");
+    end(running);
+    openHistory();
+    loop.advance(1s);
+    EXPECT_EQ(liveRows(), 0U);
 }
 
 TEST_F(PowerCutTest, aJobThatWasNeverCreatedHasNoRow) {
