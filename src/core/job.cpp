@@ -81,6 +81,26 @@ Usage lookAtUsage(Job& job) {
     return usage;
 }
 
+void addLastLook(Usage& usage, const Job& job) {
+    if (!job.lastLook)
+        return;
+    const auto& seen = job.lastLook->usage;
+    const auto add = [](auto& figure, const auto& earlier) {
+        if (!figure)
+            figure = earlier;
+    };
+    add(usage.cpuUser, seen.cpuUser);
+    add(usage.cpuSystem, seen.cpuSystem);
+    add(usage.cpuThrottled, seen.cpuThrottled);
+    add(usage.memoryPressure, seen.memoryPressure);
+    add(usage.ioRead, seen.ioRead);
+    add(usage.ioWritten, seen.ioWritten);
+    add(usage.ioReads, seen.ioReads);
+    add(usage.ioWrites, seen.ioWrites);
+    if (usage.ioDevices.empty())
+        usage.ioDevices = seen.ioDevices;
+}
+
 bool Job::isStarting(std::uint32_t number) const {
     const auto task = tasks.find(number);
     return task != tasks.end() && task->second.starting;

@@ -59,6 +59,12 @@ struct PeakSplit {
     std::uint64_t shmem = 0; ///< the shared memory, which is a part of `file`
 };
 
+/// Holds what Sampler has seen when it last looked at a job.
+struct LastLook {
+    RealTime at{};
+    Usage usage; ///< the figures of CgroupDir::profileUsage()
+};
+
 struct Job {
     explicit Job(JobRecord jobRecord) : record(std::move(jobRecord)) {}
 
@@ -83,8 +89,9 @@ struct Job {
     JobOutput output; ///< the job's standard error; unset after a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
     ProfileRecorder recorder;
-    EventHandle leaderTimer; ///< limits the wait for the end of a leader that has left the job's cgroups
-    EventHandle lingerTimer; ///< ends a job without a batch script when the job has had no processes for the whole linger time
+    Boxed<LastLook> lastLook; ///< unset until Sampler of this pinfoldd has looked at the job
+    EventHandle leaderTimer;  ///< limits the wait for the end of a leader that has left the job's cgroups
+    EventHandle lingerTimer;  ///< ends a job without a batch script when the job has had no processes for the whole linger time
     /// The timer limits the wait for the freeze of the slice. After the freeze, pinfoldd kills all processes except the
     /// shepherds.
     EventHandle freezeTimer;
@@ -150,6 +157,10 @@ bool leaderEnded(const Job& job);
 /// Reads the present figures of the job's slice. If the memory use is at its peak, lookAtUsage() also stores the amounts of
 /// anonymous memory and of file memory in Job::peakSplit. The function lookAtUsage() also updates the job's memory need.
 Usage lookAtUsage(Job& job);
+
+/// Adds to `usage` the counters that `usage` lacks and that Sampler has seen at its last look at the job. A counter of the last
+/// look is never higher than the counter at the job's end.
+void addLastLook(Usage& usage, const Job& job);
 
 /// Holds the live jobs by key. The registry never has two jobs with the same key.
 class Registry {

@@ -3,6 +3,7 @@
 with many jobs under way. No job may get a signal because of a disturbance, and nothing may be lost or counted twice."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -176,6 +177,26 @@ def test_an_admins_systemctl_stop_ends_the_job():
     status, _, _ = finish(job)
     assert status == -signal.SIGTERM
     assert len(receipts("admin.stop")) == 1
+    expect_nothing_left()
+
+
+def looks_at(key):
+    """Returns the number of pinfoldd's looks at the job, or 0 if the job does not run yet."""
+    plotted = run("pinfold", "plot", "--json", key, check=False)
+    return len(json.loads(plotted.stdout)["lengths"]) if plotted.returncode == 0 else 0
+
+
+def test_an_admins_systemctl_stop_of_the_slice_leaves_the_figures():
+    """systemd may remove the counters of a stopped slice before pinfoldd reads them. The receipt then has those of the last look."""
+    for number in range(3):
+        key = f"admin.slice{number}"
+        job = start_job(key, "sh", "-c", "while :; do :; done")
+        wait_until(lambda key=key: looks_at(key), "pinfoldd has looked at the job")
+        run("systemctl", "stop", f"batch-{key}.slice")
+        finish(job)
+        wait_until(lambda key=key: receipts(key), "receipt")
+        receipt = receipts(key)[0]
+        assert receipt["cpu_user"] > 1000 and receipt["cpu_system"] is not None, receipt
     expect_nothing_left()
 
 

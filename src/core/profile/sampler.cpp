@@ -124,6 +124,8 @@ void Sampler::look(const JobPtr& job) {
         return;
     const auto usage = job->slice->profileUsage();
     job->recorder.look(age, usage);
+    if (usage.cpuUser) // otherwise the slice has just gone, and the earlier look is worth more
+        job->lastLook = LastLook{.at = core_.context.loop.realTime(), .usage = usage};
     lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)
         warner_.lookAtMemory(*job, *usage.memoryAnon + *usage.memoryShmem);

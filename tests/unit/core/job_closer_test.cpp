@@ -19,6 +19,11 @@ protected:
         background->release(Lane::HistoryWrite);
         loop.settle();
     }
+    /// Removes the slice's counters, as PID 1 does if somebody stops the slice without pinfoldd.
+    void removeCounters() {
+        for (const char* file : {"cpu.stat", "io.stat", "memory.stat", "memory.peak", "pids.peak"})
+            std::filesystem::remove(node.root() / "sys/fs/cgroup/batch.slice/batch-sge.1.slice" / file);
+    }
     bool sliceExists() const { return std::filesystem::exists(node.root() / "sys/fs/cgroup/batch.slice/batch-sge.1.slice"); }
 };
 
@@ -35,6 +40,59 @@ TEST_F(JobCloserTest, aSliceGoesWhileTheDiskIsSlowAndItsJobStays) {
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].usage.cpuUser, 200us);
     EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(JobCloserTest, countersThatVanishedAreThoseOfTheLastLook) {
+    auto leader = child();
+    create("sge.1", leader);
+    node.setFile("/batch.slice/batch-sge.1.slice", "cpu.stat", "usage_usec 900\nuser_usec 700\nsystem_usec 200\n");
+    node.setFile("/batch.slice/batch-sge.1.slice", "io.stat", "8:0 rbytes=4096 wbytes=8192 rios=1 wios=2\n");
+    node.setFile("/batch.slice/batch-sge.1.slice", "memory.stat", "anon 5000\nfile 3000\nshmem 1000\n");
+    loop.advance(1s);
+    removeCounters();
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    const auto& usage = receipts()[0].usage;
+    EXPECT_EQ(usage.cpuUser, 700us);
+    EXPECT_EQ(usage.cpuSystem, 200us);
+    EXPECT_EQ(usage.ioRead, 4096U);
+    EXPECT_EQ(usage.ioWrites, 2U);
+    ASSERT_EQ(usage.ioDevices.size(), 1U);
+    EXPECT_EQ(usage.memoryNeed, 6000U);
+    EXPECT_FALSE(usage.memoryFile) << "nobody knows how much page cache was left at the end";
+    EXPECT_FALSE(usage.memoryPeak);
+    EXPECT_FALSE(usage.tasksPeak);
+}
+
+TEST_F(JobCloserTest, countersOfTheEndAreBetterThanThoseOfTheLastLook) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(1s);
+    node.setFile("/batch.slice/batch-sge.1.slice", "cpu.stat", "usage_usec 900\nuser_usec 700\nsystem_usec 200\n");
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].usage.cpuUser, 700us);
+}
+
+TEST_F(JobCloserTest, aLookThatFoundNoCountersDoesNotReplaceAnEarlierOne) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(1s);
+    removeCounters();
+    loop.advance(10s);
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].usage.cpuUser, 200us);
+}
+
+TEST_F(JobCloserTest, nothingIsInventedIfNobodyHasLooked) {
+    auto leader = child();
+    create("sge.1", leader);
+    loop.advance(900ms);
+    removeCounters();
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    EXPECT_EQ(receipts()[0].usage, Usage{});
 }
 
 TEST_F(JobCloserTest, aRestartInBetweenLosesNothing) {
