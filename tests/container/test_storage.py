@@ -2,6 +2,8 @@
 """The history's disk is slow, full, read-only or damaged. Jobs must still start and end, and no receipt may be lost."""
 
 import contextlib
+import sqlite3
+import subprocess
 import time
 from pathlib import Path
 
@@ -112,6 +114,44 @@ def test_random_bytes_for_a_history(small_disk):
     assert [receipt["key"] for receipt in receipts()] == ["random.1"]
     assert len(list(LIB.glob("history.db.damaged-*Z"))) == 1
     assert "history.damaged" in run("pinfold", "doctor", check=False).stdout
+
+
+def scribble(file):
+    """Moves all data into the main file of the history, and overwrites all pages except the first."""
+    with contextlib.closing(sqlite3.connect(file)) as database:
+        assert database.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone() == (0, 0, 0)
+    with open(file, "r+b") as pages:
+        rest = file.stat().st_size - 4096
+        pages.seek(4096)
+        pages.write(b"\xee" * rest)
+
+
+def live_rows(file):
+    with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
+        return [row[0] for row in database.execute("SELECT key FROM live")]
+
+
+def test_a_history_that_is_damaged_while_pinfoldd_runs(small_disk):
+    since = time.time()
+    assert finish(start_job("damage.0", "true"))[0] == 0
+    history = small_disk / "history.db"
+    longer = start_job("damage.1", "sleep", "1000")
+    ends = start_job("damage.2", "sh", "-c", "setsid sleep 1000 & read -r line; exit 3", stdin=subprocess.PIPE)
+    wait_until(lambda: sorted(live_rows(history)) == ["damage.1", "damage.2"], "both jobs are in the history")
+    scribble(history)
+    _, err = ends.communicate("go on\n", timeout=60)
+    assert (ends.returncode, "not written" in err) == (3, False), err
+    stored = receipts()
+    assert [(receipt["key"], receipt["exit_status"], receipt["leftovers"]) for receipt in stored] == [("damage.2", 3, 1)]
+    moved = [file.name for file in small_disk.glob("history.db.damaged-*Z")]
+    assert len(moved) == 1 and len(events("history-damaged", since)) == 1
+    assert moved[0] in events("history-damaged", since)[0]
+    wait_until(lambda: live_rows(history) == ["damage.1"], "a power cut would not lose the job that still runs")
+    assert not draining()
+    run("pinfold", "stop", "damage.1")
+    assert finish(longer)[0] == -15
+    assert sorted(receipt["key"] for receipt in receipts()) == ["damage.1", "damage.2"]
+    expect_nothing_left()
 
 
 @pytest.fixture

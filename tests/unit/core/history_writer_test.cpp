@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 namespace pinfold::test {
 namespace {
@@ -215,6 +216,27 @@ TEST_F(HistoryWriterTest, keptReceiptsOutliveARestart) {
     EXPECT_EQ(stored()[0].wall, 2s);
     EXPECT_EQ(stored()[0].id, (*answers[0]).id);
     EXPECT_EQ(keptFiles(), 0U);
+}
+
+TEST_F(HistoryWriterTest, aReceiptThatFitsNowhereIsInMemoryAndInTheJournal) {
+    auto leader = child();
+    create("sge.1", leader);
+    breakHistory();
+    const auto spool = node.root() / "run/pinfold/receipts";
+    std::filesystem::remove_all(spool);
+    std::ofstream(spool) << "in the way, as a full /run is";
+    endJob("sge.1", leader);
+    loop.advance(config.history.patience);
+    ASSERT_EQ(answers.size(), 1U) << "its wrapper does not wait for ever";
+    EXPECT_NE(answers[0]->unwritten, "");
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_EQ(manager->historyFigures().kept, 1U);
+    EXPECT_EQ(said("the receipt of job sge.1 is only in pinfoldd's memory, and a restart of pinfoldd would lose it"), 2U)
+        << "when the receipt is set aside, and when the late report adds the exit status";
+    mendHistory();
+    loop.advance(31s);
+    EXPECT_EQ(stored().size(), 1U);
+    EXPECT_EQ(manager->historyFigures().kept, 0U);
 }
 
 TEST_F(HistoryWriterTest, theNumberOfAKeptReceiptIsNotGivenAgain) {

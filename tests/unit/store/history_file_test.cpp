@@ -86,6 +86,22 @@ TEST_F(HistoryFileTest, aFileThatWasRemovedIsBegunAnew) {
     EXPECT_EQ(stored(), std::vector<std::string>{"b"});
 }
 
+TEST_F(HistoryFileTest, damageThatTheOpenWriterFindsIsMovedAside) {
+    ASSERT_TRUE(write("a"));
+    (void)history.takeNews();
+    scribble();
+    ASSERT_TRUE(write("b")) << "in the new file";
+    EXPECT_EQ(stored(), std::vector<std::string>{"b"});
+    ASSERT_EQ(aside().size(), 1U);
+    const auto news = history.takeNews();
+    ASSERT_TRUE(news.damage);
+    EXPECT_NE(news.damage->find(aside().begin()->first), std::string::npos) << *news.damage;
+    EXPECT_EQ(news.lastManualNumber, 0U) << "the new file was opened";
+    ASSERT_TRUE(write("c"));
+    EXPECT_EQ(stored().size(), 2U);
+    EXPECT_FALSE(history.takeNews().damage);
+}
+
 TEST_F(HistoryFileTest, aFullDiskIsAnErrorAndNoDamage) {
     ASSERT_TRUE(write("a"));
     rlimit before{};
