@@ -41,7 +41,7 @@ struct JobManager::Impl {
     explicit Impl(CoreContext& context)
         : core(context), origins(context), rows(context.loop, core.registry, origins), historyWriter(context, rows),
           past(core, historyWriter), node(core, historyWriter), share(core), allocator(core, share), judge(core), warner(core),
-          sampler(core, warner), closer(core, {share, judge, historyWriter, rows, origins, sampler}), home(core),
+          sampler(core, warner, rows), closer(core, {share, judge, historyWriter, rows, origins, sampler}), home(core),
           unkillable(core, node, rows), ender(core, {judge, warner, closer, unkillable}), taskEnder(core),
           keeper(core, share, ender), freezer(core, ender), signaller(core), shutdown(core, ender),
           creator(core, {node, share, allocator, keeper, home, ender}), adder(core, {allocator, creator, home, ender, taskEnder}),

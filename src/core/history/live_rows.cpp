@@ -9,6 +9,8 @@ namespace {
 constexpr Microseconds kDue = 500ms;
 // A row waits at most this long for other rows, so that one transaction can write all of them.
 constexpr Microseconds kPatience = 250ms;
+// All rows are refreshed together, so that a node with many long jobs makes no more transactions than a node with one.
+constexpr Microseconds kRefresh = 5min;
 
 LiveRow rowOf(const Job& job, const Origins& origins) {
     const auto& record = job.record;
@@ -27,6 +29,11 @@ LiveRow rowOf(const Job& job, const Origins& origins) {
     row.receipt.origin = origins.of(record);
     row.receipt.slots = record.slots;
     row.receipt.identity = record.identity;
+    if (job.lastLook) {
+        row.receipt.ended = job.lastLook->at;
+        addLastLook(row.receipt.usage, job);
+        row.receipt.usage.memoryNeed = job.recorder.need();
+    }
     return row;
 }
 
@@ -38,6 +45,7 @@ void LiveRows::expect(const JobPtr& job) {
 }
 
 void LiveRows::expectAll() {
+    refreshed_ = loop_.bootTime();
     fresh_.clear();
     taken_.clear();
     for (const auto& [key, job] : registry_.all())
@@ -46,6 +54,11 @@ void LiveRows::expectAll() {
     std::ranges::sort(fresh_, {}, &Fresh::since);
     timer_.reset();
     awake();
+}
+
+void LiveRows::refresh() {
+    if (loop_.bootTime() >= refreshed_ + kRefresh)
+        expectAll();
 }
 
 bool LiveRows::due() const { return !fresh_.empty() && fresh_.front().since + kDue <= loop_.bootTime(); }

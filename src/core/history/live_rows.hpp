@@ -26,6 +26,9 @@ public:
     /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has opened its file. The next
     /// transaction then writes the rows of all running jobs again.
     void expectAll();
+    /// Call refresh() when Sampler has looked at jobs. If the rows are older than five minutes, the next transaction writes the
+    /// rows of all running jobs with the figures of Sampler's last look.
+    void refresh();
 
     /// Returns the rows that the next transaction has to write. When the transaction is over, call written() or failed().
     std::vector<LiveRow> take();
@@ -49,6 +52,7 @@ private:
     const Origins& origins_;
     std::deque<Fresh> fresh_; ///< the rows of jobs that have just begun to run; the oldest row comes first
     std::vector<Fresh> taken_;
+    BootTime refreshed_{}; ///< the time at which all rows were last expected together
     EventHandle timer_;
 };
 

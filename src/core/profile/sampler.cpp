@@ -34,8 +34,8 @@ Microseconds nextEarlyLook(Microseconds age) {
 
 } // namespace
 
-Sampler::Sampler(Core& core, LimitWarner& warner)
-    : core_(core), warner_(warner), store_(inRoot(core.context.root, kProfilesDirectory)) {}
+Sampler::Sampler(Core& core, LimitWarner& warner, LiveRows& rows)
+    : core_(core), warner_(warner), rows_(rows), store_(inRoot(core.context.root, kProfilesDirectory)) {}
 
 bool Sampler::isOn() const { return core_.context.config.profile.interval > 0s; }
 
@@ -111,7 +111,9 @@ void Sampler::lookAtSome() {
         if (job)
             look(job);
     }
-    if (!due_.empty())
+    if (due_.empty())
+        rows_.refresh();
+    else
         idle_ = core_.context.loop.whenIdle([this] { lookAtSome(); });
 }
 

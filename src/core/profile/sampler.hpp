@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/core.hpp"
+#include "core/history/live_rows.hpp"
 #include "core/resources/limit_warner.hpp"
 #include "model/idleness.hpp"
 #include "store/profile_store.hpp"
@@ -20,7 +21,7 @@ namespace pinfold {
 /// loop.
 class Sampler {
 public:
-    Sampler(Core& core, LimitWarner& warner);
+    Sampler(Core& core, LimitWarner& warner, LiveRows& rows);
 
     /// Begins to look at a running job. If an earlier pinfoldd has looked at the job, Sampler continues the profile.
     void watch(const JobPtr& job);
@@ -47,6 +48,7 @@ private:
 
     Core& core_;
     LimitWarner& warner_;
+    LiveRows& rows_;
     ProfileStore store_;
     std::multimap<BootTime, WeakJob> early_; ///< the time of the next look at each young job
     BootTime nextRound_{};                   ///< the time of the next look at all jobs

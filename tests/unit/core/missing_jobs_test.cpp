@@ -45,6 +45,18 @@ TEST(MissingJobs, endWithTheLastSignOfLifeOfTheirBoot) {
     EXPECT_FALSE(lost[0].exit.known());
 }
 
+TEST(MissingJobs, theLastLookAtAJobIsASignOfLifeAndHasTheFigures) {
+    auto seen = row("a", "then", 100);
+    seen.receipt.ended = at(5'000);
+    seen.receipt.usage.cpuUser = 70us;
+    const auto lost = lostJobs({seen, row("b", "then", 300)});
+    EXPECT_EQ(lost[0].ended, at(5'000));
+    EXPECT_EQ(lost[0].wall, 4'900us);
+    EXPECT_EQ(lost[0].usage.cpuUser, 70us);
+    EXPECT_EQ(lost[1].ended, at(5'000)) << "the node ran, and b with it";
+    EXPECT_EQ(lost[1].usage, Usage{});
+}
+
 TEST(MissingJobs, theNewestReceiptIsASignOfLife) {
     EXPECT_EQ(endWith({}, at(8'000)), at(8'000));
     EXPECT_EQ(endWith({}, at(9'500)), at(100)) << "that one is of this boot";

@@ -2,9 +2,12 @@
 // Tests a node that loses its power while jobs run: /run is then gone, and history.db still exists.
 #include "tests/unit/core/core_fixture.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <fstream>
 #include <map>
+#include <set>
 
 namespace pinfold::test {
 namespace {
@@ -228,6 +231,52 @@ TEST_F(PowerCutTest, aNewHistoryHasNoRowOfAJobThatMayNeverRun) {
     openHistory();
     loop.advance(1s);
     EXPECT_EQ(liveRows(), 0U);
+}
+
+TEST_F(PowerCutTest, theRowOfALongJobHasTheFiguresOfALookInTheLastMinutes) {
+    const auto leader = child();
+    create("sge.1", leader);
+    const auto uses = [this](int seconds) {
+        node.setFile("/batch.slice/batch-sge.1.slice", "cpu.stat",
+                     fmt::format("usage_usec {0}\nuser_usec {0}\nsystem_usec 0\n", seconds * 1'000'000));
+    };
+    uses(7);
+    node.setFile("/batch.slice/batch-sge.1.slice", "memory.stat", "anon 5000\nfile 3000\nshmem 1000\n");
+    const auto seen = [this] { return history->live()->rows.at(0).receipt; };
+    loop.advance(4min);
+    EXPECT_FALSE(seen().usage.cpuUser) << "the row is of the job's start";
+    loop.advance(2min);
+    EXPECT_EQ(seen().usage.cpuUser, 7s);
+    const auto lastLook = seen().ended;
+    uses(9);
+    loop.advance(2min);
+    EXPECT_EQ(seen().usage.cpuUser, 7s) << "the disk has a write in five minutes and not at each look";
+    powerCut();
+    ASSERT_EQ(receipts().size(), 1U);
+    const auto receipt = receipts()[0];
+    EXPECT_EQ(receipt.result, JobResult::NodeLost);
+    EXPECT_EQ(receipt.usage.cpuUser, 7s);
+    EXPECT_EQ(receipt.usage.memoryNeed, 6000U);
+    EXPECT_FALSE(receipt.usage.memoryAnon) << "that is a figure of live jobs";
+    EXPECT_FALSE(receipt.usage.tasksCurrent);
+    EXPECT_EQ(receipt.ended, lastLook) << "the last sign of life";
+    EXPECT_GE(receipt.wall, 5min);
+}
+
+TEST_F(PowerCutTest, allRowsAreRefreshedTogether) {
+    std::vector<ChildProcess> leaders;
+    for (int n = 1; n <= 40; ++n) {
+        leaders.push_back(child());
+        create("sge." + std::to_string(n), leaders.back());
+        loop.advance(1s);
+    }
+    loop.advance(6min);
+    std::set<RealTime> times;
+    for (const auto& row : history->live()->rows) {
+        EXPECT_TRUE(row.receipt.usage.cpuUser) << row.receipt.key;
+        times.insert(row.receipt.ended);
+    }
+    EXPECT_EQ(times.size(), 1U);
 }
 
 TEST_F(PowerCutTest, aJobThatWasNeverCreatedHasNoRow) {
