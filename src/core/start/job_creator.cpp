@@ -5,6 +5,7 @@
 #include "core/access/live_job_limit.hpp"
 #include "core/job_id.hpp"
 #include "core/report/events.hpp"
+#include "core/start/start_record.hpp"
 #include "model/limit_variables.hpp"
 #include "os/block_device.hpp"
 
@@ -136,7 +137,8 @@ void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
     job->creators.push_back(std::move(reply));
     // pinfoldd stores the record before it asks systemd for the units. So after a restart, pinfoldd finds the units that systemd
     // has created for the job.
-    core_.save(*job);
+    if (auto saved = storeBeforeStart(core_, *job); !saved)
+        return drop(job, saved.error());
     share_.protect();
     start(job, false);
 }

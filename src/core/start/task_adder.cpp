@@ -3,6 +3,7 @@
 
 #include "core/end/task_log.hpp"
 #include "core/report/events.hpp"
+#include "core/start/start_record.hpp"
 
 #include <fmt/core.h>
 
@@ -161,7 +162,8 @@ Result<std::optional<CheckedProcess>> TaskAdder::supervisorOf(const Caller& call
 void TaskAdder::begin(const JobPtr& job, std::uint32_t number, Reply<TaskAdded> reply) {
     job->tasks[number].adders.push_back(std::move(reply));
     job->lingerTimer.reset();
-    core_.save(*job);
+    if (auto saved = storeBeforeStart(core_, *job); !saved)
+        return notStarted(job, number, saved.error());
     start(job, number, false);
 }
 

@@ -3,6 +3,8 @@
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
+#include <filesystem>
+
 namespace pinfold::test {
 namespace {
 
@@ -58,6 +60,30 @@ TEST_F(OpenJobTest, theSameAgainIsTheSameJob) {
     ASSERT_TRUE(open(opening()));
     EXPECT_EQ(node.starts.size(), 1U);
     EXPECT_EQ(open(opening(1001)).error().code, ErrorCode::AlreadyExists);
+}
+
+TEST_F(OpenJobTest, withoutARecordNothingIsStarted) {
+    const auto directory = node.root() / "run/pinfold/jobs";
+    std::filesystem::remove_all(directory);
+    const auto refused = open(opening());
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::SystemdFailed);
+    EXPECT_NE(refused.error().message.find(directory.string()), std::string::npos) << refused.error().message;
+    const auto leader = child();
+    create("sge.1", leader);
+    EXPECT_EQ(created->error().code, ErrorCode::SystemdFailed);
+    EXPECT_EQ(manager->jobCount(), 0U);
+    EXPECT_TRUE(node.starts.empty());
+
+    ASSERT_TRUE(records.prepare());
+    ASSERT_TRUE(open(opening()));
+    std::filesystem::remove_all(directory);
+    const auto task = child();
+    EXPECT_EQ(add(task).error().code, ErrorCode::SystemdFailed);
+    EXPECT_EQ(node.starts.size(), 1U) << "only the slice";
+    EXPECT_TRUE(manager->job("sge.1")->tasks.empty());
+    ASSERT_TRUE(records.prepare());
+    EXPECT_TRUE(add(task));
 }
 
 TEST_F(OpenJobTest, isForTheBatchSystemOnly) {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "core/core.hpp"
+
+namespace pinfold {
+
+/// Stores the job's record before pinfoldd asks systemd for a new unit. If systemd started processes that the record does not
+/// have, a restarted pinfoldd would not know them. So if storeBeforeStart() fails, pinfoldd must not ask systemd. The usual
+/// reason for a failure is a full /run, in which systemd cannot store the new unit either. So the error is SystemdFailed.
+Result<void> storeBeforeStart(const Core& core, const Job& job);
+
+} // namespace pinfold
