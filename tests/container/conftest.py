@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-import os
 import subprocess
 
 import disposable
@@ -8,7 +7,9 @@ import pytest
 disposable.require()
 
 from alone import one_failure_alone  # noqa: E402, F401
+from calls import in_time  # noqa: E402, F401
 from failures import pytest_runtest_makereport  # noqa: E402, F401
+from jobs import busy  # noqa: E402
 
 WAITED = "the loop waited "
 
@@ -24,6 +25,6 @@ def loop_that_never_waits(tmp_path_factory):
     yield
     said = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout.splitlines()
     # The process with the kernel's lock may itself wait for a processor, and waits longer if more processes want one.
-    most = 100 * max(1, os.getloadavg()[0] / os.cpu_count())
+    most = 100 * busy()
     waited = [line for line in said if WAITED in line and int(line.partition(WAITED)[2].split()[0]) > most]
     assert not waited, "\n".join(waited)

@@ -69,12 +69,24 @@ def finish(process, timeout=120):
     return process.returncode, out, err
 
 
+def let_end(job):
+    """Closes the standard input of a job that ends when its standard input ends."""
+    job.stdin.close()
+    job.stdin = None
+
+
 def held_up():
     """Returns the seconds that a call of pinfoldd takes. The tests add these seconds to their time limits, because the machine may be
     busy."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
+
+
+def busy():
+    """Returns the factor by which tests multiply their time limits: the number of processes that want a processor, for each processor, but
+    at least 1."""
+    return max(1.0, os.getloadavg()[0] / os.cpu_count())
 
 
 def as_alice(*command):

@@ -7,8 +7,9 @@ import json
 import subprocess
 from pathlib import Path
 
-from jobs import (CGROUP, RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run,
-                  site, start_job, units, wait_running, wait_until)
+from jobs import (RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run, site, start_job,
+                  units, wait_running, wait_until)
+from sick import systemd_stands_still
 
 USERS = "[jobs]\nallow_user_jobs = true\n"
 DROP_IN = Path("/etc/systemd/system/pinfoldd.service.d/test.conf")
@@ -28,19 +29,6 @@ def stop(*keys):
     for key in keys:
         run("pinfold", "stop", key)
     expect_nothing_left()
-
-
-@contextlib.contextmanager
-def systemd_hangs():
-    """PID 1 does nothing, as if a disk or a file server held it up. The fixture freezes PID 1, because PID 1 does not react to SIGSTOP
-    within its own container."""
-    freeze = CGROUP / "init.scope/cgroup.freeze"
-    freeze.write_text("1")
-    try:
-        wait_until(lambda: "frozen 1" in (CGROUP / "init.scope/cgroup.events").read_text(), "PID 1 frozen")
-        yield
-    finally:
-        freeze.write_text("0")
 
 
 @contextlib.contextmanager
@@ -217,7 +205,7 @@ def test_a_record_of_many_long_command_lines_is_read_after_a_crash():
 
 def test_systemd_hangs_for_longer_than_anybody_waits():
     with site("[jobs]\non_failure = \"run-unconfined\"\n"):
-        with systemd_hangs():
+        with systemd_stands_still():
             job = start_job("sge.hang", "sleep", "8109")
             wait_until(lambda: "running without a scope" in job.stderr.readline(), "the notice", 120)
         wait_running("sge.hang")

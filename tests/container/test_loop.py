@@ -7,29 +7,13 @@ import shutil
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 
-from jobs import (CGROUP, as_alice, daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site,
-                  start_job, wait_until)
+from calls import answered
+from jobs import daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, receipts, run, site, start_job, wait_until
 from own_server import FUSE_HANG, states
-
-SOON = 0.3
-
-
-def soon():
-    """Returns the seconds within which a call must be answered. On a busy machine, pinfoldd waits for a processor."""
-    return SOON * max(1, os.getloadavg()[0] / os.cpu_count())
-
-
-def slowest(*command, tries=7):
-    def once():
-        begun = time.monotonic()
-        run(*command)
-        return time.monotonic() - begun
-    return max(once() for _ in range(tries))
 
 
 def replace(file, text):
@@ -63,18 +47,18 @@ def hanging_name_service():
         run("systemctl", "reload", "pinfoldd")
 
 
-def test_a_name_service_that_hangs_holds_up_nobody():
+def test_a_name_service_that_hangs_holds_up_nobody(in_time):
     carol = "setpriv", "--reuid=carol", "--regid=carol", "--init-groups"
     run("systemctl", "reload", "pinfoldd")  # carol may have become an administrator after the start of pinfoldd
     wait_until(lambda: run(*carol, "pinfold", "undrain", check=False).returncode == 0, "the name service's answer before it hangs")
     with hanging_name_service():
         run("systemctl", "reload", "pinfoldd")
-        assert slowest(*as_alice("pinfold", "list")) < soon()
+        in_time(answered())
         run(*carol, "pinfold", "drain", "--reason", "still an administrator")
         run(*carol, "pinfold", "undrain")
         # After a restart, pinfoldd has no earlier answer of the name service.
         run("systemctl", "restart", "pinfoldd", timeout=20)
-        assert slowest(*as_alice("pinfold", "list")) < soon()
+        in_time(answered())
         assert run(*carol, "pinfold", "drain", check=False).returncode != 0
         assert finish(start_job("names.1", "true"))[0] == 0
     wait_until(lambda: run(*carol, "pinfold", "drain", check=False).returncode == 0, "the name service's answer")
@@ -143,7 +127,7 @@ def file_server(tmp_path):
     run("umount", "-l", mount)
 
 
-def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server):
+def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server, in_time):
     mount, server = file_server
     leaves = f"setsid {FUSE_HANG} victim {mount}/f <&- >&- 2>&- & echo $!; read -r _; exit 3"
     with site('[jobs]\nkill_grace = "1s"\n'):
@@ -152,7 +136,7 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server):
         wait_until(lambda: "D" in states(victim), "a thread that waits for the lock")
         job.stdin.close()
         wait_until(lambda: dies(victim), "the signal")
-        assert slowest(*as_alice("pinfold", "list")) < soon()
+        in_time(answered())
         assert finish(start_job("locked.2", "true"))[0] == 0
         listed = run("pinfold", "ps", "locked.1", timeout=15).stdout
         assert "[fuse_hang]" in listed

@@ -16,7 +16,7 @@ import pytest
 
 from crowd import LEAST, Crowd, history, identity
 from endless import endless_mappings
-from jobs import BATCH, CGROUP, daemon_ready, live_jobs, main_pid, read_journal, run, start_job, wait_running, wait_until
+from jobs import BATCH, CGROUP, busy, daemon_ready, live_jobs, main_pid, read_journal, run, start_job, wait_running, wait_until
 from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
 from recycled import attack as offer_numbers
 from recycled import few_numbers, forking_daemon
@@ -374,7 +374,7 @@ def test_everything_about_anothers_job():
 def test_nobody_noticed(node, crowd, request):
     crowd.finish()
     crowd.compare()
-    slow = SLOW * max(1, os.getloadavg()[0] / os.cpu_count())
+    slow = SLOW * busy()
     figures = [f"hostile: {len(crowd.keys)} jobs"]
     for who, calls in crowd.calls.items():
         took = calls["took"]

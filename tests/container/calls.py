@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Measures how long pinfoldd's answers take while a part of the node is broken. Root and an ordinary user make the same calls."""
+
+import select
+import statistics
+import sys
+import time
+
+import pytest
+
+from jobs import as_alice, busy, run
+
+MOST = 0.3  # in seconds, on a machine that is not busy
+COMMANDS = [("pinfold", "list"), ("pinfold", "status"), ("pinfold", "history")]
+# The request of pam_pinfold, which does not need the bus.
+AT_THE_SOCKET = (sys.executable, "-c", """
+import socket
+with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
+    connection.connect("/run/pinfold/wrapper.sock")
+    connection.send(b'{"version":1,"call":"list","uid":0}')
+    assert b'"jobs"' in connection.recv(65536)
+""")
+
+
+def answered(commands=(), until=lambda: True):
+    """Returns how many seconds each call takes, with the call. The function makes at least 30 calls, and stops when `until` returns true."""
+    took = []
+    round_begun = 0.0
+    while len(took) < 30 or not until():
+        # pinfoldd refuses more than 100 calls per second of one ordinary user, and one command makes several calls.
+        select.select([], [], [], max(0.0, round_begun + 0.3 - time.monotonic()))
+        round_begun = time.monotonic()
+        for command in commands or COMMANDS:
+            for by_whom in (command, as_alice(*command)):
+                begun = time.monotonic()
+                run(*by_whom)
+                took.append((time.monotonic() - begun, by_whom))
+    return took
+
+
+@pytest.fixture
+def in_time(record_property):
+    """Checks that no call has waited for the part of the node that is broken."""
+    def check(took):
+        slowest, call = max(took)
+        median = statistics.median(seconds for seconds, _ in took)
+        figures = f"{len(took)} calls, median {median:.3f} s, slowest {slowest:.3f} s, busy {busy():.2f}"
+        record_property("calls", figures)
+        print(figures)
+        assert slowest < MOST * busy(), call
+    return check

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Breaks one part of the node for as long as a context lasts."""
+
+import contextlib
+from pathlib import Path
+
+from jobs import CGROUP, main_pid, run, stopped, wait_until
+
+LIB = Path("/var/lib/pinfold")
+
+
+@contextlib.contextmanager
+def systemd_stands_still():
+    """PID 1 does nothing, as if a disk or a file server held it up. The function freezes PID 1, because PID 1 does not react to SIGSTOP
+    within its own container."""
+    freezer = CGROUP / "init.scope" / "cgroup.freeze"
+    freezer.write_text("1")
+    try:
+        wait_until(lambda: "frozen 1" in (freezer.parent / "cgroup.events").read_text(), "PID 1 frozen")
+        yield
+    finally:
+        freezer.write_text("0")
+
+
+def bus_stands_still():
+    return stopped(main_pid("dbus"))
+
+
+@contextlib.contextmanager
+def full(directory):
+    fill = Path(directory) / "fill"
+    with open(fill, "wb", buffering=0) as file, contextlib.suppress(OSError):
+        while True:
+            file.write(bytes(4096))
+    try:
+        yield
+    finally:
+        fill.unlink()
+
+
+def stop_pinfoldd():
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+
+
+def start_pinfoldd():
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+
+
+@contextlib.contextmanager
+def small_lib():
+    """Gives the history its own file system of 16 MiB."""
+    stop_pinfoldd()
+    run("mount", "-t", "tmpfs", "-o", "size=16m,mode=700", "tmpfs", LIB)
+    start_pinfoldd()
+    try:
+        yield
+    finally:
+        stop_pinfoldd()
+        run("umount", "-l", LIB)
+        start_pinfoldd()
+
+
+def draining():
+    done = run("busctl", "get-property", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Draining", check=False)
+    return done.stdout.strip() == "b true"
