@@ -4,22 +4,9 @@
 import contextlib
 from pathlib import Path
 
-from jobs import CGROUP, main_pid, run, stopped, wait_until
+from jobs import main_pid, run, stopped
 
 LIB = Path("/var/lib/pinfold")
-
-
-@contextlib.contextmanager
-def systemd_stands_still():
-    """PID 1 does nothing, as if a disk or a file server held it up. The function freezes PID 1, because PID 1 does not react to SIGSTOP
-    within its own container."""
-    freezer = CGROUP / "init.scope" / "cgroup.freeze"
-    freezer.write_text("1")
-    try:
-        wait_until(lambda: "frozen 1" in (freezer.parent / "cgroup.events").read_text(), "PID 1 frozen")
-        yield
-    finally:
-        freezer.write_text("0")
 
 
 def bus_stands_still():

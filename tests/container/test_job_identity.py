@@ -8,8 +8,7 @@ import subprocess
 from pathlib import Path
 
 from jobs import (RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run, site, start_job,
-                  units, wait_running, wait_until)
-from sick import systemd_stands_still
+                  systemd_stopped, units, wait_running, wait_until)
 
 USERS = "[jobs]\nallow_user_jobs = true\n"
 DROP_IN = Path("/etc/systemd/system/pinfoldd.service.d/test.conf")
@@ -206,7 +205,7 @@ def test_a_record_of_many_long_command_lines_is_read_after_a_crash():
 
 def test_systemd_hangs_for_longer_than_anybody_waits():
     with site("[jobs]\non_failure = \"run-unconfined\"\n"):
-        with systemd_stands_still():
+        with systemd_stopped():
             job = start_job("sge.hang", "sleep", "8109")
             wait_until(lambda: "running without a scope" in job.stderr.readline(), "the notice", 120)
         wait_running("sge.hang")

@@ -18,8 +18,8 @@ import pytest
 import calls
 from calls import AT_THE_SOCKET, answered
 from jobs import (expect_nothing_left, finish, let_end, live_jobs, main_pid, preloaded, processes_with, read_journal, receipts, run, site,
-                  start_job, stopped, wait_running, wait_until)
-from sick import bus_stands_still, systemd_stands_still
+                  start_job, stopped, systemd_stopped, wait_running, wait_until)
+from sick import bus_stands_still
 
 FULL = "PINFOLD_SICK_FULL" in os.environ
 GRACE = 1.0
@@ -226,7 +226,7 @@ def test_no_descriptor_at_all(in_time, record_property):
         assert said.count("wrapper's socket: Too many open files") == 1, said
 
 
-STILL = {systemd_stands_still: (75 if FULL else 8, COMMANDS), bus_stands_still: (120 if FULL else 8, [AT_THE_SOCKET])}
+STILL = {systemd_stopped: (75 if FULL else 8, COMMANDS), bus_stands_still: (120 if FULL else 8, [AT_THE_SOCKET])}
 
 
 @pytest.mark.parametrize("stands_still", STILL, ids=lambda f: f.__name__)

@@ -14,8 +14,8 @@ import pytest
 
 from calls import AT_THE_SOCKET, COMMANDS, answered
 from jobs import (busy, daemon_ready, expect_nothing_left, finish, let_end, live_jobs, main_pid, processes_with, read_journal, receipts, run,
-                  start_job, stopped, wait_running, wait_until)
-from sick import LIB, bus_stands_still, draining, full, small_lib, systemd_stands_still
+                  start_job, stopped, systemd_stopped, wait_running, wait_until)
+from sick import LIB, bus_stands_still, draining, full, small_lib
 
 CONFIG = Path("/etc/pinfold/pinfold.toml")
 # This leader exits with 3 when its standard input ends, and leaves a process behind.
@@ -57,7 +57,7 @@ def lib_full():
 
 
 # The calls that are answered in spite of what is broken.
-CREATION = {pinfoldd_stands_still: [], pinfoldd_masked: [], bus_stands_still: [AT_THE_SOCKET], systemd_stands_still: COMMANDS}
+CREATION = {pinfoldd_stands_still: [], pinfoldd_masked: [], bus_stands_still: [AT_THE_SOCKET], systemd_stopped: COMMANDS}
 BROKEN = CREATION | {lib_full: COMMANDS}
 
 
