@@ -57,6 +57,8 @@ public:
     UserIds idsOf(uid_t user);
     /// Reads /etc/subuid again if the file has changed.
     void look();
+    /// Returns true as soon as /etc/subuid was read for the first time. Before, each id counts as a user of its own.
+    bool hasLooked() const { return stamp_ != kNotRead; }
 
 private:
     struct Range {
@@ -65,6 +67,7 @@ private:
         bool asked = false;
     };
     using Stamp = std::array<std::int64_t, 4>; ///< identifies a version of the file /etc/subuid
+    static constexpr Stamp kNotRead{INT64_MIN};
     struct Look {
         Stamp stamp{};
         std::optional<SubordinateIds> ids; ///< the contents of /etc/subuid; unset if the file has not changed
@@ -83,7 +86,7 @@ private:
     Parts parts_;
     std::map<uid_t, Range> ranges_; ///< the ranges of subordinate ids, by their first id
     std::map<uid_t, Known> known_;  ///< what is known about each user, by user id
-    Stamp stamp_{INT64_MIN};
+    Stamp stamp_ = kNotRead;
     std::optional<BootTime> lookedAt_; ///< the time of the last look at /etc/subuid (EventLoop::bootTime())
     bool looking_ = false;
     /// If asking_ is true, a question to the name service has no answer yet. SubordinateUsers asks only one question at a time,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/access/subordinate_users.hpp"
+#include "os/subordinate_users.hpp"
 
 #include "tests/support/cpp/manual_background.hpp"
 #include "tests/support/cpp/temporary_directory.hpp"

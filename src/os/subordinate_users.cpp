@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "core/access/subordinate_users.hpp"
+#include "os/subordinate_users.hpp"
 
 #include "base/parse.hpp"
 #include "os/read_file.hpp"
-
-#include <fmt/core.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -16,12 +14,12 @@ namespace pinfold {
 namespace {
 
 constexpr std::array<std::int64_t, 4> kNoFile{-ENOENT};
-constexpr const char* kStays = ": pinfoldd keeps using the subordinate user ids that it read before";
+constexpr const char* kStays = ": pinfold keeps using the subordinate user ids that it read before";
 
 std::string wrongLines(const std::vector<std::size_t>& lines) {
-    auto text = fmt::format("has lines that are not name:first:count: line {}", lines.front());
+    auto text = "has lines that are not name:first:count: line " + std::to_string(lines.front());
     if (lines.size() > 1)
-        text += fmt::format(" and {} more", lines.size() - 1);
+        text += " and " + std::to_string(lines.size() - 1) + " more";
     return text + "; each id in these lines counts as a user of its own";
 }
 
@@ -101,7 +99,7 @@ void SubordinateUsers::looked(Look look) {
         parts_.inform(parts_.file.string() +
                       " does not exist: no user has subordinate user ids, so each id counts as a user of its own");
     if (!look.trouble.empty())
-        parts_.warn(fmt::format("{} {}", parts_.file.string(), look.trouble));
+        parts_.warn(parts_.file.string() + " " + look.trouble);
     if (!look.ids)
         return;
     ranges_.clear();
