@@ -2,6 +2,7 @@
 #include "archive_service/archive_server.hpp"
 
 #include "archive_client/archive_protocol.hpp"
+#include "archive_service/client_socket.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>
@@ -23,10 +24,6 @@ constexpr Microseconds kTimeForAnswer = 5min;
 constexpr Microseconds kPauseWithoutDescriptors = 100ms;
 constexpr std::size_t kReadAtOnce = 4096;
 
-ssize_t sendSome(int socket, std::string_view text) {
-    return ::send(socket, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-}
-
 bool triesAgain() { return errno == EAGAIN || errno == EINTR; }
 
 } // namespace
@@ -38,11 +35,12 @@ struct ArchiveServer::Connection {
         Sending,   ///< the server sends the page to the client
     };
 
-    UniqueFd socket;
+    ClientSocket socket;
     uid_t uid;
-    std::shared_ptr<void> counted;
-    MonotonicTime deadline;   ///< the time at which the server closes the connection
-    MonotonicTime lastMoment; ///< the latest time to which the server may move `deadline`
+    uid_t countsAs;                ///< the user whose turn the requests take
+    std::shared_ptr<void> counted; ///< null for root
+    MonotonicTime deadline;        ///< the time at which the server closes the connection
+    MonotonicTime lastMoment;      ///< the latest time to which the server may move `deadline`
     State state = State::Receiving;
     std::string text = {}; ///< first the received part of the request, later a page of the answer
     std::size_t sent = 0;  ///< how many bytes of the page the server has sent
@@ -62,9 +60,8 @@ struct ArchiveServer::Connection {
     }
 };
 
-ArchiveServer::ArchiveServer(UniqueFd listener, Workers& workers, const Auditors& auditors, std::optional<Error> refusal)
-    : listener_(std::move(listener)), workers_(workers), auditors_(auditors), refusal_(std::move(refusal)),
-      limit_(kMostConnectionsOfUser, kMostConnections) {}
+ArchiveServer::ArchiveServer(UniqueFd listener, Parts parts)
+    : listener_(std::move(listener)), parts_(std::move(parts)), limit_(kMostConnectionsOfUser, kMostConnections) {}
 
 ArchiveServer::~ArchiveServer() = default;
 
@@ -79,7 +76,9 @@ void ArchiveServer::serve(Microseconds idle) {
 
 /// Waits for the next events, and handles them.
 void ArchiveServer::wait(Microseconds atMost) {
-    std::vector<pollfd> polled{{listener_.get(), POLLIN, 0}, {workers_.readable(), POLLIN, 0}};
+    std::vector<pollfd> polled{
+        {listener_.get(), POLLIN, 0}, {parts_.workers.readable(), POLLIN, 0}, {parts_.loop.descriptor(), POLLIN, 0}};
+    const auto first = polled.size();
     std::vector<std::uint64_t> ids;
     for (const auto& [id, connection] : connections_) {
         polled.push_back({connection->socket.get(), connection->events(), 0});
@@ -88,12 +87,14 @@ void ArchiveServer::wait(Microseconds atMost) {
     if (::poll(polled.data(), polled.size(), pollTimeout(untilNextDeadline(atMost))) < 0)
         return;
     for (std::size_t i = 0; i < ids.size(); ++i)
-        if (handle(ids[i], *connections_.at(ids[i]), polled[i + 2].revents) == Fate::Closes) {
-            workers_.forget(connections_.at(ids[i])->uid, ids[i]);
+        if (handle(ids[i], *connections_.at(ids[i]), polled[first + i].revents) == Fate::Closes) {
+            parts_.workers.forget(connections_.at(ids[i])->countsAs, ids[i]);
             connections_.erase(ids[i]);
         }
     if (polled[1].revents != 0)
         takePages();
+    while (parts_.loop.turn(0us)) {
+    }
     if (polled[0].revents != 0)
         acceptSome();
 }
@@ -126,15 +127,18 @@ void ArchiveServer::acceptOne(UniqueFd socket) {
     // SO_PEERCRED gives the effective user id that the peer had at connect(2), even if the peer runs another program later.
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return;
-    auto counted = limit_.enter(peer.uid);
-    if (!counted) {
-        (void)!sendSome(socket.get(), encodeEnd(Error{ErrorCode::Busy, "the archive's service has too many connections of this "
-                                                                       "user, or of all users: try again in a moment"}));
+    const auto countsAs = parts_.countsAs(peer.uid);
+    ClientSocket client(std::move(socket), countsAs, parts_.closer);
+    auto counted = peer.uid == 0 ? nullptr : limit_.enter(countsAs);
+    if (peer.uid != 0 && !counted) {
+        (void)!client.send(encodeEnd(Error{ErrorCode::Busy, "the archive's service has too many connections of this user, or of "
+                                                            "all users: try again in a moment"}));
         return;
     }
     const auto now = MonotonicClock::now();
-    connections_.emplace(++lastId_, std::make_unique<Connection>(Connection{.socket = std::move(socket),
+    connections_.emplace(++lastId_, std::make_unique<Connection>(Connection{.socket = std::move(client),
                                                                             .uid = peer.uid,
+                                                                            .countsAs = countsAs,
                                                                             .counted = std::move(counted),
                                                                             .deadline = after(now, kTimeForRequest),
                                                                             .lastMoment = after(now, kTimeForAnswer)}));
@@ -152,7 +156,7 @@ ArchiveServer::Fate ArchiveServer::handle(std::uint64_t id, Connection& connecti
 
 ArchiveServer::Fate ArchiveServer::receive(std::uint64_t id, Connection& connection) {
     std::array<char, kReadAtOnce> part;
-    const auto length = ::recv(connection.socket.get(), part.data(), part.size(), MSG_DONTWAIT);
+    const auto length = connection.socket.receive(part.data(), part.size());
     if (length <= 0)
         return length < 0 && triesAgain() ? Fate::Stays : Fate::Closes;
     connection.text.append(part.data(), static_cast<std::size_t>(length));
@@ -165,12 +169,12 @@ ArchiveServer::Fate ArchiveServer::receive(std::uint64_t id, Connection& connect
 }
 
 void ArchiveServer::begin(std::uint64_t id, Connection& connection, const std::string& line) {
-    if (refusal_)
-        return connection.answer(encodeEnd(*refusal_), true);
+    if (parts_.refusal)
+        return connection.answer(encodeEnd(*parts_.refusal), true);
     const auto query = decodeArchiveQuery(line);
     if (!query)
         return connection.answer(encodeEnd(query.error()), true);
-    const auto seesAll = auditors_.seesAll(connection.uid);
+    const auto seesAll = parts_.auditors.seesAll(connection.uid);
     if (!seesAll)
         return connection.answer(encodeEnd(seesAll.error()), true);
     if (query->report && !*seesAll)
@@ -187,11 +191,11 @@ void ArchiveServer::begin(std::uint64_t id, Connection& connection, const std::s
         connection.request->selection.visibleTo = connection.uid;
     connection.state = Connection::State::Reading;
     connection.deadline = connection.lastMoment;
-    workers_.read({.id = id, .uid = connection.uid, .request = connection.request});
+    parts_.workers.read({.id = id, .user = connection.countsAs, .request = connection.request});
 }
 
 void ArchiveServer::takePages() {
-    for (auto& [id, page] : workers_.takeDone()) {
+    for (auto& [id, page] : parts_.workers.takeDone()) {
         const auto found = connections_.find(id);
         if (found == connections_.end()) // the client closed the connection while a thread read the page
             continue;
@@ -203,7 +207,7 @@ void ArchiveServer::takePages() {
 }
 
 ArchiveServer::Fate ArchiveServer::send(std::uint64_t id, Connection& connection) {
-    const auto length = sendSome(connection.socket.get(), std::string_view(connection.text).substr(connection.sent));
+    const auto length = connection.socket.send(std::string_view(connection.text).substr(connection.sent));
     if (length < 0)
         return triesAgain() ? Fate::Stays : Fate::Closes;
     connection.sent += static_cast<std::size_t>(length);
@@ -215,7 +219,7 @@ ArchiveServer::Fate ArchiveServer::send(std::uint64_t id, Connection& connection
     connection.text = {};
     connection.state = Connection::State::Reading;
     connection.deadline = connection.lastMoment;
-    workers_.read({.id = id, .uid = connection.uid, .request = connection.request});
+    parts_.workers.read({.id = id, .user = connection.countsAs, .request = connection.request});
     return Fate::Stays;
 }
 

@@ -7,8 +7,13 @@
 #include "base/per_user_limit.hpp"
 #include "base/result.hpp"
 #include "base/unique_fd.hpp"
+#include "os/descriptor_closer.hpp"
+#include "os/sd_event_loop.hpp"
+
+#include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,11 +26,20 @@ namespace pinfold {
 /// client costs only the memory of a page.
 class ArchiveServer {
 public:
+    /// The maximum numbers of connections of one user, and of all users together. Connections of root do not count.
     static constexpr std::size_t kMostConnectionsOfUser = 32;
     static constexpr std::size_t kMostConnections = 256;
 
-    /// `listener` must not block. If `refusal` is set, all requests get this error as their answer.
-    ArchiveServer(UniqueFd listener, Workers& workers, const Auditors& auditors, std::optional<Error> refusal);
+    struct Parts {
+        Workers& workers;
+        const Auditors& auditors;
+        SdEventLoop& loop; ///< runs `closer` and `countsAs`; serve() handles the events of the loop
+        DescriptorCloser& closer;
+        std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id, and all other ids as they are
+        std::optional<Error> refusal;         ///< if set, all requests get this error as their answer
+    };
+    /// `listener` must not block.
+    ArchiveServer(UniqueFd listener, Parts parts);
     ~ArchiveServer();
     ArchiveServer(const ArchiveServer&) = delete;
     ArchiveServer& operator=(const ArchiveServer&) = delete;
@@ -48,9 +62,7 @@ private:
     Microseconds untilNextDeadline(Microseconds atMost) const;
 
     UniqueFd listener_;
-    Workers& workers_;
-    const Auditors& auditors_;
-    const std::optional<Error> refusal_;
+    Parts parts_;
     PerUserLimit limit_;
     std::map<std::uint64_t, std::unique_ptr<Connection>> connections_;
     std::uint64_t lastId_ = 0;

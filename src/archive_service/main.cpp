@@ -4,6 +4,10 @@
 #include "archive_service/options.hpp"
 #include "build_config.hpp"
 #include "config/config.hpp"
+#include "os/descriptor_closer.hpp"
+#include "os/sd_event_loop.hpp"
+#include "os/subordinate_users.hpp"
+#include "os/thread_background.hpp"
 #include "os/user_database.hpp"
 
 #include <fcntl.h>
@@ -13,6 +17,7 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <mutex>
 #include <set>
 #include <string>
 
@@ -21,11 +26,25 @@ namespace {
 
 constexpr int kUsage = 2;
 constexpr Microseconds kPatienceWithNames = 2s;
+constexpr Microseconds kPatienceWithFile = 2s;
 // If the configuration is invalid, the service pinfold-archive ends after one second without a connection. When somebody asks the
 // archive again, systemd starts a new service, and the new service reads the corrected configuration.
 constexpr Microseconds kIdleAfterRefusal = 1s;
 
+// Only one thread of the process may use the user database at a time. Nobody destroys the mutex before the process ends, because
+// a thread may still wait for the user database then.
+std::mutex userDatabase;
+
+/// Returns a function that does the same as `look`, a function of os/user_database.hpp, and that several threads may call.
+template <class Found, class What> auto oneAtATime(Found (*look)(What)) {
+    return [look](What what) {
+        const std::lock_guard lock(userDatabase);
+        return look(what);
+    };
+}
+
 std::set<uid_t> auditors() {
+    const std::lock_guard lock(userDatabase);
     auto members = membersOfGroup("pinfold-audit");
     members.merge(membersOfGroup("pinfold-admin"));
     return members;
@@ -52,6 +71,17 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
                           .applicationName = "pinfold-archive"};
 }
 
+void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
+
+/// Waits until /etc/subuid was read, but not longer than kPatienceWithFile. Otherwise, subordinate ids in the queue of the socket
+/// would count as users of their own.
+void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
+    subordinates.look();
+    const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);
+    while (!subordinates.hasLooked() && MonotonicClock::now() < deadline)
+        (void)loop.turn(timeBetween(MonotonicClock::now(), deadline));
+}
+
 int run(int argc, char** argv) {
     const auto options = parseArchiveServiceOptions(argc, argv);
     if (!options) {
@@ -71,12 +101,24 @@ int run(int argc, char** argv) {
     (void)::fcntl(listener.get(), F_SETFD, FD_CLOEXEC);
     const auto server = configuredServer(options->root);
     if (!server)
-        std::fprintf(stderr, "<3>%s\n", server.error().message.c_str());
+        logError(server.error().message);
     Workers workers(server ? *server : PostgresServer{},
                     options->root / std::filesystem::path(PINFOLD_ARCHIVE_SQL).relative_path() / "report");
     const Auditors names(auditors, kPatienceWithNames);
-    ArchiveServer(std::move(listener), workers, names, server ? std::nullopt : std::optional(server.error()))
+    SdEventLoop loop(logError);
+    ThreadBackground background(loop);
+    DescriptorCloser closer(background);
+    SubordinateUsers subordinates({loop, background, options->root / "etc/subuid", oneAtATime(findUser), oneAtATime(nameOfUser),
+                                   [](const std::string&) {}, logError});
+    lookFirst(subordinates, loop);
+    ArchiveServer(std::move(listener), {.workers = workers,
+                                        .auditors = names,
+                                        .loop = loop,
+                                        .closer = closer,
+                                        .countsAs = [&subordinates](uid_t uid) { return subordinates.userOf(uid); },
+                                        .refusal = server ? std::nullopt : std::optional(server.error())})
         .serve(server ? options->idle : kIdleAfterRefusal);
+    background.forget();
     return 0;
 }
 

@@ -9,7 +9,7 @@ namespace pinfold {
 void RequestTurns::add(Item item) {
     {
         const std::lock_guard lock(mutex_);
-        users_[item.uid].waiting.push_back(std::move(item));
+        users_[item.user].waiting.push_back(std::move(item));
     }
     changed_.notify_one();
 }

@@ -26,7 +26,7 @@ public:
 
     struct Item {
         std::uint64_t id; ///< the id of the connection from which the request came
-        uid_t uid;        ///< the user who sent the request
+        uid_t user;       ///< the user whose turn the request takes: for a subordinate user id, the owner of the id
         std::shared_ptr<ReceiptRequest> request;
     };
 

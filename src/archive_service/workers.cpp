@@ -33,7 +33,7 @@ void Workers::work() {
         } catch (const std::exception& error) { // an exception can only mean that memory ran out
             finish({item->id, Error{ErrorCode::Internal, std::string("the archive's service failed: ") + error.what()}});
         }
-        turns_.finished(item->uid);
+        turns_.finished(item->user);
     }
 }
 

@@ -167,6 +167,14 @@ void SdEventLoop::unexpected(const std::string& what) {
         quit(*statusOfException_);
 }
 
+bool SdEventLoop::turn(Microseconds patience) {
+    const int handled = sd_event_run(event_, toUsec(patience));
+    check(handled, "sd_event_run");
+    return handled > 0;
+}
+
+int SdEventLoop::descriptor() const { return sd_event_get_fd(event_); }
+
 void SdEventLoop::quit(int status) { sd_event_exit(event_, status); }
 
 } // namespace pinfold

@@ -43,7 +43,7 @@ def effective_user(uid):
 class Service:
     """The directory has those files of the host's /etc and /run that the service and the command line use."""
 
-    def __init__(self, directory, configuration):
+    def __init__(self, directory, configuration, subuid=""):
         self.directory, self.path = directory, directory / "run/pinfold/archive.sock"
         directory.chmod(0o755)
         self.path.parent.mkdir(parents=True)
@@ -51,6 +51,7 @@ class Service:
         (directory / "etc/pinfold/pinfold.toml").write_text(configuration)
         (directory / "etc/passwd").write_text(PASSWD)
         (directory / "etc/group").write_text(GROUP)
+        (directory / "etc/subuid").write_text(subuid)
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.listener.bind(str(self.path))
         self.listener.listen(4096)
@@ -112,12 +113,16 @@ class Service:
         assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
         return done.stderr if status else done.stdout
 
-    def stop(self):
-        self.listener.close()
+    def end(self):
+        """Ends the process. The socket stays open, so start() starts the service again as systemd does."""
         if self.process and self.process.poll() is None:
             self.process.kill()
         if self.process:
             self.process.wait()
+
+    def stop(self):
+        self.listener.close()
+        self.end()
 
 
 def answer(connection):
@@ -195,10 +200,10 @@ def starter():
     """Returns a function that starts a service. The path of a socket may have at most 107 bytes."""
     services = []
     with tempfile.TemporaryDirectory(prefix="pinfold-service-") as directory:
-        def start(text, *options):
+        def start(text, *options, subuid=""):
             place = Path(directory) / str(len(services))
             place.mkdir()
-            services.append(Service(place, text))
+            services.append(Service(place, text, subuid))
             return services[-1].start(*options)
         Path(directory).chmod(0o755)
         try:

@@ -15,10 +15,10 @@ constexpr uid_t kCarol = 1002;
 
 class RequestTurnsTest : public ::testing::Test {
 protected:
-    void add(uid_t uid, std::uint64_t id) { turns.add({.id = id, .uid = uid, .request = nullptr}); }
+    void add(uid_t uid, std::uint64_t id) { turns.add({.id = id, .user = uid, .request = nullptr}); }
     std::uint64_t takeAndFinish() {
         const auto item = turns.take();
-        turns.finished(item->uid);
+        turns.finished(item->user);
         return item->id;
     }
 
@@ -41,7 +41,7 @@ TEST_F(RequestTurnsTest, givesOneUserOnlySomeOfTheThreads) {
     for (std::uint64_t id = 1; id <= 4; ++id)
         add(kAlice, id);
     for (std::size_t i = 0; i < RequestTurns::kMostAtOnce; ++i)
-        EXPECT_EQ(turns.take()->uid, kAlice);
+        EXPECT_EQ(turns.take()->user, kAlice);
     add(kBob, 11);
     EXPECT_EQ(turns.take()->id, 11U);
     turns.finished(kAlice);

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "archive_service/client_socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+namespace pinfold {
+namespace {
+
+/// Receives bytes from the socket, but no bytes that came with a descriptor.
+ssize_t receiveBytes(int socket, char* buffer, std::size_t size) {
+    iovec part{buffer, size};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    // With MSG_PEEK the descriptors stay in the queue. Because `message` has no room for them, the kernel sets MSG_CTRUNC.
+    const auto length = ::recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT);
+    if (length <= 0)
+        return length;
+    if ((message.msg_flags & MSG_CTRUNC) != 0) {
+        errno = EBADMSG;
+        return -1;
+    }
+    return ::recv(socket, buffer, static_cast<std::size_t>(length), MSG_DONTWAIT);
+}
+
+/// Returns true if the socket's queue contains no descriptors, and no more messages can come. Empties the queue, so that the
+/// kernel does not reset the connection before the client has read its answer.
+bool closesAtOnce(int socket) {
+    constexpr int kMostReads = 16; // a client of pinfold sends one line of at most 16 KiB
+    std::array<char, 16384> unread;
+    (void)::shutdown(socket, SHUT_RD);
+    for (int i = 0; i < kMostReads; ++i)
+        if (const auto length = receiveBytes(socket, unread.data(), unread.size()); length <= 0)
+            return length == 0;
+    return false;
+}
+
+} // namespace
+
+ClientSocket::ClientSocket(UniqueFd socket, uid_t user, DescriptorCloser& closer)
+    : socket_(std::move(socket)), user_(user), closer_(&closer) {
+    constexpr int kOn = 1;
+    // Without SO_OOBINLINE, recv(2) skips and frees a message with MSG_OOB that recvmsg(2) with MSG_PEEK has not shown.
+    (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_OOBINLINE, &kOn, sizeof kOn);
+}
+
+ClientSocket::~ClientSocket() {
+    if (socket_ && user_ != 0 && !closesAtOnce(socket_.get()))
+        closer_->close(user_, std::move(socket_));
+}
+
+ssize_t ClientSocket::receive(char* buffer, std::size_t size) { return receiveBytes(socket_.get(), buffer, size); }
+
+ssize_t ClientSocket::send(std::string_view text) {
+    return ::send(socket_.get(), text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+} // namespace pinfold

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/unique_fd.hpp"
+#include "os/descriptor_closer.hpp"
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <string_view>
+
+namespace pinfold {
+
+/// Owns the socket of a client. Every user may send descriptors to the socket (SCM_RIGHTS), and the close of such a descriptor
+/// may take as long as the user wants. The kernel closes these descriptors when somebody reads the message without room for them,
+/// or when the socket closes. So ClientSocket never reads a message with descriptors, and closes a socket with such a message in
+/// a background thread.
+class ClientSocket {
+public:
+    /// `user` is the user to whom the socket counts. `closer` must outlive the ClientSocket.
+    ClientSocket(UniqueFd socket, uid_t user, DescriptorCloser& closer);
+    ClientSocket(ClientSocket&&) noexcept = default;
+    ClientSocket& operator=(ClientSocket&&) = delete;
+    ~ClientSocket();
+
+    int get() const { return socket_.get(); }
+    /// Receives bytes without waiting, like recv(2). If the next bytes come with a descriptor, receive() receives nothing and
+    /// fails with EBADMSG.
+    ssize_t receive(char* buffer, std::size_t size);
+    /// Sends bytes without waiting, like send(2).
+    ssize_t send(std::string_view text);
+
+private:
+    UniqueFd socket_;
+    uid_t user_;
+    DescriptorCloser* closer_;
+};
+
+} // namespace pinfold

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""No user keeps others from the archive's socket: not with descriptors that do not close, and not with subordinate user ids."""
+
+import select
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+import pytest
+
+from archive_service import ALICE, BOB, answer, configuration, effective_user, job, starter
+from conftest import Archive
+
+FIRST_SUBORDINATE = 700_000
+SUBUID = f"alice:{FIRST_SUBORDINATE}:65536\n"
+LINGERS = 20  # seconds
+
+# The close() of this TCP socket waits for 20 s, because the other end reads nothing (socket(7), SO_LINGER).
+LINGERING = """
+import array, os, socket, struct, sys
+os.setgroups([]); os.setgid({uid}); os.setuid({uid})
+listener = socket.socket()
+listener.bind(("127.0.0.1", 0))
+listener.listen()
+lingering = socket.create_connection(listener.getsockname())
+peer, _ = listener.accept()
+lingering.setblocking(False)
+try:
+    while True:
+        lingering.send(b"x" * 65536)
+except BlockingIOError:
+    pass
+lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, {lingers}))
+RIGHTS = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [lingering.fileno()]))]
+REQUEST = b'{{"filter": {{}}}}\\n'
+def connect():
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    connection.connect({path!r})
+    return connection
+connections = []
+{send}
+lingering.close()
+print("sent", flush=True)
+sys.stdin.read()
+"""
+WAYS = {
+    "with the request": "connections.append(connect()); connections[0].sendmsg([REQUEST], RIGHTS)",
+    "after a part of the request": "connections.append(connect()); connections[0].send(b'{'); connections[0].sendmsg([b'}'], RIGHTS)",
+    "after the request": "connections.append(connect()); connections[0].send(REQUEST); connections[0].sendmsg([b'x'], RIGHTS)",
+    "out of band": "connections.append(connect()); connections[0].sendmsg([b'x'], RIGHTS, socket.MSG_OOB); connections[0].send(REQUEST)",
+    "and gone": "connections.append(connect()); connections[0].sendmsg([b'{'], RIGHTS); connections[0].close()",
+    "one connection too many": "connections += [connect() for _ in range(33)]; connections[32].sendmsg([REQUEST], RIGHTS)",
+}
+
+
+@pytest.fixture(name="start")
+def service_starter():
+    with starter() as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def archive(server):
+    made = Archive(server)
+    made.make()
+    made.put([job(1, "node1", BOB, 0, key="slurm.8")])
+    return made
+
+
+def time_of_bobs_answer(service):
+    begun = time.monotonic()
+    assert service.keys({}, BOB) == ["slurm.8"]
+    return time.monotonic() - begun
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
+    """The service gets more of these descriptors than it has threads for one user, all at once."""
+    service = start(configuration(archive.server))
+    time_of_bobs_answer(service)
+    program = LINGERING.format(uid=ALICE, path=str(service.path), lingers=LINGERS, send=WAYS[way])
+    service.process.send_signal(signal.SIGSTOP)
+    users = []
+    try:
+        for _ in range(6):
+            user = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            users.append(user)
+            assert user.stdout.readline() == "sent\n"
+        service.process.send_signal(signal.SIGCONT)
+        times = [time_of_bobs_answer(service) for _ in range(3)]
+        print(f"answers for bob after {', '.join(f'{taken:.3f} s' for taken in times)}")
+        assert max(times) < 5, "not as long as that socket lingers"
+    finally:
+        service.process.send_signal(signal.SIGCONT)
+        for user in users:
+            with user:
+                user.kill()
+
+
+def test_an_answer_comes_after_more_text_than_the_service_reads(start, archive):
+    """The service does not reset a connection with text that it has not read, so the client gets the whole answer."""
+    service = start(configuration(archive.server))
+    with service.send(b'{"filter": {}}\n' + b"x" * 50_000, BOB) as connection:
+        receipts, last = answer(connection)
+    assert [receipt["key"] for receipt in receipts] == ["slurm.8"] and last == {"end": True}
+
+
+def hold(service, uid, count):
+    """Opens `count` connections of the user that send nothing."""
+    connections = []
+    with effective_user(uid):
+        for _ in range(count):
+            connections.append(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+            connections[-1].connect(str(service.path))
+    return connections
+
+
+def refused(connections):
+    """Returns how many connections have an answer, which can only be a refusal."""
+    poll = select.poll()
+    for connection in connections:
+        poll.register(connection, select.POLLIN)
+    return len(poll.poll(0))
+
+
+@pytest.mark.parametrize("subuid", [SUBUID, SUBUID.replace("alice", str(ALICE))], ids=["name", "number"])
+def test_subordinate_ids_take_no_more_connections_than_their_owner(start, archive, subuid):
+    service = start(configuration(archive.server), subuid=subuid)
+    held = []
+    try:
+        for number in range(8):
+            held += hold(service, FIRST_SUBORDINATE + number, 32)
+        assert service.keys({}, BOB) == ["slurm.8"]
+        assert refused(held) >= 256 - 2 * 32, "a range counts as one user, at first as another one than its owner"
+        assert service.receipts({}, 0)
+    finally:
+        for connection in held:
+            connection.close()
+
+
+def test_the_first_connections_count_like_all_others(start, archive):
+    """The service starts with the connections of the attack in its queue."""
+    service = start(configuration(archive.server), subuid=SUBUID)
+    service.end()
+    held = []
+    for number in range(8):
+        held += hold(service, FIRST_SUBORDINATE + number, 32)
+    service.start()
+    assert service.keys({}, BOB) == ["slurm.8"]
+    assert refused(held) >= 256 - 2 * 32
+    for connection in held:
+        connection.close()
+
+
+def test_root_gets_an_answer_while_users_have_all_connections(start, archive):
+    service = start(configuration(archive.server))
+    held = []
+    for number in range(8):
+        held += hold(service, FIRST_SUBORDINATE + number, 32)
+    assert service.error({}, BOB)["code"] == "Busy"
+    assert [receipt["key"] for receipt in service.receipts({}, 0)] == ["slurm.8"]
+    for connection in held:
+        connection.close()
