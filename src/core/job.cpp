@@ -33,7 +33,16 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
 
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now) {
     const auto whole = timeLimit(limit).value_or(kForever);
-    return whole == kForever ? whole : whole - std::min(whole, now - job.record.createdBoot - job.record.suspended);
+    const auto until = job.record.suspendedSince.value_or(now);
+    return whole == kForever ? whole : whole - std::min(whole, until - job.record.createdBoot - job.record.suspended);
+}
+
+Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now) {
+    const auto& limits = job.record.limits;
+    const auto usual = timeLimit(limits.killGrace).value_or(ofSite);
+    const auto left = runTimeLeft(job, limits.runTimeMax, now);
+    const auto ofRunTime = timeLimit(limits.runTimeGrace);
+    return ofRunTime && *ofRunTime < usual && left < usual - *ofRunTime ? left + *ofRunTime : usual;
 }
 
 bool leaderEnded(const Job& job) {

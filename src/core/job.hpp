@@ -147,9 +147,13 @@ Phase phaseOf(const Job& job);
 /// Returns the facts that decide() needs about the job with the key `key`. The argument `job` is null if no job has the key.
 Target targetOf(const std::string& key, const Job* job);
 
-/// Returns how long the job may still run before the run time `limit` is over, or kForever if `limit` is unset or infinite. Call
-/// runTimeLeft() only for a job that is not suspended now.
+/// Returns how long the job may still run before the run time `limit` is over, or kForever if `limit` is unset or infinite. The
+/// time for which a job is suspended does not count.
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
+
+/// Returns the grace time for all ends that name no grace time. `ofSite` is jobs.kill_grace of the configuration. With this grace
+/// time, a job ends at the latest when run_time_max and run_time_grace are over.
+Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now);
 
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.
 bool leaderEnded(const Job& job);

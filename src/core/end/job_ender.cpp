@@ -394,7 +394,7 @@ std::optional<Microseconds> JobEnder::graceOfOwner(const Job& job, std::optional
 }
 
 Microseconds JobEnder::usualGrace(const Job& job) const {
-    return timeLimit(job.record.limits.killGrace).value_or(core_.context.config.jobs.killGrace);
+    return usualGraceOf(job, core_.context.config.jobs.killGrace, core_.context.loop.bootTime());
 }
 
 } // namespace pinfold

@@ -78,8 +78,9 @@ public:
     void begin(const JobPtr& job, Request request);
 
     /// Returns the grace time for a request of the owner. The result is the grace time that the owner asked
-    /// for, but at most the job's kill_grace. If the job has no kill_grace, jobs.kill_grace of the configuration is the
-    /// maximum. With a longer grace time, the owner could use the node for longer than the job's limits allow.
+    /// for, but at most the job's kill_grace, and at most the time until run_time_max and run_time_grace are over. If the job has
+    /// no kill_grace, jobs.kill_grace of the configuration is the maximum. With a longer grace time, the owner could use the node
+    /// for longer than the job's limits allow.
     std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
 
     /// Handles the report of EndJob on how the leader ended. A report by the owner also ends the job. pinfoldd accepts an exit
