@@ -48,6 +48,15 @@ std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
     return lengths.empty() ? 0 : lengths.back();
 }
 
+void addExit(Receipt& receipt, const ExitState& exit) {
+    receipt.exit = exit;
+    for (auto& task : receipt.taskList)
+        if (task.kind == TaskKind::Batch)
+            task.exit = exit;
+    if (receipt.result == JobResult::Exited && exit.signal)
+        receipt.result = JobResult::Signaled;
+}
+
 } // namespace
 
 void Leftovers::boundCommands() {
@@ -89,16 +98,14 @@ JobOutcome outcomeOf(const Receipt& receipt) {
 }
 
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity) {
-    if (receipt.exit.known() || !exit.known())
+    if (receipt.identity.run && identity.run && *receipt.identity.run != *identity.run)
         return false;
-    receipt.exit = exit;
-    for (auto& task : receipt.taskList)
-        if (task.kind == TaskKind::Batch)
-            task.exit = exit;
-    if (receipt.result == JobResult::Exited && exit.signal)
-        receipt.result = JobResult::Signaled;
+    const auto known = receipt.identity;
     complete(receipt.identity, identity);
-    return true;
+    const bool addsExit = !receipt.exit.known() && exit.known();
+    if (addsExit)
+        addExit(receipt, exit);
+    return addsExit || receipt.identity != known;
 }
 
 } // namespace pinfold

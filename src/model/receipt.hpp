@@ -163,8 +163,9 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds an exit state of the leader that was reported after the receipt was written, and the facts of `identity` that the receipt
-/// does not have. If the receipt has an exit state already, or if `exit` is unknown, amend() returns false and changes nothing.
+/// Adds what was reported after the receipt was written: an exit state of the leader, and the facts of `identity`. amend() adds
+/// only what the receipt does not have, and replaces nothing. So an exit state that the owner has reported does not keep an
+/// admin's facts away. Returns false if nothing was added. If `identity` is about another run of the job, nothing is added.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

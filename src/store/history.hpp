@@ -113,7 +113,7 @@ struct LateReport {
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};
-    std::vector<LateReport> reports = {}; ///< how leaders ended; a report may belong to one of `receipts` (see amend())
+    std::vector<LateReport> reports = {}; ///< late reports; a report may belong to one of `receipts` (see amend())
 };
 
 /// Reads and writes the database. Only one thread at a time may use a History. All calls may wait for the disk, so pinfoldd's

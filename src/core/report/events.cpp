@@ -103,7 +103,7 @@ void logReceiptAmended(const CoreContext& context, const Receipt& receipt) {
         return;
     auto event = jobEvent(LOG_INFO, kMessageReceiptAmended, "receipt-amended", *key, 0);
     event.message =
-        fmt::format("job {} had ended: {} (how its leader ended was reported afterwards)", receipt.key, describe(receipt));
+        fmt::format("job {} had ended: {} (a report that came later has completed the receipt)", receipt.key, describe(receipt));
     event.fields.emplace_back("PINFOLD_UID", std::to_string(receipt.uid));
     event.fields.emplace_back("PINFOLD_RESULT", std::string(toString(receipt.result)));
     context.journal.event(event);

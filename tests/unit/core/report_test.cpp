@@ -280,7 +280,7 @@ TEST_F(LateReportTest, amendsTheReceiptOnce) {
     EXPECT_EQ((*answer)->result, JobResult::Signaled);
     EXPECT_EQ(observer.log.back(), "amended pbs.1 signaled");
     EXPECT_EQ(journal.events.back().message,
-              "job pbs.1 had ended: signaled by SIGKILL after 0 (how its leader ended was reported afterwards)");
+              "job pbs.1 had ended: signaled by SIGKILL after 0 (a report that came later has completed the receipt)");
     report(kStatus3);
     EXPECT_EQ((*answer)->exit.signal, SIGKILL);
     ASSERT_EQ(receipts().size(), 1U);
@@ -298,7 +298,47 @@ TEST_F(LateReportTest, alsoAddsTheFactsThatTheReceiptLacks) {
     manager->endJob(root, "pbs.1", {.exit = kStatus3, .leader = {}, .identity = {.queue = "late"}},
                     [](const Result<Receipt>&) {});
     loop.settle();
-    EXPECT_EQ(receipts().at(0).identity.queue, std::nullopt) << "a receipt that is complete may be of an earlier run";
+    EXPECT_EQ(receipts().at(0).identity, (JobIdentity{.account = "physics", .queue = "late"})) << "an exit state hides no facts";
+}
+
+TEST_F(LateReportTest, addsNoFactsOfAnotherRun) {
+    manager->endJob(root, "pbs.1", {.exit = {}, .leader = {}, .identity = {.run = 1}}, [](const Result<Receipt>&) {});
+    loop.settle();
+    manager->endJob(root, "pbs.1", {.exit = kStatus3, .leader = {}, .identity = {.queue = "late", .run = 2}},
+                    [](const Result<Receipt>&) {});
+    loop.settle();
+    EXPECT_EQ(receipts().at(0).identity, (JobIdentity{.run = 1}));
+    EXPECT_FALSE(receipts().at(0).exit.known());
+}
+
+/// Under Slurm, a job without a batch script is open until the epilogue has reported the account, the partition and the nodes.
+/// The owner may add a batch script and end the job before.
+TEST_F(ReportTest, anOwnerCannotKeepTheEpiloguesFactsFromTheReceipt) {
+    for (const auto& exit : {ExitState{.status = 0, .signal = {}}, ExitState{}}) {
+        const Caller owner{1000, false};
+        CreateRequest request;
+        request.key = "pbs.1";
+        request.owner = 1000;
+        request.identity = {.jobName = "salloc"};
+        request.reportWithin = 0s;
+        manager->openJob(root, std::move(request), [](const Result<JobSummary>& opened) { EXPECT_TRUE(opened); });
+        loop.settle();
+        auto script = child();
+        auto task = taskOf("pbs.1", script);
+        task.batch = true;
+        manager->addTask(owner, std::move(task), [](const Result<TaskAdded>& added) { EXPECT_TRUE(added); });
+        loop.settle();
+        report(exit, owner);
+        end(script);
+        ASSERT_TRUE(isOver());
+        manager->endJob(root, "pbs.1", {.exit = {}, .leader = {}, .identity = {.jobName = "other", .account = "physics"}},
+                        [](const Result<Receipt>&) {});
+        loop.settle();
+        const auto receipt = receipts().at(0);
+        EXPECT_EQ(receipt.exit, exit);
+        EXPECT_EQ(receipt.identity, (JobIdentity{.jobName = "salloc", .account = "physics"})) << exit.known();
+        EXPECT_EQ(observer.log.back(), "amended pbs.1 exited");
+    }
 }
 
 TEST_F(LateReportTest, isFoundByTheOwnerWithoutReadingTheDisk) {
