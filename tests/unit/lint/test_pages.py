@@ -63,6 +63,19 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
     assert [command for command in asked if not re.search(r"-u\b|_UID=0|_PID=1", command)] == []
+    # Examples in blocks have no quotation marks, and so do man pages that escape the underscore.
+    lines = [line.replace("\\_", "_") for page in pages for line in page.read_text().splitlines()]
+    unquoted = [line for line in lines if re.search(r"^\s+(sudo )?journalctl\s", line) and "--update-catalog" not in line]
+    assert unquoted
+    assert [line for line in unquoted if not re.search(r"-u\b|-k\b|_UID=0|_PID=1", line)] == []
+
+
+def test_no_guide_selects_entries_of_the_journal_that_anybody_may_have_written():
+    """A guide says which entries a site should keep or send. Each such PINFOLD_EVENT=… stands with _UID=0."""
+    guides = [TOP / "README.md", *(TOP / "docs").rglob("*.md")]
+    named = [line for page in guides for line in page.read_text().splitlines() if re.search(r"PINFOLD_EVENT=[a-z]", line)]
+    assert named
+    assert [line for line in named if "_UID=0" not in line] == []
 
 
 def test_every_configuration_key_is_in_the_example():
