@@ -258,6 +258,7 @@ def all_calls(key):
     own = idle()
     answers = {method: call(method, key, *arguments) for method, arguments in {
         "StopJob": ({},), "KillJob": (9,), "EndJob": ({},), "SuspendJob": (), "ResumeJob": (), "WaitJob": (), "ListProcesses": (), "GetUsage": (),
+        "ListMoreProcesses": (dbus.UInt32(0),), "WaitTask": (dbus.UInt32(0),), "GetReceipt": (), "GetProfile": (),
         "SetLimits": ({"kill_grace": dbus.UInt64(1)}, {})}.items()}
     answers["AddTask"] = create(key, {"role": "task"}, own.pid)
     owner, = (int(job["uid"]) for job in manager().ListJobs() if job["key"] == key)
