@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests signals that look like systemd's signals, and that every user can send to pinfoldd alone. The bus does not check the sender of such
-a signal with a match rule."""
+"""Tests signals that look like systemd's signals, and that every user can send to pinfoldd alone or to all. The bus does not check the sender
+of a signal to pinfoldd alone with a match rule. A signal to all reaches pinfoldd if a match rule of pinfoldd names no sender."""
 
 import dbus
 import dbus.bus
@@ -23,16 +23,17 @@ def forge(bus, destination, signal):
     path, interface, member, signature, arguments = signal
     message = dbus.lowlevel.SignalMessage(path, interface, member)
     message.append(*arguments, signature=signature)
-    message.set_destination(destination)
+    if destination:
+        message.set_destination(destination)
     bus.send_message(message)
 
 
-@pytest.mark.parametrize("by_name", [True, False], ids=["to the name", "to the connection"])
+@pytest.mark.parametrize("to", ["the name", "the connection", "all"])
 @pytest.mark.parametrize("signal", FORGED.values(), ids=FORGED)
-def test_a_signal_to_pinfoldd_alone_is_nobodys(world, signal, by_name):
+def test_a_signal_of_another_sender_is_nobodys(world, signal, to):
     world.create("sge.1", world.process())
     attacker = dbus.bus.BusConnection(world.address)
-    destination = "org.pinfold1" if by_name else world.bus.get_name_owner("org.pinfold1")
+    destination = {"the name": "org.pinfold1", "the connection": world.bus.get_name_owner("org.pinfold1"), "all": None}[to]
     for _ in range(10):
         forge(attacker, destination, signal)
     # The bus keeps the order of one sender's messages, so pinfoldd has seen the signals when it answers.

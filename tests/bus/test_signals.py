@@ -70,6 +70,12 @@ def test_a_stranger_hears_that_a_receipt_was_amended_and_no_more(world, heard):
     assert heard(last="ReceiptAmended")[-1] == ["ReceiptAmended", "sge.1", {"result": "exited"}]
 
 
+def test_a_stranger_hears_that_a_job_is_near_a_limit_and_no_more(world, heard):
+    limits = {"run_time_max": dbus.UInt64(10**9), "run_time_warning": dbus.UInt64(10**9 - 1)}
+    world.create("sge.1", world.process(), dbus.Dictionary(limits, signature="sv"))
+    assert heard(last="LimitNear")[-1] == ["LimitNear", "sge.1", "run_time_max"]
+
+
 def test_a_stranger_hears_why_a_job_was_killed_and_no_more(world, heard):
     oomd = dbus.bus.BusConnection(world.address)
     oomd.request_name("org.freedesktop.oom1")
