@@ -135,10 +135,11 @@ def live_rows(file):
         return [row[0] for row in database.execute("SELECT key FROM live")]
 
 
-def test_a_history_that_is_damaged_while_pinfoldd_runs(small_disk):
+@pytest.mark.usefixtures("small_disk")
+def test_a_history_that_is_damaged_while_pinfoldd_runs():
     since = time.time()
     assert finish(start_job("damage.0", "true"))[0] == 0
-    history = small_disk / "history.db"
+    history = LIB / "history.db"
     longer = start_job("damage.1", "sleep", "1000")
     ends = start_job("damage.2", "sh", "-c", "setsid sleep 1000 & read -r line; exit 3", stdin=subprocess.PIPE)
     wait_until(lambda: sorted(live_rows(history)) == ["damage.1", "damage.2"], "both jobs are in the history")
@@ -147,7 +148,7 @@ def test_a_history_that_is_damaged_while_pinfoldd_runs(small_disk):
     assert (ends.returncode, "not written" in err) == (3, False), err
     stored = receipts()
     assert [(receipt["key"], receipt["exit_status"], receipt["leftovers"]) for receipt in stored] == [("damage.2", 3, 1)]
-    moved = [file.name for file in small_disk.glob("history.db.damaged-*Z")]
+    moved = [file.name for file in LIB.glob("history.db.damaged-*Z")]
     assert len(moved) == 1 and len(events("history-damaged", since)) == 1
     assert moved[0] in events("history-damaged", since)[0]
     wait_until(lambda: live_rows(history) == ["damage.1"], "a power cut would not lose the job that still runs")
