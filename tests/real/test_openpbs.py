@@ -15,7 +15,7 @@ from jobs import processes_with, run, wait_until
 from nodes import NODES, ask, on, set_site
 from openpbs import Job, pbs, vnode
 from terminal import Terminal
-from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, outcome, undrain
+from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, identity, outcome, undrain
 
 WAITS = "$HOME/leave {} ; touch $HOME/$PBS_JOBID.runs; while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; exit 3"
 
@@ -47,6 +47,23 @@ def test_a_job_runs_in_its_scope_and_leaves_nothing():
     assert outcome(receipt) == ("exited", 3, None)
     assert (receipt["leftovers"], receipt["leftover_commands"]) == (1, ["sleep 4713"])
     assert not any("sleep 4713" in on(node, "ps", "-eo", "args").stdout for node in NODES)
+
+
+def test_each_receipt_says_whose_job_it_was_and_where_it_ran():
+    job = Job("true", "-N", "train", "-A", "physics", "-P", "detector", "-l", "walltime=600", "-l",
+              "select=1:ncpus=2:vnode=node1+1:ncpus=1:vnode=node2").wait()
+    for node, slots in {"node1": 2, "node2": 1}.items():
+        assert identity(job.receipt(node)) == {
+            "job_name": "train", "account": "physics", "queue": "workq", "project": "detector", "group": "alice", "submit_host": "node1",
+            "submit_directory": "/home/alice", "run": 0, "slots": slots, "nodes": list(NODES), "node_count": 2, "batch_run_time_max": 600 * 10**6}
+
+
+def test_the_receipt_of_a_subjob_names_its_array():
+    array = Job("true", "-J", "3-4", node="node1").wait()
+    number = int(array.id.partition("[")[0])
+    for index in (3, 4):
+        said = identity(ask("node1", "receipts", array.key.replace("[]", f"[{index}]"))[0])
+        assert (said["array_job"], said["array_task"], said["slots"], said["nodes"]) == (number, index, 1, ["node1"])
 
 
 @pytest.mark.parametrize("how", ["qdel", "walltime"])

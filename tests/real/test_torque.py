@@ -15,7 +15,7 @@ import torque
 from jobs import processes_with, read_journal, run, wait_until
 from nodes import NODES, ask, on, set_site
 from torque import Job
-from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, outcome, undrain
+from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, identity, outcome, undrain
 
 
 @pytest.fixture(scope="module")
@@ -48,6 +48,24 @@ def test_a_job_runs_in_its_scope_and_leaves_nothing():
     assert outcome(job.receipt()) == ("exited", 3, None)
     assert job.receipt()["leftover_commands"] == ["sleep 4713"]
     assert not alive("sleep 4713")
+
+
+def test_each_receipt_says_whose_job_it_was_and_where_it_ran():
+    job = Job("true", "-N", "train", "-A", "physics", "-l", "walltime=600", nodes="node1:ppn=2+node2").wait()
+    known = {"job_name": "train", "account": "physics", "queue": "batch", "group": "alice", "submit_directory": "/home/alice",
+             "batch_run_time_max": 600 * 10**6}
+    assert identity(job.receipt("node1")) == {**known, "slots": 2, "nodes": list(NODES), "node_count": 2}
+    assert identity(job.receipt("node2")) == {**known, "slots": 1}
+
+
+def test_the_receipt_of_an_array_jobs_part_names_its_array():
+    array = Job("true", "-t", "3-4", nodes="node1")
+    number = int(array.id.partition("[")[0])
+    for index in (3, 4):
+        key = array.key.replace("[]", f"[{index}]")
+        wait_until(lambda: ask("node1", "receipts", key), f"the receipt of {key}", 180)
+        said = identity(ask("node1", "receipts", key)[0])
+        assert (said["array_job"], said["array_task"], said["slots"], said["nodes"]) == (number, index, 1, ["node1"])
 
 
 @pytest.mark.parametrize("how", ["qdel", "qdel", "qdel", "walltime"])
@@ -168,7 +186,7 @@ def test_a_job_on_two_hosts_has_its_tasks_in_scopes_and_no_status_on_the_sister(
     assert sum(f"batch-{unit}.slice/" in line for line in lines) == 2, lines
     assert outcome(job.receipt("node1")) == ("exited", 3, None) and job.receipt("node1")["leftovers"] == 0
     assert job.receipt("node2")["exit_status"] is None and job.receipt("node2")["leftovers"] == 0
-    assert job.key not in failed_jobs("--failed") or job.status() == 3
+    assert job.status() == 3 and job.key in failed_jobs()
 
 
 def test_what_a_task_leaves_on_a_sister_host_is_gone():

@@ -37,6 +37,13 @@ def outcome(receipt):
     return receipt["result"], receipt["exit_status"], receipt["exit_signal"]
 
 
+def identity(receipt):
+    """Returns what the receipt says about the job, but not what it lacks."""
+    names = ("job_name", "account", "queue", "project", "group", "submit_host", "submit_directory", "array_job", "array_task", "run", "slots",
+             "nodes", "node_count", "batch_run_time_max")
+    return {name: receipt[name] for name in names if receipt[name] not in (None, [])}
+
+
 def failed_jobs(option="--failed"):
     return {receipt["key"] for node in NODES
             for receipt in json.loads(on(node, "pinfold", "history", option, "--json", "-n", 10000).stdout)["receipts"]}
