@@ -52,7 +52,7 @@ TEST_F(JobCloserTest, countersThatVanishedAreThoseOfTheLastLook) {
     removeCounters();
     end(leader);
     ASSERT_EQ(receipts().size(), 1U);
-    const auto& usage = receipts()[0].usage;
+    const auto usage = receipts()[0].usage;
     EXPECT_EQ(usage.cpuUser, 700us);
     EXPECT_EQ(usage.cpuSystem, 200us);
     EXPECT_EQ(usage.ioRead, 4096U);
