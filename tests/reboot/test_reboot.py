@@ -92,7 +92,9 @@ def test_at_a_reset_the_end_is_the_last_sign_of_life():
     for receipt in [*of(RESET, "run").values(), *of(RESET, "end").values()]:
         assert receipt["started"] <= receipt["ended"] <= booted, receipt
         assert receipt["wall"] == receipt["ended"] - receipt["started"]
-        assert receipt["cpu_user"] is None and receipt["exit_status"] is None
+        assert receipt["exit_status"] is None
+        # The figures are those of the last look at the job before its row was written, if there was one.
+        assert receipt["cpu_user"] is None or receipt["cpu_user"] <= receipt["wall"], receipt
 
 
 @BOTH
