@@ -10,29 +10,17 @@ import time
 
 import pytest
 
+import lingering_socket
 from archive_service import ALICE, BOB, answer, configuration, effective_user, job, starter
 from conftest import Archive
 
 FIRST_SUBORDINATE = 700_000
 SUBUID = f"alice:{FIRST_SUBORDINATE}:65536\n"
-LINGERS = 20  # seconds
 
-# The close() of this TCP socket waits for 20 s, because the other end reads nothing (socket(7), SO_LINGER).
 LINGERING = """
-import array, os, socket, struct, sys
+import array, os, sys
 os.setgroups([]); os.setgid({uid}); os.setuid({uid})
-listener = socket.socket()
-listener.bind(("127.0.0.1", 0))
-listener.listen()
-lingering = socket.create_connection(listener.getsockname())
-peer, _ = listener.accept()
-lingering.setblocking(False)
-try:
-    while True:
-        lingering.send(b"x" * 65536)
-except BlockingIOError:
-    pass
-lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, {lingers}))
+""" + lingering_socket.MAKE + """
 RIGHTS = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [lingering.fileno()]))]
 REQUEST = b'{{"filter": {{}}}}\\n'
 def connect():
@@ -80,7 +68,7 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
     """The service gets more of these descriptors than it has threads for one user, all at once."""
     service = start(configuration(archive.server))
     time_of_bobs_answer(service)
-    program = LINGERING.format(uid=ALICE, path=str(service.path), lingers=LINGERS, send=WAYS[way])
+    program = LINGERING.format(uid=ALICE, path=str(service.path), send=WAYS[way])
     service.process.send_signal(signal.SIGSTOP)
     users = []
     try:

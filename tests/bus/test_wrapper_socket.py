@@ -16,6 +16,7 @@ import time
 import dbus
 import pytest
 
+import lingering_socket
 from conftest import BUILD, wait_until
 from test_callers import USER, allow_user_jobs, bearable, owned
 
@@ -596,21 +597,7 @@ def test_records_that_cannot_be_kept_now_may_be_kept_later(world):
         assert json.loads(waiting.recv(65536)) == {"key": "", "jobs": []}, "it was not turned away"
 
 
-# The close() of this TCP socket waits for 20 s, because the other end reads nothing (socket(7), SO_LINGER).
-LINGERING = AS_USER.split("connection =")[0] + """
-import struct
-listener = socket.socket()
-listener.bind(("127.0.0.1", 0))
-listener.listen()
-lingering = socket.create_connection(listener.getsockname())
-peer, _ = listener.accept()
-lingering.setblocking(False)
-try:
-    while True:
-        lingering.send(b"x" * 65536)
-except BlockingIOError:
-    pass
-lingering.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 20))
+LINGERING = AS_USER.split("connection =")[0] + lingering_socket.MAKE + """
 def connect():
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     connection.connect({path!r})
