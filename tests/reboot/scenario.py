@@ -122,7 +122,7 @@ def write_down(boot):
         "booted": time.time() - float(Path("/proc/uptime").read_text().split()[0]),
         "journal": subprocess.run(["journalctl", "-u", "pinfoldd", "--no-pager"], capture_output=True, text=True, timeout=120).stdout,
     }
-    (STATE / f"after-{boot - 1}.json").write_text(json.dumps(found))
+    write(STATE / f"after-{boot - 1}.json", json.dumps(found))
     run("pinfold", "undrain")
 
 
