@@ -81,9 +81,21 @@ void HistoryWriter::started() {
 }
 
 void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> done) {
+    // An earlier pinfoldd may have kept a receipt of this job, and ended before the job was over. The history will store the kept
+    // receipt, which may have more figures, so everybody gets that receipt.
+    if (const auto* kept = keptOf(receipt.id))
+        receipt = *kept;
     queue_.push_back({.receipt = std::move(receipt), .done = std::move(done), .asked = context_.loop.bootTime(), .size = 0});
     watchPatience();
     flushSoon();
+}
+
+const Receipt* HistoryWriter::keptOf(const std::string& id) const {
+    const auto isKept = [&id](const Entry& entry) { return entry.size > 0 && entry.receipt.id == id; };
+    if (const auto found = std::ranges::find_if(inFlight_, isKept); found != inFlight_.end())
+        return &found->receipt;
+    const auto found = std::ranges::find_if(queue_, isKept);
+    return found == queue_.end() ? nullptr : &found->receipt;
 }
 
 void HistoryWriter::commit() {

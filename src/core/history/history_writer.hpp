@@ -92,6 +92,8 @@ private:
     };
 
     void takeUpKept();
+    /// Returns the receipt with this id that an earlier pinfoldd has kept in /run; null if there is no such receipt.
+    const Receipt* keptOf(const std::string& id) const;
     void waitForOpening();
     void started();
     void flushSoon();

@@ -2,6 +2,8 @@
 // Tests a history on storage that is slow, full or damaged.
 #include "core/history/history_writer.hpp"
 
+#include "model/receipt_json.hpp"
+#include "store/receipt_spool.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -347,6 +349,30 @@ TEST_F(HistoryWriterTest, theReceiptThatIsStoredIsTheOneThatIsTold) {
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0]->wall, 42us);
     EXPECT_EQ(observer.receipts.back().wall, 42us);
+}
+
+TEST_F(HistoryWriterTest, theReceiptThatAnEarlierPinfolddKeptIsTheOneThatIsTold) {
+    auto leader = child();
+    create("sge.1", leader);
+    breakHistory();
+    crash();
+    Receipt earlier;
+    earlier.id = records.load()->records.at(0).id;
+    earlier.key = "sge.1";
+    earlier.wall = 42us;
+    // An earlier pinfoldd kept this receipt on a full disk, and was killed before it could remove the slice.
+    ASSERT_TRUE(ReceiptSpool(node.root() / "run/pinfold/receipts").keep(earlier, encodeForStore(earlier)));
+    restart();
+    endJob("sge.1", leader);
+    loop.advance(config.history.patience);
+    ASSERT_EQ(answers.size(), 1U);
+    EXPECT_EQ(answers[0]->wall, 42us);
+    mendHistory();
+    loop.advance(31s);
+    ASSERT_EQ(stored().size(), 1U);
+    EXPECT_EQ(stored()[0].wall, 42us);
+    EXPECT_EQ(keptFiles(), 0U);
+    EXPECT_EQ(manager->historyFigures().kept, 0U);
 }
 
 } // namespace
