@@ -83,19 +83,11 @@ void HistoryWriter::started() {
 void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> done) {
     // An earlier pinfoldd may have kept a receipt of this job, and ended before the job was over. The history will store the kept
     // receipt, which may have more figures, so everybody gets that receipt.
-    if (const auto* kept = keptOf(receipt.id))
-        receipt = *kept;
+    if (const auto* kept = firstThat([&](const Entry& entry) { return entry.size > 0 && entry.receipt.id == receipt.id; }))
+        receipt = kept->receipt;
     queue_.push_back({.receipt = std::move(receipt), .done = std::move(done), .asked = context_.loop.bootTime(), .size = 0});
     watchPatience();
     flushSoon();
-}
-
-const Receipt* HistoryWriter::keptOf(const std::string& id) const {
-    const auto isKept = [&id](const Entry& entry) { return entry.size > 0 && entry.receipt.id == id; };
-    if (const auto found = std::ranges::find_if(inFlight_, isKept); found != inFlight_.end())
-        return &found->receipt;
-    const auto found = std::ranges::find_if(queue_, isKept);
-    return found == queue_.end() ? nullptr : &found->receipt;
 }
 
 void HistoryWriter::commit() {
@@ -207,12 +199,15 @@ BootTime HistoryWriter::patienceEnds(const Entry& entry) const {
     return trouble_ ? std::min(own, std::max(entry.asked, troubleBegan_ + patience)) : own;
 }
 
-const HistoryWriter::Entry* HistoryWriter::firstWaiting() const {
-    const auto waits = [](const Entry& entry) { return entry.size == 0; };
-    if (const auto found = std::ranges::find_if(inFlight_, waits); found != inFlight_.end())
+const HistoryWriter::Entry* HistoryWriter::firstThat(const std::function<bool(const Entry&)>& isWanted) const {
+    if (const auto found = std::ranges::find_if(inFlight_, isWanted); found != inFlight_.end())
         return &*found;
-    const auto found = std::ranges::find_if(queue_, waits);
+    const auto found = std::ranges::find_if(queue_, isWanted);
     return found == queue_.end() ? nullptr : &*found;
+}
+
+const HistoryWriter::Entry* HistoryWriter::firstWaiting() const {
+    return firstThat([](const Entry& entry) { return entry.size == 0; });
 }
 
 void HistoryWriter::watchPatience() {

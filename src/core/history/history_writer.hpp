@@ -92,8 +92,6 @@ private:
     };
 
     void takeUpKept();
-    /// Returns the receipt with this id that an earlier pinfoldd has kept in /run; null if there is no such receipt.
-    const Receipt* keptOf(const std::string& id) const;
     void waitForOpening();
     void started();
     void flushSoon();
@@ -104,6 +102,9 @@ private:
     void remember(const Receipt& receipt);
 
     BootTime patienceEnds(const Entry& entry) const;
+    /// Returns the first entry for which `isWanted` returns true, in the transaction that is in progress and then in the queue.
+    /// Returns null if there is no such entry.
+    const Entry* firstThat(const std::function<bool(const Entry&)>& isWanted) const;
     const Entry* firstWaiting() const;
     void watchPatience();
     void losePatience();
