@@ -7,6 +7,7 @@ import json
 import os
 import select
 import signal
+import sqlite3
 import subprocess
 import time
 from pathlib import Path
@@ -14,6 +15,7 @@ from pathlib import Path
 CGROUP = Path("/sys/fs/cgroup")
 BATCH = CGROUP / "batch.slice"
 RECORDS = Path("/run/pinfold/jobs")
+HISTORY = Path("/var/lib/pinfold/history.db")
 ESCAPIST = "/usr/libexec/pinfold-tests/escapist"
 SPENDER = "/usr/libexec/pinfold-tests/spender"
 
@@ -113,6 +115,12 @@ def systemd_stopped():
         yield
     finally:
         freezer.write_text("0")
+
+
+def live_rows():
+    """Returns the sorted keys of the jobs for which the history would have a receipt after a power cut at this moment."""
+    with contextlib.closing(sqlite3.connect(f"file:{HISTORY}?mode=ro", uri=True)) as history:
+        return sorted(key for key, in history.execute("SELECT key FROM live"))
 
 
 def live_jobs():

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from calls import answered
-from jobs import (busy, expect_nothing_left, finish, let_end, live_jobs, preloaded, processes_with, read_journal, receipts, run, start_job,
-                  wait_running, wait_until)
+from jobs import (HISTORY, busy, expect_nothing_left, finish, let_end, live_jobs, live_rows, preloaded, processes_with, read_journal, receipts,
+                  run, start_job, wait_running, wait_until)
 from sick import LIB, draining, full, small_lib, start_pinfoldd, stop_pinfoldd
 
 KEPT = Path("/run/pinfold/receipts")
@@ -130,20 +130,14 @@ def scribble(file):
         pages.write(b"\xee" * rest)
 
 
-def live_rows(file):
-    with contextlib.closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as database:
-        return [row[0] for row in database.execute("SELECT key FROM live")]
-
-
 @pytest.mark.usefixtures("small_disk")
 def test_a_history_that_is_damaged_while_pinfoldd_runs():
     since = time.time()
     assert finish(start_job("damage.0", "true"))[0] == 0
-    history = LIB / "history.db"
     longer = start_job("damage.1", "sleep", "1000")
     ends = start_job("damage.2", "sh", "-c", "setsid sleep 1000 & read -r line; exit 3", stdin=subprocess.PIPE)
-    wait_until(lambda: sorted(live_rows(history)) == ["damage.1", "damage.2"], "both jobs are in the history")
-    scribble(history)
+    wait_until(lambda: live_rows() == ["damage.1", "damage.2"], "both jobs are in the history")
+    scribble(HISTORY)
     _, err = ends.communicate("go on\n", timeout=60)
     assert (ends.returncode, "not written" in err) == (3, False), err
     stored = receipts()
@@ -151,7 +145,7 @@ def test_a_history_that_is_damaged_while_pinfoldd_runs():
     moved = [file.name for file in LIB.glob("history.db.damaged-*Z")]
     assert len(moved) == 1 and len(events("history-damaged", since)) == 1
     assert moved[0] in events("history-damaged", since)[0]
-    wait_until(lambda: live_rows(history) == ["damage.1"], "a power cut would not lose the job that still runs")
+    wait_until(lambda: live_rows() == ["damage.1"], "a power cut would not lose the job that still runs")
     assert not draining()
     run("pinfold", "stop", "damage.1")
     assert finish(longer)[0] == -15

@@ -5,15 +5,13 @@ earlier boot has left, and brings the node down again. In the last boot, pytest 
 import json
 import os
 import signal
-import sqlite3
 import subprocess
 import time
 from pathlib import Path
 
-from jobs import leftovers_of_pinfold, live_jobs, receipts, run, start_job, systemd_stopped, wait_until
+from jobs import leftovers_of_pinfold, live_jobs, live_rows, receipts, run, start_job, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold-reboots")
-HISTORY = Path("/var/lib/pinfold/history.db")
 MONITOR = Path("/dev/virtio-ports/pinfold.monitor")
 NUMBER = 5  # jobs of each kind; twice as many jobs run
 OLD_ENOUGH = 1.0  # seconds: a job that began this long before the node goes down gets a receipt
@@ -23,15 +21,6 @@ SCRIPTS = {"run": "{begin}; exec sleep 100000", "start": "{begin}; exec sleep 10
 
 def keys(kind, boot):
     return [f"{kind}{boot}.{number}" for number in range(NUMBER * (2 if kind == "run" else 1))]
-
-
-def live_rows():
-    """Returns the keys of the jobs for which the history would have a receipt after a power cut at this moment."""
-    database = sqlite3.connect(f"file:{HISTORY}?mode=ro", uri=True)
-    try:
-        return {key for key, in database.execute("SELECT key FROM live")}
-    finally:
-        database.close()
 
 
 def drain():
@@ -105,7 +94,7 @@ def go_down(boot):
         states = wait_until(lambda: states_of_all(boot), "jobs are being started", 120)
         drain()
         wait_until(lambda: time.time() >= max(began.values()) + OLD_ENOUGH, "the youngest job is old enough")
-        before = {"states": states, "began": began, "down": time.time(), "rows": sorted(live_rows())}
+        before = {"states": states, "began": began, "down": time.time(), "rows": live_rows()}
         write(STATE / f"before-{boot}.json", json.dumps(before))
         write(STATE / "boot", str(boot + 1))
         WAYS[boot]()
