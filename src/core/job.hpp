@@ -104,8 +104,11 @@ struct Job {
     /// The time at which the end of the job began. The value is 0 if the end of the job has not begun, or if an earlier pinfoldd
     /// began the end.
     BootTime endBegan{};
-    bool ownersTurn = false;     ///< a signal or suspension that the owner requested is in progress
-    bool ownerSuspends = false;  ///< the owner requested the suspension that is in progress
+    bool ownersTurn = false;    ///< a signal or suspension that the owner requested is in progress
+    bool ownerSuspends = false; ///< the owner requested the suspension that is in progress
+    /// The replies that wait until the job is suspended. `suspenders` is not empty while a freeze of the job is in progress.
+    std::vector<Reply<void>> suspenders;
+    bool resuming = false;       ///< a request to resume the job is in progress
     bool changingLimits = false; ///< systemd is changing the limits of the job
     EventHandle idleSave;        ///< stores the job's record when the event loop is idle
     bool accountDue = false;     ///< JobEnder has handed the job over to JobCloser

@@ -10,24 +10,55 @@
 
 namespace pinfold {
 
+namespace {
+
+constexpr int kMostFreezes = 10;
+
+void tellSuspenders(Job& job, const Result<void>& result) {
+    for (const auto& reply : std::exchange(job.suspenders, {}))
+        reply(result);
+}
+
+Error resumedMeanwhile(const Job& job) {
+    return {ErrorCode::Busy, fmt::format("another request is resuming job '{}': try again", job.key().text())};
+}
+
+/// Takes over the reply to a request to suspend the job, unless the job runs and nothing is changing that.
+bool takesOver(Job& job, const Reply<void>& reply) {
+    if (job.resuming)
+        reply(resumedMeanwhile(job));
+    else if (!job.suspenders.empty())
+        job.suspenders.push_back(reply);
+    else if (job.record.suspendedSince)
+        reply({});
+    else
+        return false;
+    return true;
+}
+
+} // namespace
+
 void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> reply) {
     if (caller.admin)
         job->ownerSuspends = false;
-    if (job->record.suspendedSince)
-        return reply({});
+    if (takesOver(*job, reply))
+        return;
     if (caller.admin)
         return begin(job, caller.uid, std::move(reply));
     if (auto turn = takeOwnersTurn(*job); !turn)
         return reply(turn.error());
-    reply = [job, reply = std::move(reply)](Result<void> result) {
-        job->ownersTurn = false;
+    reply = [weak = WeakJob(job), reply = std::move(reply)](Result<void> result) {
+        if (const auto live = weak.lock())
+            live->ownersTurn = false;
         reply(std::move(result));
     };
     ask(job, [this, job, by = caller.uid, reply](Result<void> allowed) {
         if (allowed)
             allowed = possible(Action::SuspendJob, phaseOf(*job), job->key().text());
-        if (!allowed || job->record.suspendedSince)
+        if (!allowed)
             return reply(std::move(allowed));
+        if (takesOver(*job, reply))
+            return;
         // A task is starting, and its processes would not be frozen if they joined the job after the freeze.
         if (job->isStartingTasks())
             return reply(
@@ -55,49 +86,61 @@ void JobFreezer::ask(const JobPtr& job, const Reply<void>& reply) {
 void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
     job->record.suspendedSince = core_.context.loop.bootTime();
     core_.save(*job);
-    freeze(job, [this, job, by, reply](const SystemdOutcome& outcome) {
+    job->suspenders.push_back(std::move(reply));
+    freeze(job, [this, job, by](const SystemdOutcome& outcome) {
         if (outcome) {
             job->record.suspendedSince.reset(); // the freeze failed, so the job has continued to run
             failed(job);
-            return reply(Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
+            return tellSuspenders(*job, Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
         }
         if (!job->ownerSuspends)
-            return suspended(job, by, reply);
+            return suspended(job, by);
         // A frozen job cannot create processes, so a check of the processes' owners after the freeze sees all processes of the
         // job.
-        ask(job, [this, job, by, reply](const Result<void>& allowed) {
+        ask(job, [this, job, by](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
-                return suspended(job, by, reply);
+                return suspended(job, by);
             // If the owner may not suspend the job, the time of the freeze counts towards the run time limit.
             job->record.suspendedSince.reset();
             failed(job);
-            reply(allowed);
+            tellSuspenders(*job, allowed);
         });
     });
 }
 
-void JobFreezer::suspended(const JobPtr& job, uid_t by, const Reply<void>& reply) {
-    if (job->record.state == JobState::Running && job->record.suspendedSince) {
-        job->record.suspendedSince = core_.context.loop.bootTime(); // the suspension begins now: the job has run until now
-        core_.save(*job);
-        ender_.limitRunTime(job);
-        logSuspension(core_.context, *job, true, by);
-        core_.observer->jobStateChanged(job->key());
-    }
-    reply({});
+void JobFreezer::suspended(const JobPtr& job, uid_t by) {
+    if (job->record.state != JobState::Running)
+        return tellSuspenders(*job, {});
+    if (!job->record.suspendedSince || job->resuming)
+        return tellSuspenders(*job, resumedMeanwhile(*job));
+    job->record.suspendedSince = core_.context.loop.bootTime(); // the suspension begins now: the job has run until now
+    core_.save(*job);
+    ender_.limitRunTime(job);
+    logSuspension(core_.context, *job, true, by);
+    core_.observer->jobStateChanged(job->key());
+    tellSuspenders(*job, {});
 }
 
 void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
-        if (job->record.state != JobState::Running) { // the job is ending, and the end of the job has thawed the job
-            job->turns.over();
-            return done({});
-        }
-        core_.context.systemd.freeze(job->key().sliceName(), [job, done](const SystemdOutcome& outcome) {
+        freezeUnit(job, kMostFreezes, [job, done](const SystemdOutcome& outcome) {
             job->turns.over();
             done(outcome);
         });
     });
+}
+
+void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
+    if (job->record.state != JobState::Running || job->resuming) // the end or the resumption of the job thaws the job
+        return done({});
+    if (tries == 0)
+        return done(
+            SystemdError{SystemdFault::Other, "systemd said that the job is frozen, but a process of the job still runs"});
+    core_.context.systemd.freeze(job->key().sliceName(),
+                                 [this, job, tries, done = std::move(done)](const SystemdOutcome& outcome) {
+                                     const bool frozen = !job->slice || job->slice->frozen().value_or(true);
+                                     outcome || frozen ? done(outcome) : freezeUnit(job, tries - 1, done);
+                                 });
 }
 
 /// An earlier freeze of the job may still wait for its turn, so the thaw has to wait for a turn too.
@@ -120,13 +163,16 @@ void JobFreezer::failed(const JobPtr& job) {
 void JobFreezer::restore(const JobPtr& job) {
     if (job->record.state != JobState::Running || !job->record.suspendedSince)
         return;
+    job->suspenders.emplace_back([](const Result<void>&) {});
     freeze(job, [this, job](const SystemdOutcome& outcome) {
-        if (!outcome || job->record.state != JobState::Running || !job->record.suspendedSince)
-            return;
+        const bool running = job->record.state == JobState::Running && job->record.suspendedSince;
+        if (!running || !outcome)
+            return tellSuspenders(*job, {});
         logWarning(core_.context, job->key(), "the job was suspended before pinfoldd started, but runs now: " + outcome->message);
         failed(job);
         ender_.limitRunTime(job);
         core_.observer->jobStateChanged(job->key());
+        tellSuspenders(*job, Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
     });
 }
 
@@ -136,7 +182,9 @@ void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});
+    job->resuming = true;
     thaw(job, [this, job, by, reply](const SystemdOutcome& outcome) {
+        job->resuming = false;
         if (outcome)
             return reply(Error{ErrorCode::SystemdFailed, "systemd did not thaw the job: " + outcome->message});
         if (endSuspension(job->record, core_.context.loop.bootTime()))

@@ -12,7 +12,8 @@ public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
     /// Suspends the job. A job that is suspended already stays suspended. The owner may suspend a job only while all processes
-    /// of the job belong to the owner. The errors are JobEnding and SystemdFailed, and for the owner also Denied and Busy.
+    /// of the job belong to the owner. The errors are JobEnding, SystemdFailed, and Busy while another request resumes the job.
+    /// For the owner, Denied is also an error, and Busy has further causes.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
     /// Resumes a suspended job. For a job that is not suspended, resume() does nothing. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
@@ -25,8 +26,12 @@ private:
     /// Finds out whether all processes of the job belong to the owner.
     void ask(const JobPtr& job, const Reply<void>& reply);
     void begin(const JobPtr& job, uid_t by, Reply<void> reply);
-    void suspended(const JobPtr& job, uid_t by, const Reply<void>& reply);
+    void suspended(const JobPtr& job, uid_t by);
     void freeze(const JobPtr& job, SystemdDone done);
+    /// Calls FreezeUnit until the kernel says that the job is frozen, but at most `tries` times. PID 1 may answer FreezeUnit too
+    /// early: while PID 1 of systemd 252 waits for the freeze, it takes any change of the slice's cgroup.events for the end of
+    /// the wait (unit_check_cgroup_events in systemd's src/core/cgroup.c).
+    void freezeUnit(const JobPtr& job, int tries, SystemdDone done);
     void thaw(const JobPtr& job, SystemdDone done);
     void failed(const JobPtr& job);
 

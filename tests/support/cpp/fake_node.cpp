@@ -146,8 +146,13 @@ void FakeNode::updateCgroup(const std::string& path) {
         for (const auto& [pid, cgroup] : processes_)
             populated = populated || cgroup == at || cgroup.starts_with(at + "/");
         if (std::filesystem::exists(cgroupDir(at)))
-            write(cgroupDir(at) / "cgroup.events", std::string("populated ") + (populated ? "1" : "0") + "\nfrozen 0\n");
+            write(cgroupDir(at) / "cgroup.events",
+                  std::string("populated ") + (populated ? "1" : "0") + "\nfrozen " + (isFrozen(at) ? "1" : "0") + "\n");
     }
+}
+
+bool FakeNode::isFrozen(const std::string& cgroup) const {
+    return std::ranges::any_of(frozen, [&](const std::string& unit) { return pathOf(unit) == cgroup; });
 }
 
 void FakeNode::applyFreeze(const std::string& cgroup) {
@@ -239,13 +244,17 @@ void FakeNode::setProperties(const std::string& unit, std::vector<UnitProperty> 
 void FakeNode::freeze(const std::string& unit, SystemdDone done) {
     if (beforeFreeze)
         beforeFreeze();
-    if (!freezeFault)
+    if (earlyFreezeAnswers > 0)
+        --earlyFreezeAnswers;
+    else if (!freezeFault)
         frozen.insert(unit);
+    updateCgroup(pathOf(unit));
     answer(std::move(done), freezeFault);
 }
 
 void FakeNode::thaw(const std::string& unit, SystemdDone done) {
     frozen.erase(unit);
+    updateCgroup(pathOf(unit));
     answer(std::move(done), std::nullopt);
 }
 

@@ -319,6 +319,51 @@ TEST_F(FreezerTest, untilItIsFrozenItRuns) {
     EXPECT_EQ(records.load()->records.front().suspended, 3s);
 }
 
+TEST_F(FreezerTest, aJobIsSuspendedOnlyWhenTheKernelSaysSo) {
+    node.earlyFreezeAnswers = 1;
+    ASSERT_TRUE(ask(&JobManager::suspendJob));
+    EXPECT_TRUE(node.frozen.contains(kSlice));
+    ASSERT_TRUE(ask(&JobManager::resumeJob));
+    node.earlyFreezeAnswers = 1000;
+    const auto failed = ask(&JobManager::suspendJob);
+    ASSERT_FALSE(failed);
+    EXPECT_EQ(failed.error().code, ErrorCode::SystemdFailed);
+    EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Running);
+}
+
+TEST_F(FreezerTest, whoAsksForASuspensionInProgressGetsItsAnswer) {
+    node.holdStarts = true; // acts as if PID 1 were slow
+    std::vector<Result<void>> answers;
+    const auto note = [&answers](const Result<void>& result) { answers.push_back(result); };
+    manager->suspendJob(root, "sge.1", note);
+    manager->suspendJob(root, "sge.1", note);
+    loop.settle();
+    EXPECT_TRUE(answers.empty()) << "the job still runs";
+    node.release();
+    loop.settle();
+    ASSERT_EQ(answers.size(), 2U);
+    EXPECT_TRUE(answers[0] && answers[1]);
+    EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Suspended);
+}
+
+TEST_F(FreezerTest, aResumptionThatComesBetweenIsTold) {
+    node.holdStarts = true;
+    std::vector<Result<void>> answers;
+    const auto note = [&answers](const Result<void>& result) { answers.push_back(result); };
+    manager->suspendJob(root, "sge.1", note);
+    std::optional<Result<void>> resumed;
+    manager->resumeJob(root, "sge.1", [&resumed](const Result<void>& result) { resumed = result; });
+    manager->suspendJob(root, "sge.1", note);
+    node.release();
+    loop.settle();
+    ASSERT_EQ(answers.size(), 2U);
+    EXPECT_EQ(answers[0].error().code, ErrorCode::Busy);
+    EXPECT_EQ(answers[1].error().code, ErrorCode::Busy);
+    EXPECT_TRUE(resumed && *resumed);
+    EXPECT_TRUE(node.frozen.empty());
+    EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Running);
+}
+
 TEST_F(FreezerTest, aSuspendedJobIsThawedBeforeItIsStopped) {
     ASSERT_TRUE(ask(&JobManager::suspendJob));
     loop.advance(7s);
