@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests all packages together: which files each package has, and what each package does on a node."""
 
+import re
 from pathlib import Path
 
 import debs
@@ -99,6 +100,16 @@ def test_the_pages_are_there_under_the_names_by_which_they_link_to_each_other():
             "/usr/share/doc/pinfold/ansible/pinfold.yml", "/usr/share/doc/pinfold/ansible/grid-engine/connect.yml",
             "/usr/share/doc/pinfold/monitoring/alerts.yml", "/usr/share/doc/pinfold/monitoring/dashboard.json",
             "/usr/share/doc/pinfold/examples/pinfold.toml", "/usr/share/doc/pinfold/examples/write-your-own/scheduler.cpp"} <= paths
+
+
+def test_systemd_finds_no_fault_in_the_units():
+    kinds = (".service", ".slice", ".socket", ".timer")
+    units = sorted(path for name in debs.NAMES for path in debs.contents(name) if "/systemd/system/" in path and path.endswith(kinds))
+    assert len(units) == 13
+    assert run("systemd-analyze", "verify", "--man=no", *units).stderr == ""
+    pages = {page for path in units for page in re.findall(r"man:((?:pinfold|org\.pinfold)[^ (]*)\((\d)\)", Path(path).read_text())}
+    installed = {path for name in debs.NAMES for path in debs.contents(name)}
+    assert pages and {f"/usr/share/man/man{section}/{page}.{section}.gz" for page, section in pages} <= installed
 
 
 def test_the_plugin_needs_the_release_of_slurm_that_it_was_built_for():

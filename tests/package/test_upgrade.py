@@ -4,6 +4,7 @@
 import contextlib
 import itertools
 import os
+import sqlite3
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -13,9 +14,11 @@ import debs
 import pytest
 
 import slurm
+from earlier import make_history
 from jobs import daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, site, start_job, wait_until
 from logins import open_job, open_ssh, ssh, sshd, where
 
+HISTORY = Path("/var/lib/pinfold/history.db")
 PACKAGES = ("pinfold", "libpam-pinfold", "pinfold-slurm")
 
 
@@ -60,6 +63,21 @@ def test_no_job_is_lost_by_an_upgrade(older):
     found = {key: [(receipt["result"], receipt["exit_status"]) for receipt in receipts(key)] for key in ended}
     assert found == dict.fromkeys(ended, [("exited", 3)])
     expect_nothing_left()
+
+
+def test_the_history_of_an_earlier_version_is_converted(older):
+    run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
+    for file in HISTORY.parent.glob("history*"):
+        file.unlink()
+    with contextlib.closing(sqlite3.connect(HISTORY)) as db:
+        make_history(db, 4)
+    debs.install(*PACKAGES)
+    run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+    assert {"sge.1", "slurm.6", "pbs.10"} <= {receipt["key"] for receipt in receipts()}
+    assert finish(start("convert.1"))[0] == 3
+    assert len(receipts("convert.1")) == 1
+    with contextlib.closing(sqlite3.connect(f"file:{HISTORY}?mode=ro", uri=True)) as db:
+        assert db.execute("PRAGMA user_version").fetchall() == [(5,)]
 
 
 @pytest.fixture

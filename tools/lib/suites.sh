@@ -5,7 +5,7 @@
 # The suites are in the order in which they are started: first those that compute, with the longest one at the head, then those
 # that mostly wait.
 # shellcheck disable=SC2034  # used by those who source this
-suites=(vm unit cluster container chaos hostile fuzz package static bus archive batch reboot)
+suites=(vm unit cluster container chaos hostile fuzz package static bus archive fresh batch reboot)
 # These suites run only if they are named, because they compile all sources themselves: that takes more than five minutes.
 # shellcheck disable=SC2034
 byName=(sanitized reproducible)
@@ -14,7 +14,7 @@ byName=(sanitized reproducible)
 # bus.
 placeOf() {
     case $1 in
-    unit | bus | archive | static | fuzz | sanitized | reproducible) echo host ;;
+    unit | bus | archive | static | fuzz | fresh | sanitized | reproducible) echo host ;;
     cluster | vm) echo "$1" ;;
     batch | reboot) echo vm ;;
     *) echo container ;;
@@ -39,6 +39,7 @@ toolsOf() {
         fuzz | sanitized) echo clang ;;
         reproducible) echo packages ;;
         package) echo rpm ;;
+        fresh) echo container ;;
         esac
     done | sort -u
 }

@@ -3,6 +3,7 @@
 
 import functools
 import os
+import re
 from pathlib import Path
 
 from jobs import run
@@ -13,6 +14,7 @@ DPKG_OPTIONS = Path("/etc/dpkg/dpkg.cfg.d")
 NAMES = ("pinfold", "libpam-pinfold", "pinfold-grid-engine", "pinfold-slurm", "pinfold-torque", "pinfold-openpbs", "pinfold-archive",
          "pinfold-ship", "pinfold-doc")
 OLDER = "0.0.9-1"
+EARLIER_DIRECTORY = DIRECTORY / "earlier"  # the packages of an earlier revision, if PINFOLD_EARLIER was set
 
 
 def deb(name):
@@ -25,12 +27,14 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """Makes the same package with the version OLDER, and with another text in its configuration file."""
+    """Makes the same package with the version OLDER, and with another text in its configuration file. If there are packages of an earlier
+    revision, older() makes the package from them."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
-    run("dpkg-deb", "--raw-extract", deb(name), tree)
+    run("dpkg-deb", "--raw-extract", next(EARLIER_DIRECTORY.glob(f"{name}_*.deb"), deb(name)), tree)
     control = tree / "DEBIAN/control"
-    control.write_text(control.read_text().replace(field(name, "Version"), OLDER))
+    version = re.search("^Version: (.*)", control.read_text(), re.M)[1]
+    control.write_text(control.read_text().replace(version, OLDER))
     configuration = tree / "etc/pinfold/pinfold.toml"
     if configuration.exists():
         configuration.write_text(configuration.read_text() + f"# version {OLDER}\n")
