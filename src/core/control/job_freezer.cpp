@@ -167,7 +167,7 @@ void JobFreezer::restore(const JobPtr& job) {
     freeze(job, [this, job](const SystemdOutcome& outcome) {
         const bool running = job->record.state == JobState::Running && job->record.suspendedSince;
         if (!running || !outcome)
-            return tellSuspenders(*job, {});
+            return tellSuspenders(*job, job->resuming ? Result<void>(resumedMeanwhile(*job)) : Result<void>());
         logWarning(core_.context, job->key(), "the job was suspended before pinfoldd started, but runs now: " + outcome->message);
         failed(job);
         ender_.limitRunTime(job);

@@ -48,10 +48,10 @@ void OomJudge::watch(const JobPtr& job) {
 void OomJudge::conclude(const JobPtr& job) { look(job, true); }
 
 void OomJudge::look(const JobPtr& job, bool final) {
-    const auto kills = job->slice ? job->slice->oomCount().kills : std::nullopt;
-    if (kills.value_or(0) <= job->record.oomKills && !(final && job->oomTimer))
+    const auto kills = job->slice ? job->slice->oomCount().kills.value_or(0) : 0;
+    if (kills <= job->record.oomKills && !(final && job->oomTimer))
         return;
-    job->record.oomKills = kills.value_or(0);
+    job->record.oomKills = kills;
     if (job->record.oom)
         return;
     core_.context.kernelLog.drain();
