@@ -12,6 +12,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import dbus
 import dbus.mainloop.glib
@@ -253,13 +254,22 @@ def forge_journal(message, event):
     return "sent"
 
 
+def methods():
+    """Returns the names of all methods of org.pinfold1.Manager, as pinfoldd itself tells them."""
+    introspectable = dbus.Interface(dbus.SystemBus().get_object(SERVICE, PATH), dbus.INTROSPECTABLE_IFACE)
+    interface, = (element for element in ElementTree.fromstring(introspectable.Introspect()) if element.get("name") == INTERFACE)
+    return [element.get("name") for element in interface.findall("method")]
+
+
 def all_calls(key):
-    """Makes every call that a user can make about another user's job."""
+    """Makes every call that is about another user's job, or about the whole node."""
     own = idle()
     answers = {method: call(method, key, *arguments) for method, arguments in {
         "StopJob": ({},), "KillJob": (9,), "EndJob": ({},), "SuspendJob": (), "ResumeJob": (), "WaitJob": (), "ListProcesses": (), "GetUsage": (),
         "ListMoreProcesses": (dbus.UInt32(0),), "WaitTask": (dbus.UInt32(0),), "GetReceipt": (), "GetProfile": (),
-        "SetLimits": ({"kill_grace": dbus.UInt64(1)}, {})}.items()}
+        "SetLimits": ({"kill_grace": dbus.UInt64(1)}, {}), "OpenJob": ({},)}.items()}
+    answers |= {method: call(method, *arguments) for method, arguments in {
+        "VacuumHistory": ({},), "Drain": ("by bob", {}), "Undrain": (), "Reconcile": ({},), "Reload": ()}.items()}
     answers["AddTask"] = create(key, {"role": "task"}, own.pid)
     owner, = (int(job["uid"]) for job in manager().ListJobs() if job["key"] == key)
     answers["Adopt"] = refusal(ask({"version": 1, "call": "adopt", "key": key, "owner": owner}, os.pidfd_open(own.pid)))
