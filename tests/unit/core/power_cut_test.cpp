@@ -271,8 +271,9 @@ TEST_F(PowerCutTest, allRowsAreRefreshedTogether) {
         loop.advance(1s);
     }
     loop.advance(6min);
+    const auto live = history->live();
     std::set<RealTime> times;
-    for (const auto& row : history->live()->rows) {
+    for (const auto& row : live->rows) {
         EXPECT_TRUE(row.receipt.usage.cpuUser) << row.receipt.key;
         times.insert(row.receipt.ended);
     }
