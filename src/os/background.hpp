@@ -63,9 +63,12 @@ public:
     /// the Background no longer exists. If the Background no longer exists, nothing calls `then`. Returns false if too much work
     /// hangs in this lane. When run() returns false, Background calls neither `work` nor `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
-    /// Returns how often run() has returned false.
+    /// Counts and tells that work for the lane is not done. run() calls refuse() before it returns false. Other code calls
+    /// refuse() if it has a limit of its own on the work that it gives to the lane.
+    void refuse(Lane lane);
+    /// Returns the number of calls of refuse().
     std::uint64_t refused(Lane lane) const { return refused_[static_cast<std::size_t>(lane)]; }
-    /// run() calls onRefused before it returns false. onRefused may call run().
+    /// refuse() calls onRefused. onRefused may call run().
     std::function<void(Lane)> onRefused;
 
     /// Does the same as run(), and passes the result of `work` to `then`.
@@ -75,10 +78,6 @@ public:
             lane, [result, work = std::move(work)]() mutable { result->emplace(work()); },
             [result, then = std::move(then)]() mutable { then(std::move(**result)); });
     }
-
-protected:
-    /// Counts and tells that run() returns false.
-    void refuse(Lane lane);
 
 private:
     std::array<std::uint64_t, kLanes> refused_{};

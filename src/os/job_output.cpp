@@ -27,8 +27,10 @@ void writeAll(int fd, std::string_view text) {
 bool OutputWriters::write(ForeignFd descriptor, std::string text) {
     const bool root = descriptor.owner() == 0;
     const auto writing = root ? nullptr : writing_.enter(descriptor.owner());
-    if (!root && !writing)
+    if (!root && !writing) {
+        background_.refuse(Lane::Output);
         return false;
+    }
     const auto begun = background_.run(
         Lane::Output,
         [fd = descriptor.get(), text = std::move(text)] {

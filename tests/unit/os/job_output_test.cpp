@@ -126,6 +126,7 @@ TEST_F(JobOutputTest, whatHangsIsCountedByUser) {
         outputs.push_back(outputTo(std::move(pipe.writer), others ? 1001 : 1000));
         EXPECT_EQ(outputs.back().say("line"), outputs.size() != pipes.size() - 1) << outputs.size();
     }
+    EXPECT_EQ(background.refused(Lane::Output), 1U);
     outputs.clear();
     EXPECT_TRUE(closes());
     for (std::size_t i = 0; i < pipes.size(); ++i)
