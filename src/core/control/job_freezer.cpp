@@ -23,6 +23,10 @@ Error resumedMeanwhile(const Job& job) {
     return {ErrorCode::Busy, fmt::format("another request is resuming job '{}': try again", job.key().text())};
 }
 
+Error notFrozen(const SystemdError& error) {
+    return {ErrorCode::SystemdFailed, "systemd did not freeze the job: " + error.message};
+}
+
 /// Takes over the reply to a request to suspend the job, unless the job runs and nothing is changing that.
 bool takesOver(Job& job, const Reply<void>& reply) {
     if (job.resuming)
@@ -91,7 +95,7 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         if (outcome) {
             job->record.suspendedSince.reset(); // the freeze failed, so the job has continued to run
             failed(job);
-            return tellSuspenders(*job, Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
+            return tellSuspenders(*job, notFrozen(*outcome));
         }
         if (!job->ownerSuspends)
             return suspended(job, by);
@@ -172,7 +176,7 @@ void JobFreezer::restore(const JobPtr& job) {
         failed(job);
         ender_.limitRunTime(job);
         core_.observer->jobStateChanged(job->key());
-        tellSuspenders(*job, Error{ErrorCode::SystemdFailed, "systemd did not freeze the job: " + outcome->message});
+        tellSuspenders(*job, notFrozen(*outcome));
     });
 }
 
