@@ -19,6 +19,10 @@ release=${PINFOLD_RELEASE:-$hostRelease}
 # shellcheck disable=SC2034
 arch=${PINFOLD_ARCH:-}
 
+# The directories of an installation, as options of meson. Debian's packages have these directories.
+# shellcheck disable=SC2034
+directories=(--prefix=/usr --sysconfdir=/etc --localstatedir=/var)
+
 say() { printf '%s\n' "$*" >&2; }
 
 die() {
