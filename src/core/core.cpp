@@ -5,6 +5,8 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 namespace pinfold {
 namespace {
 
@@ -26,6 +28,22 @@ bool Core::save(const Job& job) {
                        saved.error().message,
                    Trouble::Record);
     return static_cast<bool>(saved);
+}
+
+void Core::saveSoon(const JobPtr& job) {
+    job->idleSave = context.loop.whenIdle([this, weak = WeakJob(job)] {
+        const auto live = weak.lock();
+        if (!live)
+            return;
+        live->idleSave.reset();
+        save(*live);
+    });
+}
+
+void Core::saveDue() {
+    for (const auto& [key, job] : registry.all())
+        if (std::exchange(job->idleSave, nullptr))
+            save(*job);
 }
 
 bool Core::advance(Job& job, JobState next) {

@@ -166,6 +166,8 @@ bool JobManager::shuttingDown() const { return impl_->core.shutdownSince.has_val
 
 void JobManager::finishShutdown(std::function<void()> done) { impl_->shutdown.finish(std::move(done)); }
 
+void JobManager::storeChanges() { impl_->core.saveDue(); }
+
 void JobManager::configChanged() {
     impl_->share.apply();
     impl_->unkillable.publish();

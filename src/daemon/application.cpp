@@ -237,11 +237,16 @@ private:
             return stop(0);
         (void)notify_.state("STOPPING=1");
         notify_.status("Waiting for the receipts of the last jobs");
-        jobs_.finishShutdown([this] { loop_.quit(0); });
+        jobs_.finishShutdown([this] { quit(0); });
     }
 
     void stop(int status) {
         (void)notify_.state("STOPPING=1");
+        quit(status);
+    }
+
+    void quit(int status) {
+        jobs_.storeChanges();
         loop_.quit(status);
     }
 

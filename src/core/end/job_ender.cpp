@@ -354,14 +354,9 @@ void JobEnder::emptied(const JobPtr& job) {
         return; // PID 1 may still put a process into the job; emptied() is called again after the start of the task
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
-        // pinfoldd may be restarted before the report comes, so pinfoldd stores the record as soon as the loop is idle. If the
-        // report comes before the loop is idle, which is often the case on a busy node, pinfoldd stores the record at the next
-        // change of the job's state.
-        job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
-            if (const auto live = weak.lock())
-                core_.save(*live);
-        });
-        return;
+        // pinfoldd may be restarted before the report comes. If the report comes before the loop is idle, which is often the case
+        // on a busy node, pinfoldd stores the record only once, at the next change of the job's state.
+        return core_.saveSoon(job);
     }
     // If somebody kills the process group, pinfoldd may notice the ends of the leader and of the supervisor and the empty slice
     // in any order. If the supervisor still lives here, pinfoldd no longer waits for its report. pinfoldd must call isAwaited()

@@ -52,11 +52,7 @@ void TaskEnder::check(const JobPtr& job, std::uint32_t number) {
 void TaskEnder::reportExit(const JobPtr& job, std::uint32_t number, const EndReport& report) {
     if (!report.leader || !pinfold::reportExit(*job, number, *report.leader, report.exit))
         return;
-    // pinfoldd stores the record only when the loop is idle, because on a busy node the record often changes again at once.
-    job->idleSave = core_.context.loop.whenIdle([this, weak = WeakJob(job)] {
-        if (const auto live = weak.lock())
-            core_.save(*live);
-    });
+    core_.saveSoon(job);
 }
 
 void TaskEnder::leaderGone(const JobPtr& job, std::uint32_t number) {

@@ -219,6 +219,21 @@ TEST_F(TaskLogTest, theTasksSurviveARestart) {
     EXPECT_TRUE(tasks[2].exact);
 }
 
+TEST_F(TaskLogTest, aReportIsStoredEvenIfPinfolddIsStoppedBeforeItIsIdle) {
+    create("sge.1", batch);
+    auto task = child();
+    ASSERT_EQ(add(task), 1U);
+    const auto leader = task.pid();
+    end(task);
+    manager->waitTask({0, true}, "sge.1", 1, {{.status = 3}, leader}, [](const Result<void>&) {});
+    manager->storeChanges();
+    crash();
+    restart();
+    const auto tasks = finish();
+    ASSERT_EQ(tasks.size(), 2U);
+    EXPECT_EQ(tasks[1].exit.status, 3);
+}
+
 TEST_F(TaskLogTest, onlyTheOwnerAndAdminsSayHowATaskEnded) {
     create("sge.1", batch);
     auto task = child();
