@@ -163,9 +163,7 @@ void JobManager::takeUp(std::function<void(Result<void>)> ready) {
 }
 
 bool JobManager::shuttingDown() const { return impl_->core.shutdownSince.has_value(); }
-
 void JobManager::finishShutdown(std::function<void()> done) { impl_->shutdown.finish(std::move(done)); }
-
 void JobManager::storeChanges() { impl_->core.saveDue(); }
 
 void JobManager::configChanged() {
