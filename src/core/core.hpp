@@ -11,11 +11,20 @@
 #include "core/report/leftover_log.hpp"
 #include "core/report/refusal_log.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 
 namespace pinfold {
+
+/// At most this many signals and suspensions of a user's own jobs wait.
+constexpr std::size_t kMostOfOwner = 128;
+/// SystemdManager has at most 16 requests to freeze a unit in progress, and a process of a job may delay the request about its
+/// job for 30 s. So the jobs of one user use at most a quarter of these requests.
+constexpr std::size_t kFreezesOfOwner = 4;
+constexpr auto kUnlimited = std::numeric_limits<std::size_t>::max();
 
 /// Holds the data and objects that the parts of the daemon's logic share.
 struct Core {
@@ -25,7 +34,8 @@ struct Core {
     Describer describer;
     Killer killer;
     LeftoverLog leftoverLog;
-    OwnersTurns owners;
+    OwnersTurns owners{1, kMostOfOwner};              ///< the requests in Lane::Owners
+    OwnersTurns freezes{kFreezesOfOwner, kUnlimited}; ///< the requests to systemd to freeze jobs
     RefusalLog refusalLog;
     OutputWriters outputs; ///< the threads that write to the output of jobs; all jobs share them
     Registry registry;

@@ -115,8 +115,12 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
 void JobFreezer::suspended(const JobPtr& job, uid_t by) {
     if (job->record.state != JobState::Running)
         return tellSuspenders(*job, {});
-    if (!job->record.suspendedSince || job->resuming)
+    if (!job->record.suspendedSince || job->resuming) {
+        // systemd may have handled the request to thaw the job before the request to freeze it.
+        if (!job->resuming)
+            core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
         return tellSuspenders(*job, resumedMeanwhile(*job));
+    }
     job->record.suspendedSince = core_.context.loop.bootTime(); // the suspension begins now: the job has run until now
     core_.save(*job);
     ender_.limitRunTime(job);
@@ -127,15 +131,20 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by) {
 
 void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
-        freezeUnit(job, kMostFreezes, [job, done](const SystemdOutcome& outcome) {
-            job->turns.over();
-            done(outcome);
+        const auto user = core_.context.countsAs(job->record.uid);
+        (void)core_.freezes.take(user, [this, job, user, done] {
+            freezeUnit(job, kMostFreezes, [this, job, user, done](const SystemdOutcome& outcome) {
+                core_.freezes.over(user);
+                job->turns.over();
+                done(outcome);
+            });
         });
     });
 }
 
 void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
-    if (job->record.state != JobState::Running || job->resuming) // the end or the resumption of the job thaws the job
+    // The end or the resumption of the job thaws the job. The job may have been resumed while the freeze waited for its turn.
+    if (job->record.state != JobState::Running || job->resuming || !job->record.suspendedSince)
         return done({});
     if (tries == 0)
         return done(

@@ -9,26 +9,29 @@
 namespace pinfold {
 
 Result<void> OwnersTurns::take(uid_t user, std::function<void()> begin) {
-    auto& mine = begins_[user];
-    if (mine.size() >= kMostOfOne)
+    auto& mine = users_[user];
+    if (const auto all = mine.underWay + mine.waiting.size(); all >= most_)
         return Error{ErrorCode::Busy,
-                     fmt::format("user {} has {} signals and suspensions of own jobs in progress: try again", user, mine.size())};
-    mine.push_back(nullptr);
-    if (mine.size() == 1)
-        begin();
-    else
-        mine.back() = std::move(begin);
+                     fmt::format("user {} has {} signals and suspensions of own jobs in progress: try again", user, all)};
+    if (mine.underWay == atOnce_) {
+        mine.waiting.push_back(std::move(begin));
+        return {};
+    }
+    ++mine.underWay;
+    begin();
     return {};
 }
 
 void OwnersTurns::over(uid_t user) {
-    auto& mine = begins_[user];
-    mine.pop_front();
-    if (mine.empty()) {
-        begins_.erase(user);
+    auto& mine = users_[user];
+    if (mine.waiting.empty()) {
+        if (--mine.underWay == 0)
+            users_.erase(user);
         return;
     }
-    std::exchange(mine.front(), nullptr)();
+    const auto begin = std::move(mine.waiting.front());
+    mine.waiting.pop_front();
+    begin();
 }
 
 } // namespace pinfold

@@ -12,23 +12,28 @@
 
 namespace pinfold {
 
-/// Lets each user have at most one request at a time in Lane::Owners, the queue for requests of jobs' owners. So while a request
-/// waits in Lane::Owners, at most one request of every other user is in front of it.
+/// Limits how many requests about one user's jobs are in progress at the same time. Requests of all users share a queue, such as
+/// Lane::Owners. So while a request waits in the shared queue, at most `atOnce` requests of every other user are in front of it.
 class OwnersTurns {
 public:
-    /// The maximum number of waiting requests of one user, including the request that has its turn.
-    static constexpr std::size_t kMostOfOne = 128;
+    /// At most `most` requests of a user wait, including the requests that have their turn.
+    OwnersTurns(std::size_t atOnce, std::size_t most) : atOnce_(atOnce), most_(most) {}
 
     /// Calls `begin` when the request's turn comes, possibly before take() returns. The turn lasts until the call of over(). If a
     /// subordinate id makes the request, `user` is the owner of the subordinate id. The error is Busy if too many requests of
-    /// `user` wait.
+    /// `user` wait. `begin` must not be empty.
     Result<void> take(uid_t user, std::function<void()> begin);
     void over(uid_t user);
 
 private:
-    /// The map contains the functions of each user's requests. In each queue, the first function is empty, because it belongs to
-    /// the request in progress and has already been called.
-    std::map<uid_t, std::deque<std::function<void()>>> begins_;
+    struct User {
+        std::size_t underWay = 0;
+        std::deque<std::function<void()>> waiting;
+    };
+
+    std::size_t atOnce_;
+    std::size_t most_;
+    std::map<uid_t, User> users_; ///< the users who have requests in progress
 };
 
 } // namespace pinfold

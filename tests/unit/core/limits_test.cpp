@@ -4,6 +4,10 @@
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
+#include <deque>
+#include <map>
+#include <set>
+
 namespace pinfold::test {
 namespace {
 
@@ -362,6 +366,31 @@ TEST_F(FreezerTest, aResumptionThatComesBetweenIsTold) {
     EXPECT_TRUE(resumed && *resumed);
     EXPECT_TRUE(node.frozen.empty());
     EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Running);
+}
+
+TEST_F(FreezerTest, theJobsOfOneOwnerDoNotDelayThoseOfAnother) {
+    std::deque<ChildProcess> leaders;
+    std::map<std::string, std::optional<Result<void>>> answers;
+    for (int number = 2; number <= 6; ++number)
+        create("sge." + std::to_string(number), leaders.emplace_back(child(number == 6 ? 1001 : 1000)));
+    node.holdStarts = true; // acts as if processes of the jobs waited in the kernel
+    for (int number = 1; number <= 6; ++number) {
+        const auto key = "sge." + std::to_string(number);
+        manager->suspendJob(root, key, [&answers, key](const Result<void>& result) { answers[key] = result; });
+    }
+    loop.settle();
+    EXPECT_EQ(node.frozen, (std::set<std::string>{"batch-sge.1.slice", "batch-sge.2.slice", "batch-sge.3.slice",
+                                                  "batch-sge.4.slice", "batch-sge.6.slice"}));
+    manager->resumeJob(root, "sge.5", [&answers](const Result<void>& result) { answers["resumed"] = result; });
+    node.release();
+    loop.settle();
+    EXPECT_TRUE(*answers["resumed"]);
+    EXPECT_EQ(answers["sge.5"]->error().code, ErrorCode::Busy) << "it was resumed while it waited for its turn";
+    for (const auto* key : {"sge.1", "sge.2", "sge.3", "sge.4", "sge.6"})
+        EXPECT_TRUE(*answers[key]) << key;
+    EXPECT_EQ(node.frozen.size(), 5U);
+    EXPECT_FALSE(node.frozen.contains("batch-sge.5.slice"));
+    EXPECT_EQ(shownState(*manager->job("sge.5")), ShownState::Running);
 }
 
 TEST_F(FreezerTest, aSuspendedJobIsThawedBeforeItIsStopped) {

@@ -14,7 +14,7 @@ protected:
         return turns.take(user, [this, what] { begun += what; });
     }
 
-    OwnersTurns turns;
+    OwnersTurns turns{1, 128};
     std::string begun;
 };
 
@@ -42,8 +42,23 @@ TEST_F(OwnersTurnsTest, whoIsOverAtOnceLetsTheNextBegin) {
     EXPECT_EQ(begun, "ab");
 }
 
+TEST_F(OwnersTurnsTest, severalAtATime) {
+    turns = OwnersTurns{2, 128};
+    for (const char what : {'a', 'b', 'c', 'd'})
+        EXPECT_TRUE(take(1000, what));
+    EXPECT_EQ(begun, "ab");
+    turns.over(1000);
+    EXPECT_EQ(begun, "abc");
+    turns.over(1000);
+    turns.over(1000);
+    turns.over(1000);
+    for (const char what : {'e', 'f', 'g'})
+        EXPECT_TRUE(take(1000, what));
+    EXPECT_EQ(begun, "abcdef");
+}
+
 TEST_F(OwnersTurnsTest, oneUserHasABound) {
-    for (std::size_t i = 0; i < OwnersTurns::kMostOfOne; ++i)
+    for (std::size_t i = 0; i < 128; ++i)
         EXPECT_TRUE(take(1000, 'a'));
     const auto refused = take(1000, 'b');
     ASSERT_FALSE(refused);
