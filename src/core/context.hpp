@@ -3,6 +3,7 @@
 
 #include "config/config.hpp"
 #include "core/report/metrics_counter.hpp"
+#include "model/subordinate_ids.hpp"
 #include "os/background.hpp"
 #include "os/cgroup.hpp"
 #include "os/cgroup_watch.hpp"
@@ -50,6 +51,8 @@ struct CoreContext {
     /// Returns the user's own id and the user's subordinate ids. The result is a copy, which threads other than the loop's thread
     /// may use (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
+    /// Returns the owners of all subordinate ids that countsAs() knows (SubordinateUsers).
+    std::function<std::shared_ptr<const SubordinateOwners>()> owners = [] { return nullptr; };
     /// Asks the user database for the name of a user, which may take long. Only the thread of Lane::Names calls nameOfUser.
     std::function<Result<std::string>(uid_t)> nameOfUser = [](uid_t) -> Result<std::string> {
         return Error{ErrorCode::InvalidArgument, "there is no user database"};

@@ -146,6 +146,7 @@ public:
                    options.root,
                    [this](uid_t uid) { return subordinates_.userOf(uid); },
                    [this](uid_t uid) { return subordinates_.idsOf(uid); },
+                   [this] { return subordinates_.owners(); },
                    nameOfUser,
                    hostName,
                    PINFOLD_VERSION},

@@ -52,6 +52,14 @@ bool UserIds::has(uid_t id) const {
                                      [id](const auto& range) { return range.first <= id && id <= range.second; });
 }
 
+uid_t SubordinateOwners::userOf(uid_t id) const {
+    const auto next = ranges.upper_bound(id);
+    if (next != ranges.begin())
+        if (const auto& range = std::prev(next)->second; id <= range.last)
+            return range.owner;
+    return id;
+}
+
 std::string ownerOf(const SubordinateIds& ids, uid_t id) {
     const auto next = ids.ranges.upper_bound(id);
     if (next != ids.ranges.begin())

@@ -32,6 +32,18 @@ struct UserIds {
     bool has(uid_t id) const;
 };
 
+/// Holds the owners of all ranges of subordinate ids, as user ids.
+struct SubordinateOwners {
+    struct Range {
+        uid_t last = 0;
+        uid_t owner = 0;
+    };
+    std::map<uid_t, Range> ranges = {}; ///< the ranges, by the first id of each range; the ranges do not overlap
+
+    /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`.
+    uid_t userOf(uid_t id) const;
+};
+
 /// Returns the owner of a subordinate id in the form that /etc/subuid uses: a name or a number. If `id` is not a subordinate id,
 /// the result is `id` as text.
 std::string ownerOf(const SubordinateIds& ids, uid_t id);

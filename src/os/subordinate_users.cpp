@@ -35,7 +35,14 @@ uid_t SubordinateUsers::userOf(uid_t id) {
     auto& [first, range] = *found;
     if (!range.owner)
         askFor(first, range);
-    return range.owner.value_or(0) == 0 ? first : *range.owner;
+    return range.user(first);
+}
+
+std::shared_ptr<const SubordinateOwners> SubordinateUsers::owners() const {
+    auto owners = std::make_shared<SubordinateOwners>();
+    for (const auto& [first, range] : ranges_)
+        owners->ranges.emplace(first, SubordinateOwners::Range{range.range.last, range.user(first)});
+    return owners;
 }
 
 UserIds SubordinateUsers::idsOf(uid_t user) {

@@ -14,6 +14,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -55,6 +56,8 @@ public:
     /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name
     /// service for the user's name.
     UserIds idsOf(uid_t user);
+    /// Returns the results of userOf() for all subordinate ids, for use in other threads than the loop's.
+    std::shared_ptr<const SubordinateOwners> owners() const;
     /// Reads /etc/subuid again if the file has changed.
     void look();
     /// Returns true as soon as /etc/subuid was read for the first time. Before, each id counts as a user of its own.
@@ -65,6 +68,8 @@ private:
         SubordinateRange range;
         std::optional<uid_t> owner;
         bool asked = false;
+
+        uid_t user(uid_t first) const { return owner.value_or(0) == 0 ? first : *owner; }
     };
     using Stamp = std::array<std::int64_t, 4>; ///< identifies a version of the file /etc/subuid
     static constexpr Stamp kNotRead{INT64_MIN};

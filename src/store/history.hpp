@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/result.hpp"
 #include "model/receipt.hpp"
+#include "model/subordinate_ids.hpp"
 
 #include <sys/types.h>
 
@@ -64,6 +65,8 @@ struct Retention {
     /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
     std::optional<ClockReading> clock = {};
     std::optional<KeepUnsent> unsent = {}; ///< unset if the site has no archive
+    /// If `owners` is set, the receipts of subordinate user ids count as receipts of the ids' owner.
+    std::shared_ptr<const SubordinateOwners> owners = {};
 };
 
 struct Vacuumed {

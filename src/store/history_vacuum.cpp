@@ -6,6 +6,7 @@
 #include "store/sent_position.hpp"
 
 #include <algorithm>
+#include <map>
 
 namespace pinfold {
 namespace {
@@ -24,8 +25,8 @@ constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
 
 // The query counts receipts and not bytes. The count is exact enough, because the size of a receipt is limited. To count
 // receipts, sqlite needs only the index.
-constexpr const char* kUserWithMost = "SELECT coalesce((SELECT uid FROM receipts INDEXED BY by_uid WHERE number <= :last"
-                                      " GROUP BY uid ORDER BY count(*) DESC, uid LIMIT 1), 0)";
+constexpr const char* kCounts =
+    "SELECT uid, count(*) FROM receipts INDEXED BY by_uid WHERE number <= :last GROUP BY uid ORDER BY uid";
 
 constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
                                " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
@@ -44,9 +45,8 @@ public:
         Vacuum made(db, retention, now);
         if (retention.unsent)
             made.sent_ = sentOf(retention.unsent->sentFile, epoch);
-        for (const auto& [statement, sql] : {std::pair{&made.removeOld_, kRemoveOld},
-                                             {&made.removeOfUser_, kRemoveOfUser},
-                                             {&made.userWithMost_, kUserWithMost}}) {
+        for (const auto& [statement, sql] :
+             {std::pair{&made.removeOld_, kRemoveOld}, {&made.removeOfUser_, kRemoveOfUser}, {&made.counts_, kCounts}}) {
             auto prepared = Statement::prepare(db, sql);
             if (!prepared)
                 return prepared.error();
@@ -114,15 +114,41 @@ private:
         }
         if (!tooLarge(bytes))
             return std::uint64_t{0};
-        userWithMost_.bind(":last", last);
-        const auto row = userWithMost_.step();
-        const auto uid = row && *row ? userWithMost_.number(0) : 0;
-        userWithMost_.reset();
-        if (!row)
-            return row.error();
-        removeOfUser_.bind(":uid", uid);
+        const auto uid = idWithMost(last);
+        if (!uid)
+            return uid.error();
+        removeOfUser_.bind(":uid", *uid);
         return remove(removeOfUser_, last, limit);
     }
+
+    /// Finds the user who has the most receipts with all of the user's ids together. Returns the one of these ids that has the
+    /// most receipts, or 0 if there are no receipts.
+    Result<std::uint64_t> idWithMost(std::uint64_t last) const {
+        struct User {
+            std::uint64_t receipts = 0;
+            std::pair<std::uint64_t, std::uint64_t> most; ///< the most receipts of one id, and this id
+        };
+        std::map<uid_t, User> users;
+        User greatest;
+        counts_.bind(":last", last);
+        auto row = counts_.step();
+        for (; row && *row; row = counts_.step()) {
+            const auto id = counts_.number(0);
+            const auto count = counts_.number(1);
+            auto& user = users[userOf(static_cast<uid_t>(id))];
+            user.receipts += count;
+            if (count > user.most.first)
+                user.most = {count, id};
+            if (user.receipts > greatest.receipts)
+                greatest = user;
+        }
+        counts_.reset();
+        if (!row)
+            return row.error();
+        return greatest.most.second;
+    }
+
+    uid_t userOf(uid_t id) const { return retention_.owners ? retention_.owners->userOf(id) : id; }
 
     Result<std::uint64_t> remove(const Statement& statement, std::uint64_t last, std::uint64_t limit) const {
         statement.bind(":last", last);
@@ -138,7 +164,7 @@ private:
     std::uint64_t sent_ = kAll; ///< receipts with a higher sequence are not in the archive
     Statement removeOld_;
     Statement removeOfUser_;
-    Statement userWithMost_;
+    Statement counts_;
 };
 
 } // namespace

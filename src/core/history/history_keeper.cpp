@@ -53,6 +53,7 @@ void HistoryKeeper::vacuum(const Caller& caller, const Retention& asked, Reply<V
 
 void HistoryKeeper::begin(Run run) {
     run_ = std::move(run);
+    run_->retention.owners = context_.owners();
     step();
 }
 

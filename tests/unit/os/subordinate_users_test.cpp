@@ -56,6 +56,16 @@ TEST_F(SubordinateUsersTest, anIdCountsAsItsOwner) {
     EXPECT_EQ(asked, std::vector<std::string>{"alice"}) << "once, and nobody whose ids are not in use";
 }
 
+TEST_F(SubordinateUsersTest, aThreadGetsACopyOfTheOwners) {
+    write("alice:100000:65536\n2002:165536:65536\n");
+    EXPECT_EQ(users.owners()->userOf(kFirst + 7), kFirst);
+    (void)users.userOf(kFirst);
+    loop.settle();
+    const auto owners = users.owners();
+    for (const uid_t id : {uid_t{0}, uid_t{2002}, kFirst - 1, kFirst, kFirst + 65'535, kFirst + 65'536, kFirst + 2 * 65'536})
+        EXPECT_EQ(owners->userOf(id), users.userOf(id)) << id;
+}
+
 TEST_F(SubordinateUsersTest, anOwnerHasTheIdsOfAllRanges) {
     write("alice:100000:65536\nbob:165536:65536\n2001:300000:10\n");
     (void)users.idsOf(kAlice); // the first question makes pinfold look up the name

@@ -103,6 +103,25 @@ TEST_F(HistoryFile, whoFillsItPushesOutNobodyElses) {
     EXPECT_EQ(history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 100)->removed, 2U) << "for their age, all the same";
 }
 
+TEST_F(HistoryFile, receiptsOfSubordinateIdsAreTheirOwners) {
+    auto history = open();
+    ASSERT_TRUE(history.write({{receipt("alices", "sge.1", 1, 1001)}}));
+    std::vector<Receipt> ofBob;
+    for (uid_t id = 100'000; id < 100'020; ++id)
+        ofBob.push_back(receipt(std::to_string(id), "user.1", 100, id));
+    ASSERT_TRUE(history.write({ofBob}));
+    std::vector<Receipt> ofDora;
+    for (int number = 0; number < 10; ++number)
+        ofDora.push_back(receipt("doras" + std::to_string(number), "sge.2", 10, 1003));
+    ASSERT_TRUE(history.write({ofDora}));
+    const auto owners = std::make_shared<SubordinateOwners>(SubordinateOwners{{{100'000, {165'535, 1002}}}});
+    for (int call = 0; call < 10; ++call)
+        EXPECT_EQ(history.vacuum({.maxBytes = 1, .owners = owners}, fromUsec<RealTime>(0), 1)->removed, 1U);
+    EXPECT_EQ(history.list({})->size(), 21U);
+    EXPECT_EQ(history.list(of(1003, {}))->size(), 10U) << "one of the ids of bob has fewer receipts, but bob has more";
+    EXPECT_EQ(history.list(of(1001, {}))->size(), 1U);
+}
+
 TEST_F(HistoryFile, aLimitBelowAnEmptyFileEnds) {
     auto history = open();
     ASSERT_TRUE(history.write({mixed()}));
