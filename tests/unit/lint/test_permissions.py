@@ -47,6 +47,23 @@ def test_the_interface_says_so():
         assert said.startswith(SAID[rules()[method][0]]), method
 
 
+def test_the_page_has_the_calls_of_the_socket():
+    source = (TOP / "src/model/wrapper_protocol.cpp").read_text()
+    calls = set(re.findall(r'call (?:==|!=) "(\w+)"', source))
+    page = (TOP / "docs/security.md").read_text()
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.*) \|$", page.partition("| call on the socket |")[2].partition("\n\n")[0], re.M))
+    assert len(calls) > 4 and calls == set(rows)
+    assert {action for row in rows.values() for action in re.findall(r"[A-Z][a-z]+[A-Z]\w+|Adopt", row)} <= set(rules())
+
+
+def test_the_page_has_the_properties():
+    page = (TOP / "docs/security.md").read_text().partition("Every user may read all properties")[2].partition("\n\n")[0]
+    xml = "".join((TOP / "dbus" / f"org.pinfold1.{interface}.xml").read_text() for interface in ("Manager", "Job"))
+    properties = re.findall(r'<property name="(\w+)" type="[^"]*" access="(\w+)"', xml)
+    assert re.findall(r"`(\w+)`", page) == [name for name, _ in properties]
+    assert {access for _, access in properties} == {"read"}
+
+
 def test_every_capability_is_explained():
     page = (TOP / "docs/security.md").read_text()
     for unit in (TOP / "units").glob("*.service.in"):
