@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs import BATCH, SPENDER, expect_nothing_left, main_pid, receipts, run, start_job, wait_until
+from jobs import BATCH, SPENDER, expect_nothing_left, main_pid, receipts, run, start_job, text_of, wait_until
 
 MIB = 1024 * 1024
 ROW = int(os.environ.get("PINFOLD_BATCH_JOBS", "80"))
@@ -55,7 +55,7 @@ def slice_of(key):
 
 
 def processes_of(key):
-    return [int(pid) for file in slice_of(key).rglob("cgroup.procs") for pid in file.read_text().split()]
+    return [int(pid) for file in slice_of(key).rglob("cgroup.procs") for pid in text_of(file).split()]
 
 
 def spend(key, *words, mode="exec", options=(), **popen):

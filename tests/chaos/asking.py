@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from jobs import BATCH, wait_until
+from jobs import BATCH, text_of, wait_until
 
 PATIENCE = 150.0  # seconds: every job of this suite takes less, no matter what happens to it
 # All processes that jobs start have the variable TAG in their environment. If a process with this variable exists at the end, a job has
@@ -109,10 +109,7 @@ def reading(folder, name):
 
 
 def populated(key):
-    try:
-        return "populated 1" in (BATCH / f"batch-{key}.slice" / "cgroup.events").read_text()
-    except OSError:
-        return False
+    return "populated 1" in text_of(BATCH / f"batch-{key}.slice" / "cgroup.events")
 
 
 def members(key):

@@ -166,11 +166,21 @@ def units():
     return [line.split()[0] for line in out.splitlines() if line.strip()]
 
 
+def text_of(file):
+    """Returns the contents of a file of the kernel, or "" if the file does not exist. The file of a cgroup or a process can disappear at any
+    time, also between two system calls of a reader."""
+    with contextlib.suppress(OSError):
+        return Path(file).read_text()
+    return ""
+
+
 def leftovers_of_pinfold():
     """Returns everything that jobs can leave on a node: units, cgroups, records."""
-    cgroups = [path.name for path in BATCH.iterdir() if path.is_dir()] if BATCH.exists() else []
-    records = [path.name for path in RECORDS.iterdir()] if RECORDS.exists() else []
-    return units() + cgroups + records
+    found = units()
+    for directory in (BATCH, RECORDS):
+        with contextlib.suppress(FileNotFoundError):
+            found += [entry.name for entry in os.scandir(directory) if directory == RECORDS or entry.is_dir()]
+    return found
 
 
 def expect_nothing_left():

@@ -16,7 +16,7 @@ import pytest
 
 from crowd import LEAST, Crowd, history, identity
 from endless import endless_mappings
-from jobs import BATCH, CGROUP, busy, daemon_ready, live_jobs, main_pid, read_journal, run, start_job, wait_running, wait_until
+from jobs import BATCH, CGROUP, busy, daemon_ready, live_jobs, main_pid, read_journal, run, start_job, text_of, wait_running, wait_until
 from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
 from recycled import attack as offer_numbers
 from recycled import few_numbers, forking_daemon
@@ -72,14 +72,12 @@ def job_of(user, key, *words):
 
 
 def processes(key):
-    file = BATCH / f"batch-{key}.slice/job-{key}.scope/cgroup.procs"
-    return [int(line) for line in file.read_text().split()] if file.exists() else []
+    return [int(line) for line in text_of(BATCH / f"batch-{key}.slice/job-{key}.scope/cgroup.procs").split()]
 
 
 def command_of(pid):
-    """Returns the command of a process, or None if the process has ended. The placeholder of pinfoldd ends soon."""
-    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
-        return Path(f"/proc/{pid}/comm").read_text().strip()
+    """Returns the command of a process, or "" if the process has ended. The placeholder of pinfoldd ends soon."""
+    return text_of(f"/proc/{pid}/comm").strip()
 
 
 def cgroup_of(pid):
@@ -231,8 +229,7 @@ def test_10_a_grace_without_end():
 
 
 def populated(key):
-    events = BATCH / f"batch-{key}.slice" / "cgroup.events"
-    return events.exists() and "populated 1" in events.read_text()
+    return "populated 1" in text_of(BATCH / f"batch-{key}.slice" / "cgroup.events")
 
 
 def test_11_busy_is_no_way_out():
