@@ -16,8 +16,8 @@ constexpr const char* kListAll = "GetManagedObjects";
 constexpr Microseconds kUsecPerObject = 200us;
 // dbus-daemon disconnects a connection that sends more than 32 MiB in one message.
 constexpr std::size_t kMostBytesOfObjects = 16 << 20;
-// Until the bus has told pinfoldd the user of a sender, pinfoldd counts the sender's calls as calls of the user kNewcomers. All
-// unknown senders together have one limit on their calls.
+// Until the bus has told pinfoldd the user of a sender, pinfoldd counts the sender's descriptors as descriptors of the user
+// kNewcomers.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
 int refuse(sd_bus_message* message, const Error& error) {
@@ -49,9 +49,13 @@ int Gate::look(sd_bus_message* message) {
     auto kept = foreign_.takeOver(caller ? caller->countsAs : kNewcomers);
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
+    const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
+    // For its own methods, ManagerObject finds out which user sent the call.
+    if (!caller && !ours)
+        return hold(message, sender, std::move(kept));
     const char* method = sd_bus_message_get_member(message);
     call_ = {sender, method ? method : "", loop_.cpuTime(), false, std::move(kept)};
-    if (!letIn(message, call_.sender))
+    if (caller && !letIn(message, *caller))
         return refuse(message, {ErrorCode::Busy, "too many calls: wait a second"});
     if (asksForTooMuch(message)) {
         sd_bus_reply_method_errorf(message, SD_BUS_ERROR_LIMITS_EXCEEDED,
@@ -69,22 +73,27 @@ bool Gate::asksForTooMuch(sd_bus_message* message) const {
     return sd_bus_message_is_method_call(message, nullptr, kListAll) > 0 && objectBytes_() > kMostBytesOfObjects;
 }
 
-bool Gate::letIn(sd_bus_message* message, const std::string& sender) {
-    const auto caller = callers_.known(sender);
-    if (caller && caller->admin)
+// All unknown senders together must not share one limit on their calls, because then one user with many connections could use up
+// the calls of all others.
+int Gate::hold(sd_bus_message* message, const char* sender, std::shared_ptr<void> kept) {
+    const std::shared_ptr<sd_bus_message> held(sd_bus_message_ref(message), &sd_bus_message_unref);
+    callers_.resolve(sender, [held, kept = std::move(kept)](const Result<Caller>& caller) {
+        if (!caller)
+            refuse(held.get(), caller.error());
+        else if (sd_bus_enqueue_for_read(sd_bus_message_get_bus(held.get()), held.get()) < 0)
+            refuse(held.get(), {ErrorCode::Busy, "too many calls at once: wait a second"});
+    });
+    return 1;
+}
+
+bool Gate::letIn(sd_bus_message* message, const Caller& caller) {
+    if (caller.admin)
         return true;
-    const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
-    if (!caller) {
-        if (ours)
-            return true; // ManagerObject finds out which user sent the call, and then counts the call for the user
-        callers_.resolve(sender, [](const Result<Caller>&) {});
-    }
-    const auto uid = caller ? caller->countsAs : kNewcomers;
-    if (!clients_.rate.take(uid, loop_.bootTime()))
+    if (!clients_.rate.take(caller.countsAs, loop_.bootTime()))
         return false;
     call_.counted = true;
     if (sd_bus_message_is_method_call(message, nullptr, kListAll) > 0)
-        clients_.rate.charge(uid, jobCount_() * kUsecPerObject);
+        clients_.rate.charge(caller.countsAs, jobCount_() * kUsecPerObject);
     return true;
 }
 

@@ -42,7 +42,9 @@ public:
 private:
     /// Checks a message. If look() returns 0, sdbus-c++ handles the message.
     int look(sd_bus_message* message);
-    bool letIn(sd_bus_message* message, const std::string& sender);
+    /// Holds a message until the bus has said which user sent it. The gate then looks at the message again.
+    int hold(sd_bus_message* message, const char* sender, std::shared_ptr<void> kept);
+    bool letIn(sd_bus_message* message, const Caller& caller);
     /// Returns true if the caller asks for a list of all objects and the list would be too large. (libsystemd writes all objects
     /// into one message.)
     bool asksForTooMuch(sd_bus_message* message) const;

@@ -97,6 +97,36 @@ def test_dictionary_entries_that_are_refused(world, options):
     world.end("bus.1", leader)
 
 
+NEW_CONNECTIONS = """
+import dbus.bus, dbus.lowlevel, os
+os.setuid({uid})
+while True:
+    connection = dbus.bus.BusConnection({address!r})
+    for _ in range(20):
+        call = dbus.lowlevel.MethodCallMessage("org.pinfold1", "/org/pinfold1", "org.freedesktop.DBus.Properties", "Get")
+        call.append("org.pinfold1.Manager", "Draining")
+        connection.send_message(call)
+    connection.flush()
+    print(flush=True)
+    connection.close()
+"""
+
+
+def test_new_connections_of_one_user_do_not_use_up_the_calls_of_another(world):
+    flooder = subprocess.Popen([sys.executable, "-c", NEW_CONNECTIONS.format(uid=USER, address=world.address)], stdout=subprocess.PIPE)
+    world.processes.append(flooder)
+    for _ in range(100):  # pinfoldd has then got many more calls than one user may make at once
+        assert flooder.stdout.readline()
+    for _ in range(20):
+        connection = dbus.bus.BusConnection(world.address)
+        manager = connection.get_object("org.pinfold1", "/org/pinfold1", introspect=False)
+        assert not manager.Get("org.pinfold1.Manager", "Draining", dbus_interface="org.freedesktop.DBus.Properties")
+        connection.close()
+        assert flooder.stdout.readline()
+    flooder.kill()
+    flooder.stdout.close()
+
+
 @pytest.mark.timing
 def test_a_flood_of_one_user_does_not_hold_up_another(world):
     usual = held_up(world)
