@@ -169,6 +169,7 @@ void JobFreezer::failed(const JobPtr& job) {
         return; // the job is over, and the name of its unit may belong to another job
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
+    ender_.limitRunTime(job); // somebody may have set a time limit during the freeze
     // After a failed freeze, some processes of the job may be frozen, so pinfoldd thaws the job.
     core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
 }
@@ -183,7 +184,6 @@ void JobFreezer::restore(const JobPtr& job) {
             return tellSuspenders(*job, job->resuming ? Result<void>(resumedMeanwhile(*job)) : Result<void>());
         logWarning(core_.context, job->key(), "the job was suspended before pinfoldd started, but runs now: " + outcome->message);
         failed(job);
-        ender_.limitRunTime(job);
         core_.observer->jobStateChanged(job->key());
         tellSuspenders(*job, notFrozen(*outcome));
     });

@@ -368,6 +368,20 @@ TEST_F(FreezerTest, aResumptionThatComesBetweenIsTold) {
     EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Running);
 }
 
+TEST_F(FreezerTest, aTimeLimitSetDuringAFreezeThatFailsIsKept) {
+    node.holdStarts = true; // acts as if a process of the job waited in the kernel
+    node.freezeFault = SystemdError{SystemdFault::NoReply, "timed out"};
+    manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
+    loop.settle();
+    ResourceLimits limits;
+    limits.runTimeMax = 10'000'000;
+    ASSERT_TRUE(change(limits));
+    node.release();
+    loop.settle();
+    loop.advance(11s);
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Ending);
+}
+
 TEST_F(FreezerTest, theJobsOfOneOwnerDoNotDelayThoseOfAnother) {
     std::deque<ChildProcess> leaders;
     std::map<std::string, std::optional<Result<void>>> answers;
