@@ -17,6 +17,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMaxRecord = 8192; // the kernel's CONSOLE_EXT_LOG_MAX; read(2) fails if the buffer is smaller
+constexpr std::size_t kMaxComm = 15;     // the kernel's TASK_COMM_LEN without the final null byte
 
 std::optional<std::uint64_t> numberAt(std::string_view text) {
     const auto parsed = parseUnsigned(text.substr(0, std::min(text.find_first_not_of("0123456789"), text.size())));
@@ -47,6 +48,36 @@ bool isOnce(std::string_view text, std::string_view mark) {
 
 bool isPath(std::string_view text) { return text.starts_with('/') && text.find(',') == std::string_view::npos; }
 
+/// Removes `name` and the number after it from the beginning of the text. Returns the number, or nullopt if the text does not
+/// begin with `name` and a number.
+std::optional<std::uint64_t> takeNumber(std::string_view& text, std::string_view name) {
+    if (!text.starts_with(name))
+        return std::nullopt;
+    const auto number = numberAt(text.substr(name.size()));
+    if (number)
+        text.remove_prefix(std::min(text.find_first_not_of("0123456789", name.size()), text.size()));
+    return number;
+}
+
+/// Returns N for a line such as "CPU: 1 PID: N Comm: systemd Not tainted …" or "CPU: 1 UID: 0 PID: N Comm: systemd …".
+std::optional<std::uint64_t> pidOfDump(std::string_view line) {
+    if (!takeNumber(line, "CPU: "))
+        return std::nullopt;
+    (void)takeNumber(line, " UID: ");
+    const auto pid = takeNumber(line, " PID: ");
+    return line.starts_with(" Comm: ") ? pid : std::nullopt;
+}
+
+/// Returns the part of a line from "Killed process" on, if the line says which process the kernel has killed.
+std::string_view killedProcess(std::string_view line) {
+    // The kernel has these three beginnings (mm/oom_kill.c).
+    for (const std::string_view beginning :
+         {"Memory cgroup out of memory: ", "Out of memory: ", "Out of memory (oom_kill_allocating_task): "})
+        if (line.starts_with(beginning) && line.substr(beginning.size()).starts_with("Killed process "))
+            return line.substr(beginning.size());
+    return {};
+}
+
 std::uint64_t kibibytes(std::string_view text, std::string_view name) { return numberAfter(text, name).value_or(0) * 1024; }
 
 /// Undoes the escapes of /dev/kmsg. The kernel writes backslashes and unprintable bytes as "\xNN".
@@ -66,18 +97,21 @@ std::string unescaped(std::string_view text) {
 
 } // namespace
 
+// Users choose parts of many of the kernel's lines. For example, the line about a program that crashed begins with the name of
+// the process (at most kMaxComm bytes), and contains the name of the program's file. So feed() looks for words of the kernel only
+// where no user can write them.
 std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view line) {
     // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
-    if (const auto at = line.find(" invoked oom-killer: "); at != std::string_view::npos) {
+    if (const auto at = line.find(" invoked oom-killer: ");
+        at != std::string_view::npos && unescaped(line.substr(0, at)).size() <= kMaxComm) {
         *this = OomParser();
         incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // the order is -1 after a sysrq (mm/oom_kill.c)
         return std::nullopt;
     }
-    // The line "CPU: 1 PID: 1 Comm: systemd Not tainted …" names the process that asked for the memory. If PID 1 lowers a
-    // memory limit, and the cgroup exceeds the new limit, the kernel names PID 1 in the line.
-    if (line.starts_with("CPU: ")) {
-        if (numberAfter(line, " PID: ") == 1)
-            byInit_ = true;
+    // This line names the process that asked for the memory. If PID 1 lowers a memory limit, and the cgroup exceeds the new
+    // limit, the kernel names PID 1 in the line.
+    if (const auto pid = pidOfDump(line)) {
+        byInit_ = byInit_ || *pid == 1;
         return std::nullopt;
     }
     if (line.starts_with("Memory cgroup stats for ")) {
@@ -88,9 +122,9 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
         for (const auto& [name, member] : {std::pair<std::string_view, std::optional<std::uint64_t>*>{"anon ", &incident_.anon},
                                            {"file ", &incident_.file},
                                            {"shmem ", &incident_.shmem}})
-            if (line.starts_with(name)) {
-                if (!*member)
-                    *member = numberAt(line.substr(name.size()));
+            if (auto rest = line; const auto number = takeNumber(rest, name)) {
+                if (!*member && rest.empty())
+                    *member = number;
                 return std::nullopt;
             }
     // The line reads "oom-kill:constraint=CONSTRAINT_MEMCG,…,oom_memcg=/a,task_memcg=/a/b,task=NAME,pid=209,uid=0". The name of
@@ -108,11 +142,10 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }
-    // After the words "Memory cgroup out of memory:", the line reads "Killed process 209 (NAME) total-vm:…kB, anon-rss:…kB,
-    // file-rss:…kB, shmem-rss:…kB, UID:0 …".
-    const auto killed = line.find("Killed process ");
-    const auto figures = line.rfind(") total-vm:");
-    if (killed == std::string_view::npos || figures == std::string_view::npos || figures < killed)
+    // The text reads "Killed process 209 (NAME) total-vm:…kB, anon-rss:…kB, file-rss:…kB, shmem-rss:…kB, UID:0 …".
+    const auto killed = killedProcess(line);
+    const auto figures = killed.rfind(") total-vm:");
+    if (figures == std::string_view::npos)
         return std::nullopt;
     auto report = std::exchange(incident_, OomReport());
     const bool unclear = unclear_;
@@ -120,11 +153,10 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
     if (unclear)
         return std::nullopt;
     report.time = time;
-    report.pid = static_cast<pid_t>(numberAfter(line.substr(killed), "process ").value_or(0));
-    const auto nameAt = line.find('(', killed);
-    if (nameAt != std::string_view::npos && nameAt < figures)
-        report.name = printable(unescaped(line.substr(nameAt + 1, figures - nameAt - 1)), 100);
-    const auto rest = line.substr(figures);
+    report.pid = static_cast<pid_t>(numberAfter(killed, "process ").value_or(0));
+    if (const auto nameAt = killed.find('('); nameAt < figures)
+        report.name = printable(unescaped(killed.substr(nameAt + 1, figures - nameAt - 1)), 100);
+    const auto rest = killed.substr(figures);
     report.rss = kibibytes(rest, "anon-rss:") + kibibytes(rest, "file-rss:") + kibibytes(rest, "shmem-rss:");
     return report;
 }

@@ -28,7 +28,8 @@ protected:
         record("oom-kill:constraint=X,nodemask=(null),cpuset=/,mems_allowed=0," +
                (limitCgroup.empty() ? std::string("global_oom") : "oom_memcg=" + limitCgroup) + ",task_memcg=" + kScope +
                ",task=hog,pid=" + std::to_string(victim) + ",uid=1000");
-        record("Killed process " + std::to_string(victim) +
+        record((limitCgroup.empty() ? "Out of memory" : "Memory cgroup out of memory") +
+               (": Killed process " + std::to_string(victim)) +
                " (hog) total-vm:9kB, anon-rss:58000kB, file-rss:0kB, shmem-rss:0kB, UID:1000");
     }
     /// Sets the kernel's counters, which include the cgroups below.

@@ -191,5 +191,28 @@ TEST_F(KernelLogTest, isReadAsItComes) {
     EXPECT_EQ(reports.size(), 1U);
 }
 
+TEST_F(KernelLogTest, theNameOfACrashedProgramIsNoReport) {
+    const std::string crash = "[16354]: segfault at 0 ip 000000000040161e sp 00007ffd8b92be30 error 6 in ";
+    kernel("hog invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0");
+    kernel("a" + crash + "x invoked oom-killer: order=-1,[161e,401000+78000]");
+    kernel("CPU: 1 PID: 1" + crash + "x Comm: y[161e,401000+78000]");
+    kernel("CPU: 1" + crash + "x PID: 1 Comm: y[161e,401000+78000]");
+    kernel("Memory cgroup stats for /batch.slice/batch-sge.1.slice:");
+    kernel("anon 7" + crash + "x[161e,401000+78000]");
+    kernel("a" + crash + "Killed process 4242 (evil) total-vm:1kB, anon-rss:1kB, file-rss:0kB, shmem-rss:0kB[161e,401000+78000]");
+    log->drain();
+    EXPECT_TRUE(reports.empty());
+    kernel(
+        "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/batch.slice/batch-sge.1.slice,"
+        "task_memcg=/batch.slice/batch-sge.1.slice/job-sge.1.scope,task=hog,pid=4711,uid=1000");
+    kernel(
+        "Memory cgroup out of memory: Killed process 4711 (hog) total-vm:4kB, anon-rss:2kB, file-rss:0kB, shmem-rss:0kB, UID:0");
+    log->drain();
+    ASSERT_EQ(reports.size(), 1U);
+    EXPECT_EQ(reports[0].pid, 4711);
+    EXPECT_FALSE(reports[0].byHand);
+    EXPECT_FALSE(reports[0].anon);
+}
+
 } // namespace
 } // namespace pinfold
