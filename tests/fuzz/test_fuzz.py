@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each target runs its corpus, and then mutations of the corpus for some seconds (PINFOLD_FUZZ_SECONDS). New inputs stay in the build
-directory for the next run. Inputs that fail stay in build/results/fuzz."""
+"""Each target runs its corpus, and then mutations of the corpus for some seconds (PINFOLD_FUZZ_SECONDS). libFuzzer inserts words of a dictionary
+into the mutations. New inputs stay in the build directory for the next run. Inputs that fail stay in build/results/fuzz."""
 
 import os
 import subprocess
 from pathlib import Path
 
+import fuzz_words
 import pytest
+from fuzz_words import TARGETS
 
 HERE = Path(__file__).resolve().parent
-TARGETS = sorted(source.stem for source in HERE.glob("*.cpp"))
 BUILD = Path(os.environ["PINFOLD_BUILD"]) / "fuzz"
 SECONDS = int(os.environ.get("PINFOLD_FUZZ_SECONDS", "5"))
 
@@ -35,4 +36,7 @@ def test_corpus(target, tmp_path):
 def test_mutations(target, tmp_path):
     found = BUILD / "corpus" / target
     found.mkdir(parents=True, exist_ok=True)
-    run(target, f"-max_total_time={SECONDS}", found, HERE / "corpus" / target, tmp_path=tmp_path, seconds=SECONDS)
+    dictionary = BUILD / "dictionary" / target
+    dictionary.parent.mkdir(exist_ok=True)
+    dictionary.write_text(fuzz_words.dictionary(target))
+    run(target, f"-max_total_time={SECONDS}", f"-dict={dictionary}", found, HERE / "corpus" / target, tmp_path=tmp_path, seconds=SECONDS)

@@ -4,6 +4,7 @@
 
 import os
 import random
+import re
 import sys
 import time
 from pathlib import Path
@@ -15,6 +16,7 @@ from pinfold_openpbs import words  # noqa: E402
 from pinfold_openpbs.failure import Failure  # noqa: E402
 
 SECONDS = int(os.environ.get("PINFOLD_FUZZ_SECONDS", "5"))
+NAMES = sorted(set(re.findall(r'"(\w+)"', Path(words.__file__).read_text())))
 LETTERS = "()+:=*/[]0a-. \0\n\u0661"
 
 
@@ -22,7 +24,8 @@ def mutated(text, dice):
     text = list(text)
     for _ in range(dice.randint(1, 6)):
         place = dice.randint(0, len(text))
-        text[place:place + dice.choice((0, 0, 1, 1, 4))] = dice.choice((dice.choice(LETTERS), "".join(text[:dice.randint(0, 30)]), ""))
+        new = dice.choice((dice.choice(LETTERS), dice.choice(NAMES), "".join(text[:dice.randint(0, 30)]), ""))
+        text[place:place + dice.choice((0, 0, 1, 1, 4))] = new
     return "".join(text)
 
 
