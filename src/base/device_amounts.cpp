@@ -5,6 +5,7 @@
 #include "base/parse.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 namespace pinfold {
 namespace {
@@ -16,9 +17,13 @@ std::string_view trim(std::string_view text) {
     return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
+/// Returns true if the same path may be another device for systemd, which reads the path later than pinfoldd: users can make and
+/// change links in /dev/shm, and /dev/fd has the files of the process that reads it.
+bool isChangeable(std::string_view path) { return path.starts_with("/dev/shm/") || path.starts_with("/dev/fd/"); }
+
 bool isDevicePath(std::string_view path) {
     return path.size() <= DeviceAmounts::kMaxPath && path.starts_with("/dev/") && path.size() > 5 &&
-           path.find("..") == std::string_view::npos &&
+           std::filesystem::path(path).lexically_normal().string() == path && !isChangeable(path) &&
            std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f && c != ','; });
 }
 

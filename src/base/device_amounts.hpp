@@ -19,7 +19,7 @@ using DeviceNumbers = std::function<std::optional<std::string>(const std::string
 /// Holds block devices with an amount for each device, as in systemd's IOReadBandwidthMax= and similar settings.
 struct DeviceAmounts {
     /// The path of a device begins with /dev/ and has at most kMaxPath characters. The path has only printable ASCII
-    /// characters, but no blanks, no commas and no "..".
+    /// characters, but no blanks and no commas, and no parts "." and "..". The path is not below /dev/shm or /dev/fd.
     static constexpr std::size_t kMaxPath = 200;
     static constexpr std::size_t kMaxDevices = 64;
 
