@@ -106,6 +106,15 @@ def files_that_never_close(path, number):
     return "sent"
 
 
+def jobs_with_the_output(path, number):
+    """Creates jobs that soon reach their run time limit, and whose standard error is the file. pinfoldd writes a message about the end of such
+    a job to this file. Returns pinfoldd's refusals."""
+    file, leaders = os.open(path, os.O_WRONLY), [idle() for _ in range(int(number))]
+    answers = [ask({"version": 1, "call": "create", "key": f"user.unheard-{leader.pid}", "limits": {"run_time_max": 100_000}, "output": True},
+                   os.pidfd_open(leader.pid), file) for leader in leaders]
+    return [answer for answer in answers if "error" in answer]
+
+
 def descriptors_on_the_bus(path, user, unique, number):
     """Sends descriptors of a file that pinfoldd cannot close, in messages of every type. Each message has sixteen descriptors, the most
     that the bus allows. `user` is the user id that the caller tells the bus, and `unique` is pinfoldd's other name. Returns how many

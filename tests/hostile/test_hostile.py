@@ -363,6 +363,20 @@ def test_26_a_sweep_that_cannot_know_all():
         assert not Path("/tmp/leaves.2").exists()
 
 
+def test_27_messages_that_nobody_takes(node):
+    """pinfoldd can neither write to the standard error of alice's jobs nor close it. pinfoldd has 16 threads that write to jobs."""
+    def unclosed():
+        return sum("unclosed" in file for file in descriptors(node.pid))
+    with alices_server() as server:
+        words, _ = command("alice", "jobs_with_the_output", f"{MOUNT}/unclosed-pinfoldd", 17)
+        assert run(*in_namespaces_of(server), *words).stdout == "[]\n"
+        wait_until(lambda: not any(key.startswith("user.unheard") for key in live_jobs()), "the end of her jobs", deadline=60)
+        done = user_run("bob", "sleep", "1000", options=["--exec", "--run-time-max", "100ms"])
+        assert "it reached its run time limit of 100ms" in done.stderr, done
+        assert unclosed() >= 17
+    wait_until(lambda: unclosed() == 0, "all files closed", deadline=60)
+
+
 # Everybody may see which jobs are live, as everybody may see all processes. same_again() makes the call CreateJob. ListReceipts tells each user
 # the user's own receipts.
 OPEN_TO_ALL = {"ListJobs", "ListMoreJobs", "GetJob", "GetJobByPID", "GetJobByUnit", "CreateJob", "ListReceipts"}
