@@ -17,7 +17,7 @@ HIGHEST = 1500  # with systemd's usual 4194304, one try takes some minutes
 
 
 @contextlib.contextmanager
-def few_numbers(directory):
+def few_numbers(directory, highest=HIGHEST):
     """Since Linux 6.14, each pid namespace has its own kernel.pid_max, so the host keeps its value."""
     release = tuple(map(int, os.uname().release.split(".")[:2]))
     if release < (6, 14):
@@ -25,7 +25,7 @@ def few_numbers(directory):
     run("mount", "-t", "proc", "proc", directory)  # the box's own /proc/sys is read-only there
     file = directory / "sys/kernel/pid_max"
     before = file.read_text()
-    file.write_text(str(HIGHEST))
+    file.write_text(str(highest))
     try:
         yield
     finally:

@@ -18,8 +18,8 @@ from crowd import LEAST, Crowd, history, identity
 from endless import endless_mappings
 from jobs import BATCH, CGROUP, busy, daemon_ready, live_jobs, main_pid, read_journal, run, start_job, text_of, wait_running, wait_until
 from own_server import FUSE_HANG, MOUNT, alices_server, expect_the_wait, in_namespaces_of, waits_for
+from recycled import RECYCLER, SOCKET, few_numbers, forking_daemon
 from recycled import attack as offer_numbers
-from recycled import few_numbers, forking_daemon
 
 ATTACKS = Path(__file__).with_name("attacks.py")
 SITE = """
@@ -42,6 +42,7 @@ action = "drain"
 VICTIM = "victim.1"
 SLOW = 0.3  # seconds
 SUBORDINATES = 300_000  # alice's subordinate ids
+HERDS = int(os.environ.get("PINFOLD_HOSTILE_HERDS", "15"))
 SIGNALS = int(os.environ.get("PINFOLD_HOSTILE_SIGNALS", "10000"))
 
 
@@ -340,6 +341,44 @@ def test_21_the_answer_that_was_anothers():
     pid, = processes(VICTIM)
     bus, at_the_socket = attack("bob", "same_again", VICTIM, pid)
     assert bus.endswith(".AccessDenied") and "Denied" in json.dumps(at_the_socket)
+
+
+@contextlib.contextmanager
+def shepherd_of(key, user):
+    """The batch system's own process in the user's job."""
+    with subprocess.Popen(["sleep", "1000"]) as shepherd:
+        try:
+            manager = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
+            manager.CreateJob(key, dbus.types.UnixFd(os.pidfd_open(shepherd.pid)), {"shepherd": True, "uid": dbus.UInt32(identity(user)["user"])})
+            yield shepherd
+        finally:
+            shepherd.kill()
+    wait_until(lambda: key not in live_jobs(), "the end of the job", deadline=60)
+
+
+def give_numbers_away(key, grace):
+    """Ends a job whose owner gives numbers of the job's processes to processes of root at this moment. Returns how many processes of root got
+    such a number, and how many of them ended by a signal."""
+    words = [RECYCLER, "give", SOCKET, key]
+    with shepherd_of(key, "alice") as shepherd, subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **identity("alice")) as giver:
+        try:
+            assert giver.stdout.readline() == "ready\n"
+            run("pinfold", "stop", "--grace", grace, key)
+            taken, hit = giver.communicate(timeout=60)[0].split()
+            assert shepherd.poll() is None
+        finally:
+            giver.kill()
+    return int(taken), int(hit)
+
+
+@pytest.mark.parametrize("grace", ["1h", "0"], ids=["SIGTERM", "SIGKILL"])
+def test_22_processes_that_are_roots_by_now(tmp_path, grace):
+    """If a job has a shepherd, pinfoldd signals the other processes one by one, from a list."""
+    with few_numbers(tmp_path, 4000), forking_daemon():
+        tries = [give_numbers_away(f"herd.{number}", grace) for number in range(HERDS)]
+    taken, hit = (sum(column) for column in zip(*tries))
+    print(f"{HERDS} tries: {taken} processes of root got a number of the job, {hit} were signalled")
+    assert taken > HERDS and hit == 0, tries
 
 
 def test_23_anothers_process_for_her_job():

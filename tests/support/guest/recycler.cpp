@@ -6,7 +6,12 @@
 // that the next new process will get the number of the offered process. While pinfoldd handles the request, recycler ends the
 // process and makes the server fork. For each try, recycler prints whether the server's child got the number, in which cgroup
 // this child is, what pinfoldd answered, and in which cgroup the child's own child is.
+// `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". As soon as somebody signals the first of
+// these processes, recycler ends some of the last processes and makes the server fork. So a program with an older list of
+// the job's processes comes to the numbers of the server's children. At the end, recycler prints how many of the server's
+// children got such a number, and how many of the server's children ended by a signal.
 #include <linux/sockios.h>
+#include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -14,6 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -26,6 +32,7 @@
 #include <fstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace {
 
@@ -35,6 +42,9 @@ constexpr long kSteps = 23;         // the delay grows slowly from one try to th
 constexpr int kNear = 8;            // at this distance from the wanted number, recycler looks at each number
 constexpr int kMostForks = 10'000;
 constexpr std::chrono::milliseconds kMoveMayTake{60}; // the time to be moved if slowmove.so is loaded
+constexpr int kSpare = 100;    // the numbers for the processes that others create before the end of the job
+constexpr int kHoard = 1000;   // pinfoldd needs some milliseconds for so many processes
+constexpr int kGivenAway = 40; // the numbers of the hoard that pass to the server's children
 
 int fail(const char* what) {
     std::perror(what);
@@ -82,7 +92,8 @@ void serveOne(int client, bool forks) {
         (void)!::write(client, said.data(), said.size());
     }
     char end = 0;
-    (void)!::read(client, &end, 1);
+    if (::read(client, &end, 1) == 1)
+        (void)!::write(client, &end, 1); // the answer shows that no signal has ended this process
     ::_exit(0);
 }
 
@@ -194,10 +205,84 @@ void tryOnce(const std::string& server, const std::string& request, long delay, 
         ::close(fd);
 }
 
+std::string adoptionBy(const std::string& key) {
+    return R"({"version":1,"call":"adopt","key":")" + key + R"(","owner":)" + std::to_string(::getuid()) + "}";
+}
+
 int attack(const std::string& server, const std::string& key, long tries) {
-    const auto request = R"({"version":1,"call":"adopt","key":")" + key + R"(","owner":)" + std::to_string(::getuid()) + "}";
+    const auto request = adoptionBy(key);
     for (long i = 0; i < tries; ++i)
         tryOnce(server, request, kMostDelay * (i % kSteps) * (i % kSteps) / (kSteps * kSteps), static_cast<int>(i % 2));
+    return 0;
+}
+
+/// Holds the processes of a job. The first process has made the others.
+struct Hoard {
+    pid_t first;
+    std::array<pid_t, kHoard> others;
+};
+
+/// Is the first process of a hoard. When this process is in the job, it makes the others, which are children of its own parent.
+[[noreturn]] void startHoard(int fromParent, int toParent) {
+    char go = 0;
+    (void)!::read(fromParent, &go, 1);
+    decltype(Hoard::others) pids{};
+    for (auto& pid : pids) {
+        pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_PARENT | SIGCHLD, 0, 0, 0, 0));
+        if (pid < 0)
+            ::_exit(1);
+        if (pid == 0)
+            break;
+    }
+    if (pids.back() != 0) // only the first process has the numbers of all others
+        (void)!::write(toParent, pids.data(), sizeof pids);
+    ::pause();
+    ::_exit(0);
+}
+
+Hoard hoardIn(const std::string& key) {
+    std::array<int, 2> down{};
+    std::array<int, 2> up{};
+    if (::pipe(down.data()) != 0 || ::pipe(up.data()) != 0)
+        std::exit(fail("pipe"));
+    Hoard hoard{.first = ::fork(), .others = {}};
+    if (hoard.first == 0)
+        startHoard(down[0], up[1]);
+    ::close(up[1]);
+    const int wrapper = connectTo(kPinfoldd, SOCK_SEQPACKET);
+    send(wrapper, adoptionBy(key), static_cast<int>(::syscall(SYS_pidfd_open, hoard.first, 0)));
+    (void)receive(wrapper);
+    if (::write(down[1], "g", 1) != 1 || ::read(up[0], hoard.others.data(), sizeof hoard.others) != sizeof hoard.others)
+        std::exit(fail("the hoard's first process"));
+    return hoard;
+}
+
+int giveAway(const std::string& server, const std::string& key) {
+    const auto hoard = hoardIn(key);
+    const std::vector<pid_t> given(hoard.others.end() - 1 - kGivenAway, hoard.others.end() - 1);
+    (void)bringCounterBefore(hoard.first - kSpare);
+    std::puts("ready");
+    std::fflush(stdout);
+
+    siginfo_t info{};
+    ::waitid(P_PID, static_cast<id_t>(hoard.first), &info, WEXITED | WNOWAIT); // the number of the first process stays taken
+    (void)bringCounterBefore(hoard.first); // from here to the last process, only the numbers that are given away become free
+    for (const auto pid : given)
+        ::kill(pid, SIGKILL);
+    std::vector<int> roots;
+    for (const auto pid : given) {
+        ::waitpid(pid, nullptr, 0); // the number is free from here on
+        roots.push_back(connectTo(server, SOCK_STREAM));
+    }
+    ::waitpid(hoard.others.back(), nullptr, 0); // pinfoldd has signalled all earlier numbers before
+    int taken = 0;
+    int hit = 0;
+    for (const int root : roots) {
+        const auto number = std::atoi(receive(root).c_str());
+        taken += std::count(given.begin(), given.end(), number) > 0 ? 1 : 0;
+        hit += ::send(root, "?", 1, MSG_NOSIGNAL) == 1 && receive(root) == "?" ? 0 : 1;
+    }
+    std::printf("%d %d\n", taken, hit);
     return 0;
 }
 
@@ -209,6 +294,8 @@ int main(int argc, char** argv) {
         return serve(argv[2], argc == 4);
     if (verb == "attack" && argc == 5)
         return attack(argv[2], argv[3], std::atol(argv[4]));
-    std::fputs("usage: recycler serve SOCKET [forks] | attack SOCKET KEY TRIES\n", stderr);
+    if (verb == "give" && argc == 4)
+        return giveAway(argv[2], argv[3]);
+    std::fputs("usage: recycler serve SOCKET [forks] | attack SOCKET KEY TRIES | give SOCKET KEY\n", stderr);
     return 2;
 }
