@@ -42,7 +42,7 @@ action = "drain"
 VICTIM = "victim.1"
 SLOW = 0.3  # seconds
 SUBORDINATES = 300_000  # alice's subordinate ids
-HERDS = int(os.environ.get("PINFOLD_HOSTILE_HERDS", "15"))
+HERDS = 15
 SIGNALS = int(os.environ.get("PINFOLD_HOSTILE_SIGNALS", "10000"))
 
 
