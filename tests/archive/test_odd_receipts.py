@@ -35,7 +35,7 @@ def test_receipts_of_wrong_clocks_are_kept_and_found(archive):
 
 
 def test_receipts_of_a_week_move_into_its_partition(archive):
-    later = NOW + timedelta(days=28)
+    later = NOW + timedelta(days=100)
     archive.put([receipt(1, ended=usec(later)), receipt(2, ended=0)])
     archive.sql(f"SELECT pinfold.make_partition('{later.isoformat()}')")
     assert tables(archive) == {1: later.strftime("pinfold.receipt_%Gw%V"), 2: "pinfold.receipt_default"}
@@ -47,6 +47,8 @@ POISON = {
     "NUL": (json.dumps(receipt(2, job_name="a\0b")), "22P05"),
     "half a character": (json.dumps(receipt(2, job_name="a\ud800b")), "22P02"),
     "not JSON": ('{"id": "x", "sequence":2, ', "22P02"),
+    "more than 1 MiB": (json.dumps(receipt(2, job_name="x" * (1 << 20))), "23514"),
+    "more than 1 MiB in the archive": (json.dumps(receipt(2)).replace('"wall": ', '"wall_": [' + ", ".join(["1e131071"] * 9) + '], "wall": '), "23514"),
     "a list": ("[]", "22023"),
     "no end": (json.dumps(receipt(2, ended=None)), "23502"),
     "no id": (json.dumps(receipt(2, id=None)), "23502"),

@@ -151,3 +151,13 @@ def test_root_gets_an_answer_while_users_have_all_connections(start, archive):
     assert [receipt["key"] for receipt in service.receipts({}, 0)] == ["slurm.8"]
     for connection in held:
         connection.close()
+
+
+def test_no_receipt_of_a_node_hides_the_others_from_their_owner(start, server):
+    archive = Archive(server)
+    archive.make()
+    archive.put([job(1, "node1", ALICE, 5, key="slurm.8")])
+    archive.put([job(1, "node2", ALICE, 0, key="slurm.66", job_name="x" * 17_000_000)], node="node2")
+    service = start(configuration(server) + "ask = true\n")
+    assert "slurm.8" in service.pinfold("history", uid=ALICE)
+    assert archive.status("node2")["rejected"] == 1

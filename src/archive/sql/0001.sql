@@ -81,6 +81,9 @@ CREATE TABLE pinfold.receipt (
     labels jsonb,
     received timestamptz NOT NULL DEFAULT now(),
     body jsonb NOT NULL,                -- the whole receipt, without the members that are null
+    -- A receipt of pinfoldd is smaller than 200 KiB. pinfold-archive must have room for each receipt, also for one of a node that was
+    -- taken over. The size of the text decides, because a number such as 1e131071 is short in JSON and long in the text of a jsonb.
+    CONSTRAINT at_most_1_mib CHECK (octet_length(body::text) <= 1048576),
     PRIMARY KEY (node, id, ended)
 ) PARTITION BY RANGE (ended);
 CREATE INDEX receipt_by_key ON pinfold.receipt (key, cluster, run);
@@ -124,7 +127,7 @@ CREATE TABLE pinfold.gap (
     PRIMARY KEY (node, epoch, first)
 );
 
--- Receipts that cannot be rows of pinfold.receipt, for example because a text has the character \u0000.
+-- Receipts that cannot be rows of pinfold.receipt, for example because a text has the character \u0000, or because they are too large.
 CREATE TABLE pinfold.rejected (
     node text NOT NULL,
     epoch text NOT NULL,
