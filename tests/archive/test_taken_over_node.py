@@ -11,6 +11,7 @@ from conftest import BUILD, SCHEMA, put_statement, receipt, usec
 from postgres_server import LOGIN_HOST
 from ship_node import new_node, wait_until
 
+HUGE = 2**63 - 1
 TEN_WEEKS_AGO = datetime.now(timezone.utc) - timedelta(weeks=10)
 BOUNDS = """SELECT count(*) FROM pg_class WHERE relname ~ '^(receipt|profile)_[0-9]{4}w[0-9]{2}$'
             AND pg_get_expr(relpartbound, oid) !~ $$FROM \\('[-0-9]{10} 00:00:00\\+00'\\) TO \\('[-0-9]{10} 00:00:00\\+00'\\)$$"""
@@ -41,6 +42,7 @@ def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, s
     "SET statement_timeout = 1", "SET idle_session_timeout = 1", "SET default_transaction_read_only = on",
     "SET default_transaction_isolation = 'serializable'", "SET search_path = 'x'", "SET role = 'pinfold_owner'",
     "SET session_authorization = 'pinfold_reader'", "SET client_encoding = 'SQL_ASCII'", "SET standard_conforming_strings = off",
+    "SET restrict_nonsystem_relation_kind = 'view'",
 ])
 def test_the_settings_of_the_role_disturb_no_other_node(roles, setting):
     # A week of the past needs a partition, so the next put makes one.
@@ -73,3 +75,13 @@ def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
     assert admin("status", 0) == ""
     assert roles.sql("SELECT count(*) FROM pg_authid WHERE rolname = 'pinfold_node' AND rolpassword IS NOT NULL") == "0"
     assert roles.sql("SHOW default_transaction_read_only", login=LOGIN_HOST) == "on"
+
+
+def test_no_node_makes_the_status_overflow(roles):
+    """Two open transactions of one node do not see each other, so put() cannot refuse the sum of both."""
+    with roles.session(node="node2") as first, roles.session(node="node2") as second:
+        assert first.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2", epoch="a", newest=HUGE))
+        assert second.run("BEGIN; " + put_statement([receipt(2, "node2")], first=1, node="node2", epoch="b", newest=HUGE))
+        assert first.run("COMMIT;") and second.run("COMMIT;")
+    roles.put([receipt(1, "node2", id="c")], node="node2", epoch="c")
+    assert roles.status("node2")["gaps"] == HUGE

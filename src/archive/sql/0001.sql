@@ -306,6 +306,15 @@ CREATE FUNCTION pinfold.end_stuck_sessions(longer_than interval) RETURNS bigint 
     WHERE datname = current_database() AND usename = 'pinfold_node' AND xact_start < clock_timestamp() - longer_than
 $$;
 
+-- Counts the receipts of a node that the archive cannot get any more: those that the node had removed, and those that were lost with a
+-- history that is not `epoch`, the node's present one. put() calls this function. It must not read a view, because a node that was taken
+-- over can forbid its role to read views (restrict_nonsystem_relation_kind).
+CREATE FUNCTION pinfold.missing(node text, epoch text) RETURNS bigint LANGUAGE sql STABLE
+    RETURN pinfold.bounded(
+        coalesce((SELECT sum(g.last - g.first + 1) FROM pinfold.gap g WHERE g.node = missing.node), 0)
+        + coalesce((SELECT sum(greatest(n.newest - n.position, 0)) FROM pinfold.node n
+                    WHERE n.node = missing.node AND n.epoch <> missing.epoch), 0));
+
 -- Takes a lot of receipts: those of the sequences `first` to `last` that the node still has. An empty lot (last = first - 1) says
 -- only that the node lives. If the answer is lost, the node sends the same lot again. `profiles` has the profile of each receipt in the
 -- same order, and '' for a receipt without a profile. The answer tells the node what it cannot know by itself: the time of the server,
@@ -373,7 +382,7 @@ BEGIN
         -- The highest sequence of a history goes down only if somebody has replaced the history by an older copy of it.
         restored = CASE WHEN put.newest < least(before, n.newest) THEN arrived ELSE n.restored END
     WHERE n.node = put.node AND n.epoch = put.epoch;
-    RETURN QUERY SELECT greatest(before, put.last), arrived, (SELECT s.gaps FROM status s WHERE s.node = put.node);
+    RETURN QUERY SELECT greatest(before, put.last), arrived, missing(put.node, put.epoch);
 END
 $$;
 GRANT EXECUTE ON FUNCTION pinfold.position(text, text),
@@ -436,17 +445,15 @@ GRANT EXECUTE ON FUNCTION pinfold.jobs(timestamptz, timestamptz) TO pinfold_read
 
 -- The administrator's interface ---------------------------------------------------------------------------------------------------
 
--- One row for each node, with the history that the node has now. `gaps` counts the receipts that the archive cannot get any more:
--- those that the node had removed, and those that were lost with a history that the node no longer has.
+-- One row for each node, with the history that the node has now. `gaps` counts the receipts that the archive cannot get any more.
 CREATE VIEW pinfold.status AS
-SELECT DISTINCT ON (n.node) n.node, n.epoch, n.position, n.newest, greatest(n.newest - n.position, 0) AS unsent, n.seen, n.complete,
-    coalesce((SELECT sum(g.last - g.first + 1) FROM pinfold.gap g WHERE g.node = n.node), 0)::bigint
-        + (sum(greatest(n.newest - n.position, 0)) OVER whole)::bigint - greatest(n.newest - n.position, 0) AS gaps,
+SELECT n.node, n.epoch, n.position, n.newest, greatest(n.newest - n.position, 0) AS unsent, n.seen, n.complete,
+    pinfold.missing(n.node, n.epoch) AS gaps,
     (SELECT count(*) FROM pinfold.rejected j WHERE j.node = n.node) AS rejected,
-    n.clock_off, count(*) OVER whole - 1 AS replaced_histories, n.restored
-FROM pinfold.node n
-WINDOW whole AS (PARTITION BY n.node)
-ORDER BY n.node, n.seen DESC;
+    n.clock_off, n.histories - 1 AS replaced_histories, n.restored
+FROM (SELECT DISTINCT ON (node) *, count(*) OVER (PARTITION BY node) AS histories FROM pinfold.node ORDER BY node, seen DESC) AS n
+ORDER BY n.node;
+GRANT EXECUTE ON FUNCTION pinfold.missing(text, text), pinfold.bounded(numeric) TO pinfold_reader;
 
 -- Removes the partitions that end before the time `older_than` ago, and what else the archive has received and noted before that
 -- time. The times of receipts in receipt_default are wrong, so the time at which they were received decides. Returns the number of
