@@ -23,6 +23,8 @@ BEGIN
         EXECUTE format('ALTER ROLE %I PASSWORD NULL', name);
     END LOOP;
     ALTER ROLE pinfold_reader SET default_transaction_read_only = on;
+    -- A node that was taken over must leave connections to the login nodes and to the administrator.
+    EXECUTE format('ALTER ROLE pinfold_node CONNECTION LIMIT %s', current_setting('max_connections')::int * 4 / 5);
 END
 $$)";
 

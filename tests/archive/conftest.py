@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Gives each test an empty archive in a real PostgreSQL server, which all tests share."""
 
+import contextlib
 import copy
 import json
 import os
@@ -65,8 +66,15 @@ class Session:
 
     def run(self, sql):
         """Runs SQL, waits for the answer, and returns whether the SQL succeeded."""
-        self.psql.stdin.write(sql + "\n\\echo done :ERROR\n")
-        self.psql.stdin.flush()
+        self.start(sql)
+        return self.finish()
+
+    def start(self, sql):
+        with contextlib.suppress(BrokenPipeError):  # the server has ended the session, and finish() says so
+            self.psql.stdin.write(sql + "\n\\echo done :ERROR\n")
+            self.psql.stdin.flush()
+
+    def finish(self):
         while not (line := self.psql.stdout.readline()).startswith("done"):
             if not line:
                 return False

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Receipts lie in weekly partitions, which the nodes' lots make and `prune` removes."""
+"""Receipts lie in weekly partitions. `prune` makes those of the coming weeks, and removes the old ones."""
 
 from datetime import datetime, timedelta, timezone
 
@@ -22,52 +22,61 @@ def partitions(archive):
     return archive.sql("SELECT relname FROM pg_class JOIN pg_inherits ON inhrelid = oid WHERE inhparent = 'pinfold.receipt'::regclass").split()
 
 
-def test_a_lot_makes_the_partitions_of_this_week_and_the_next(archive):
-    drop_this_week(archive)
+def test_a_new_archive_has_the_partitions_of_a_year_and_of_the_next_weeks(archive):
     archive.put([receipt(1)])
-    assert {partition(NOW), partition(NOW + timedelta(days=7))} <= set(partitions(archive))
+    assert {partition(NOW + timedelta(weeks=weeks)) for weeks in range(-51, 8)} <= set(partitions(archive))
     assert archive.count(partition(NOW)) == 1
     assert archive.sql(f"""SELECT count(*) FROM pg_index WHERE indrelid = 'pinfold.{partition(NOW)}'::regclass AND indisvalid""") == "4"
 
 
-def test_receipts_of_past_weeks_get_their_partitions(archive):
+def test_receipts_of_past_weeks_are_in_their_partitions(archive):
     """An archive that was made today gets the receipts of the last year from the nodes' histories."""
     past = NOW - timedelta(days=150)
     long_past = NOW - timedelta(days=500)
     archive.put([receipt(1, ended=usec(past)), receipt(2, ended=usec(long_past)), receipt(3)])
-    assert archive.count("receipt_default") == 2
-    archive.put([], first=4, last=3)
     assert archive.count(partition(past)) == archive.count("receipt_default") == 1
+    archive.sql("SELECT pinfold.prune('600 days')")
     assert partition(long_past) not in partitions(archive)
     assert archive.count() == 3
 
 
-def test_many_nodes_at_the_change_of_the_week(archive):
+def test_prune_makes_the_partitions_that_are_missing(archive):
+    """Nobody has called prune for months, so the receipts of this week are in receipt_default."""
+    drop_this_week(archive)
+    archive.put([receipt(1)], profiles={1: b"profile"})
+    assert archive.count("receipt_default") == archive.count("profile_default") == 1
+    assert partition(NOW) not in partitions(archive), "a node makes no table"
+    assert archive.sql("SELECT pinfold.prune('400 days')") == "0"
+    assert {partition(NOW), partition(NOW + timedelta(days=7))} <= set(partitions(archive))
+    assert archive.count(partition(NOW)) == archive.count(partition(NOW).replace("receipt", "profile")) == 1
+    assert archive.sql(f"SELECT tableowner FROM pg_tables WHERE tablename = '{partition(NOW)}'") == "pinfold_owner"
+    assert archive.put([receipt(2)]) == 2
+    assert archive.count(partition(NOW)) == 2
+
+
+def test_partitions_are_made_while_many_nodes_send(archive):
     for _ in range(3):
         archive.sql("DELETE FROM pinfold.receipt; DELETE FROM pinfold.profile; DELETE FROM pinfold.node")
         drop_this_week(archive)
+        archive.put([receipt(1, "node7")], node="node7")
         nodes = [f"node{number}" for number in range(1, 7)]
         senders = [archive.start_put([receipt(sequence, node) for sequence in range(1, 101)], node=node,
                                      profiles=dict.fromkeys(range(1, 101), b"profile")) for node in nodes]
+        archive.sql("SELECT pinfold.prune('400 days')")
         for sender in senders:
             _, errors = sender.communicate()
             assert sender.returncode == 0, errors
-        assert archive.count() == 600
-        archive.put([], first=101, last=100)
-        assert archive.count(partition(NOW)) == 600, "no receipt stays in receipt_default"
+        assert archive.count() == archive.count(partition(NOW)) == 601, "no receipt stays in receipt_default"
         assert archive.count(partition(NOW).replace("receipt", "profile")) == 600
         assert archive.count("rejected") == archive.count("gap") == 0
 
 
 def test_a_long_report_holds_up_no_lot(archive):
-    drop_this_week(archive)
     with archive.session() as report:
         report.run("BEGIN; SELECT count(*) FROM pinfold.receipt;")
         assert archive.put([receipt(1)]) == 1
-        assert archive.count("receipt_default") == 1
+        assert archive.put([receipt(2, ended=0)]) == 2
         report.run("COMMIT;")
-    archive.put([receipt(2)])
-    assert archive.count(partition(NOW)) == 2
 
 
 def test_prune(archive):

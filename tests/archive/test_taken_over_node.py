@@ -2,6 +2,7 @@
 """A node that was taken over disturbs no other node. PostgreSQL lets each session choose its settings, and lets each role choose the settings with which
 the sessions of the role begin. All nodes share one role."""
 
+import contextlib
 import subprocess
 from datetime import datetime, timedelta, timezone
 
@@ -11,8 +12,9 @@ from conftest import BUILD, SCHEMA, put_statement, receipt, usec
 from postgres_server import LOGIN_HOST
 from ship_node import new_node, wait_until
 
+NOW = datetime.now(timezone.utc)
 HUGE = 2**63 - 1
-TEN_WEEKS_AGO = datetime.now(timezone.utc) - timedelta(weeks=10)
+MOST_OF_CERTIFICATE = 8
 BOUNDS = """SELECT count(*) FROM pg_class WHERE relname ~ '^(receipt|profile)_[0-9]{4}w[0-9]{2}$'
             AND pg_get_expr(relpartbound, oid) !~ $$FROM \\('[-0-9]{10} 00:00:00\\+00'\\) TO \\('[-0-9]{10} 00:00:00\\+00'\\)$$"""
 
@@ -21,19 +23,29 @@ BOUNDS = """SELECT count(*) FROM pg_class WHERE relname ~ '^(receipt|profile)_[0
 def roles_with_settings(archive):
     """Removes the settings of the role after the test, because roles belong to the whole server."""
     yield archive
-    archive.sql("ALTER ROLE pinfold_node RESET ALL; ALTER ROLE pinfold_node IN DATABASE pinfold RESET ALL; ALTER ROLE pinfold_node PASSWORD NULL")
+    archive.sql("ALTER ROLE pinfold_node RESET ALL; ALTER ROLE pinfold_node IN DATABASE pinfold RESET ALL; ALTER ROLE pinfold_node PASSWORD NULL; "
+                "ALTER ROLE pinfold_node CONNECTION LIMIT -1")
     archive.make()
+
+
+def admin(archive, action, status):
+    """Runs `pinfold archive` and returns what it writes to stderr."""
+    done = subprocess.run([BUILD / "src/archive/archive-admin", "archive", action, f"--host={archive.server.directory}",
+                           f"--port={archive.server.port}", f"--sql={SCHEMA}"], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done
+    return done.stderr
 
 
 @pytest.mark.parametrize("settings", ["TimeZone = 'Asia/Kolkata'; SET DateStyle = 'SQL, DMY'", "TimeZone = 'Asia/Kolkata'; SET DateStyle = 'German'",
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
     """The short name of Asia/Kolkata is the name of two time zones. A partition with wrong bounds would overlap the next one, and then no node could
-    send any more."""
-    for weeks, sequence in ((0, 1), (1, 3), (-1, 5)):
-        roles.put([receipt(sequence, ended=usec(TEN_WEEKS_AGO + timedelta(weeks=weeks)))], first=sequence)
-        roles.sql(f"SET {settings}; " + put_statement([receipt(sequence + 1)]), node="node1")
-    assert roles.sql(BOUNDS) == "0"
+    send any more. The administrator's sessions may have any settings."""
+    for weeks in (10, 11, 9):
+        roles.sql(f"SET {settings}; SELECT pinfold.make_partition(now() + interval '{weeks} weeks')")
+        roles.sql(f"SET {settings}; " + put_statement([receipt(weeks, ended=usec(NOW + timedelta(weeks=weeks)))], first=1), node="node1")
+    roles.sql(f"SET {settings}; SELECT pinfold.prune('90 days')")
+    assert roles.sql(BOUNDS) == "0" and roles.count("receipt_default") == 0
     assert roles.put([receipt(1, "node2")], node="node2") == 1
 
 
@@ -45,34 +57,25 @@ def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, s
     "SET restrict_nonsystem_relation_kind = 'view'",
 ])
 def test_the_settings_of_the_role_disturb_no_other_node(roles, setting):
-    # A week of the past needs a partition, so the next put makes one.
-    roles.put([receipt(1, "node2", ended=usec(TEN_WEEKS_AGO))], node="node2")
     roles.sql(f"ALTER ROLE CURRENT_USER {setting}", node="node2")
     with new_node(roles) as node:
         node.run_job()
         node.start()
         wait_until(lambda: node.archived("node = 'node1'") == node.receipts(), f"the receipt: {node.lines()}")
         assert node.lines() == []
-    assert roles.sql(BOUNDS) == "0"
 
 
 def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
-    def admin(action, status):
-        done = subprocess.run([BUILD / "src/archive/archive-admin", "archive", action, f"--host={roles.server.directory}",
-                               f"--port={roles.server.port}", f"--sql={SCHEMA}"], capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == status, done
-        return done.stderr
-
     roles.put([receipt(1, "node2")], node="node2")
-    assert admin("status", 0) == ""
+    assert admin(roles, "status", 0) == ""
     roles.sql("ALTER ROLE CURRENT_USER SET local_preload_libraries = 'x'", node="node2")
     roles.sql("ALTER ROLE pinfold_node IN DATABASE pinfold SET search_path = E'\x1b[31m'; ALTER ROLE pinfold_node PASSWORD 'x'")
-    message = admin("status", 1)
+    message = admin(roles, "status", 1)
     assert "the role pinfold_node has the setting local_preload_libraries=x, which does not come from pinfold" in message
     assert "search_path=" in message and "\x1b" not in message and message.count("\n") == 2, message
     assert "run: pinfold archive upgrade" in message
-    admin("upgrade", 0)
-    assert admin("status", 0) == ""
+    admin(roles, "upgrade", 0)
+    assert admin(roles, "status", 0) == ""
     assert roles.sql("SELECT count(*) FROM pg_authid WHERE rolname = 'pinfold_node' AND rolpassword IS NOT NULL") == "0"
     assert roles.sql("SHOW default_transaction_read_only", login=LOGIN_HOST) == "on"
 
@@ -85,3 +88,61 @@ def test_no_node_makes_the_status_overflow(roles):
         assert first.run("COMMIT;") and second.run("COMMIT;")
     roles.put([receipt(1, "node2", id="c")], node="node2", epoch="c")
     assert roles.status("node2")["gaps"] == HUGE
+    admin(roles, "status", 1)
+
+
+def test_no_node_takes_the_connections_of_login_nodes(roles):
+    admin(roles, "upgrade", 0)
+    most = int(roles.sql("SELECT rolconnlimit FROM pg_roles WHERE rolname = 'pinfold_node'"))
+    assert 0 < most == int(roles.sql("SHOW max_connections")) * 4 // 5
+    with contextlib.ExitStack() as held:
+        sessions = [held.enter_context(roles.session(node="node2")) for _ in range(most)]
+        assert all(session.run("SELECT 1;") for session in sessions)
+        assert "too many connections for role" in roles.error("SELECT 1", node="node1")
+        assert roles.sql("SELECT 1", login=LOGIN_HOST) == "1"
+
+
+def test_a_put_ends_the_sessions_of_a_certificate_that_has_too_many(roles):
+    with contextlib.ExitStack() as held:
+        sessions = []
+        for node in ["node3"] + ["node2"] * (MOST_OF_CERTIFICATE + 20):
+            sessions.append(held.enter_context(roles.session(node=node)))
+            assert sessions[-1].run("SELECT 1;")  # so the next session is younger
+        other = sessions.pop(0)
+        roles.put([receipt(1)])
+        assert [session.run("SELECT 1;") for session in sessions] == [False] * 20 + [True] * MOST_OF_CERTIFICATE
+        assert other.run("SELECT 1;")
+
+
+def test_no_node_holds_up_the_others(roles):
+    """The transaction has a receipt in each kind of table, and stays open."""
+    sent = [receipt(1, "node2", ended=usec(NOW - timedelta(weeks=33))), receipt(2, "node2", ended=0), receipt(3, "node2")]
+    with roles.session(node="node2") as session:
+        assert session.run("BEGIN; " + put_statement(sent, node="node2"))
+        ten_seconds = "SET statement_timeout = '10s'; "
+        roles.sql(ten_seconds + put_statement([receipt(1), receipt(2, ended=0), receipt(3, ended=usec(NOW - timedelta(weeks=33)))]), node="node1")
+        assert roles.sql(ten_seconds + "SELECT count(*) FROM pinfold.receipt", login=LOGIN_HOST) == "3"
+
+
+@pytest.mark.parametrize("sessions", [1, MOST_OF_CERTIFICATE])
+def test_no_node_prevents_the_removal_of_old_receipts(roles, sessions):
+    """Each of the sessions waits for the lock of prune, and gets the lock if prune gives up."""
+    with contextlib.ExitStack() as held:
+        held_open = held.enter_context(roles.session(node="node2"))
+        assert held_open.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2"))
+        prune = held.enter_context(roles.session())
+        prune.start("SELECT pinfold.prune('300 days');")
+        for number in range(2, sessions + 1):
+            held.enter_context(roles.session(node="node2")).start(f"BEGIN; {put_statement([receipt(number, 'node2', id='x')], first=1, node='node2')}")
+        assert prune.finish()
+        assert not held_open.run("SELECT 1;")
+
+
+def test_a_put_ends_the_sessions_that_are_idle(roles):
+    """No test waits for a minute, so this one makes the minute shorter."""
+    body = roles.sql("SELECT pg_get_functiondef('pinfold.end_stuck_sessions'::regproc)")
+    roles.sql(body.replace("'60 s'", "'0 s'"))
+    with roles.session(node="node2") as idle:
+        assert idle.run("SELECT 1;")
+        roles.put([receipt(1)])
+        assert not idle.run("SELECT 1;")

@@ -144,15 +144,13 @@ CREATE FUNCTION pinfold.partition_name(whole text, moment timestamptz) RETURNS t
     RETURN whole || '_' || to_char(moment AT TIME ZONE 'UTC', 'IYYY"w"IW');
 
 -- Makes the partitions of the week in which `moment` is, if they do not exist, and moves the week's receipts and profiles out of
--- receipt_default and profile_default. ATTACH does not lock the other partitions, so reports and other nodes go on. Another session that makes a
--- partition at this moment, or a report that reads receipt_default for more than a second, is a reason to do nothing: the
--- receipts go to receipt_default, and the next put tries again. An advisory lock would not do, because every node could hold it.
+-- receipt_default and profile_default. Only prune() and the installation call this function, and no node can. All readers and nodes wait
+-- for a session that attaches a partition until the end of its transaction, and a node that was taken over would not end it.
 --
--- A node that was taken over chooses the settings of its own session, and the settings with which the sessions of its role begin. With
--- some settings, PostgreSQL writes a time so that it reads another time, and the partition of a week would have wrong bounds. The
--- partitions of the next weeks would overlap it, and no node could send receipts any more. So this function does not use these settings.
-CREATE FUNCTION pinfold.make_partition(moment timestamptz) RETURNS void LANGUAGE plpgsql
-    SET search_path = pinfold, pg_temp SET lock_timeout = '1s' SET DateStyle = 'ISO' SET TimeZone = 'UTC' SET default_tablespace = ''
+-- With some settings, PostgreSQL writes a time so that it reads another time, and the partition of a week would have wrong bounds. So
+-- this function does not use the settings of the session.
+CREATE FUNCTION pinfold.make_partition(moment timestamptz) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
+    SET search_path = pinfold, pg_temp SET DateStyle = 'ISO' SET TimeZone = 'UTC' SET default_tablespace = ''
     SET default_table_access_method = 'heap' AS $$
 DECLARE
     whole text;
@@ -161,13 +159,6 @@ DECLARE
     monday timestamptz := week AT TIME ZONE 'UTC';
     next_monday timestamptz := (week + interval '7 days') AT TIME ZONE 'UTC';
 BEGIN
-    PERFORM FROM schema_version WHERE version = 1 FOR UPDATE SKIP LOCKED;
-    IF NOT FOUND THEN
-        RETURN;
-    END IF;
-    -- All sessions lock receipt before profile, and both before their partitions, so that no two of them wait for each other.
-    LOCK TABLE ONLY receipt, ONLY profile IN SHARE UPDATE EXCLUSIVE MODE;
-    LOCK TABLE receipt_default, profile_default IN ACCESS EXCLUSIVE MODE;
     FOREACH whole IN ARRAY ARRAY['receipt', 'profile'] LOOP
         part := partition_name(whole, moment);
         CONTINUE WHEN to_regclass('pinfold.' || part) IS NOT NULL;
@@ -176,26 +167,15 @@ BEGIN
                         INSERT INTO %I SELECT * FROM moved', whole || '_default', part) USING monday, next_monday;
         EXECUTE format('ALTER TABLE %I ATTACH PARTITION %I FOR VALUES FROM (%L) TO (%L)', whole, part, monday, next_monday);
     END LOOP;
-EXCEPTION
-    WHEN lock_not_available OR deadlock_detected THEN
-        NULL;
 END
 $$;
 
--- Makes the partitions of this week and of the next one, and of weeks of the last year whose receipts are in receipt_default.
-CREATE FUNCTION pinfold.make_partitions() RETURNS void LANGUAGE plpgsql SET search_path = pinfold, pg_temp AS $$
-DECLARE
-    moment timestamptz;
-BEGIN
-    FOR moment IN
-        SELECT now() UNION ALL SELECT now() + interval '7 days'
-        UNION ALL SELECT DISTINCT date_trunc('week', ended, 'UTC') FROM receipt_default WHERE ended BETWEEN now() - interval '1 year' AND now()
-    LOOP
-        IF to_regclass('pinfold.' || partition_name('receipt', moment)) IS NULL THEN
-            PERFORM make_partition(moment);
-        END IF;
-    END LOOP;
-END
+-- Makes the partitions of all weeks from the time `since` on, but at most of the last year, and of the next eight weeks. So a site has
+-- two months to notice that nothing calls prune() any more. Until then no receipt of an honest node goes to receipt_default.
+CREATE FUNCTION pinfold.make_partitions(since timestamptz) RETURNS void LANGUAGE sql
+    SET search_path = pinfold, pg_temp SET TimeZone = 'UTC' AS $$
+    SELECT make_partition(week)
+    FROM generate_series(greatest(since, now() - interval '1 year'), now() + interval '8 weeks', interval '1 week') AS week
 $$;
 
 -- Values of receipts --------------------------------------------------------------------------------------------------------------
@@ -299,11 +279,21 @@ CREATE FUNCTION pinfold.note_gaps(node text, epoch text, first bigint, last bigi
     WHERE s.following > s.sequence + 1
 $$;
 
--- Ends the sessions of nodes that have been in one transaction for this time. A lot takes less than a second, so such a session
--- belongs to a node that lost its network, or to a node that was taken over and holds locks on purpose.
-CREATE FUNCTION pinfold.end_stuck_sessions(longer_than interval) RETURNS bigint LANGUAGE sql AS $$
-    SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
-    WHERE datname = current_database() AND usename = 'pinfold_node' AND xact_start < clock_timestamp() - longer_than
+-- Ends the sessions that no honest node has: those that have been in one transaction for this time, those that have been idle for a
+-- minute, and those of one certificate beyond the newest eight. pinfold-ship has one connection, closes it after ten idle seconds, and
+-- gives up a lot after 60 s. A node that was taken over could otherwise hold locks and connections on purpose. Only the serial number
+-- tells certificates apart, because PostgreSQL cuts the names of certificates to 63 bytes.
+CREATE FUNCTION pinfold.end_stuck_sessions(longer_than interval) RETURNS bigint LANGUAGE plpgsql AS $$
+BEGIN
+    PERFORM pg_stat_clear_snapshot(); -- else a second call in one transaction would see the sessions of the first call
+    RETURN (SELECT count(pg_terminate_backend(pid))
+            FROM (SELECT *, row_number() OVER (PARTITION BY client_serial, issuer_dn ORDER BY backend_start DESC) AS nth
+                  FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
+                  WHERE datname = current_database() AND usename = 'pinfold_node') AS session
+            WHERE xact_start < clock_timestamp() - longer_than
+                OR state = 'idle' AND state_change < clock_timestamp() - interval '60 s'
+                OR nth > 8);
+END
 $$;
 
 -- Counts the receipts of a node that the archive cannot get any more: those that the node had removed, and those that were lost with a
@@ -342,11 +332,10 @@ BEGIN
             cardinality(put.profiles), put.node_time);
     END IF;
 
-    IF put.last < put.first THEN
-        PERFORM end_stuck_sessions('5 minutes');
-    END IF;
-    LOCK TABLE ONLY receipt IN ROW EXCLUSIVE MODE; -- before make_partitions() looks at receipt_default
-    PERFORM make_partitions();
+    PERFORM end_stuck_sessions('60 s');
+    -- All sessions lock receipt before profile, both before their partitions, and all of them before rows of other tables. So no two
+    -- sessions wait for each other.
+    LOCK TABLE ONLY receipt IN ROW EXCLUSIVE MODE;
     INSERT INTO node (node, epoch) VALUES (put.node, put.epoch) ON CONFLICT DO NOTHING;
     SELECT n.position INTO before FROM node n WHERE n.node = put.node AND n.epoch = put.epoch FOR UPDATE;
     IF put.first > before + 1 THEN
@@ -455,9 +444,29 @@ FROM (SELECT DISTINCT ON (node) *, count(*) OVER (PARTITION BY node) AS historie
 ORDER BY n.node;
 GRANT EXECUTE ON FUNCTION pinfold.missing(text, text), pinfold.bounded(numeric) TO pinfold_reader;
 
--- Removes the partitions that end before the time `older_than` ago, and what else the archive has received and noted before that
--- time. The times of receipts in receipt_default are wrong, so the time at which they were received decides. Returns the number of
--- receipts that were removed.
+-- Locks receipt and profile against all other sessions. A lot takes less than a second, so a session of a node that keeps its lock for
+-- longer does so on purpose. Each time that the lock does not come, the sessions of all nodes that are in a transaction end, also those
+-- that have just begun one: a node that was taken over could always have another session that is young. An honest node sends its lot again.
+CREATE FUNCTION pinfold.lock_tables() RETURNS void LANGUAGE plpgsql SET search_path = pinfold, pg_temp SET lock_timeout = '5s' AS $$
+BEGIN
+    PERFORM end_stuck_sessions('60 s');
+    FOR attempt IN 1..6 LOOP
+        BEGIN
+            LOCK TABLE ONLY receipt, ONLY profile IN ACCESS EXCLUSIVE MODE;
+            RETURN;
+        EXCEPTION WHEN lock_not_available THEN
+            IF attempt = 6 THEN
+                RAISE;
+            END IF;
+            PERFORM end_stuck_sessions('0');
+        END;
+    END LOOP;
+END
+$$;
+
+-- Makes the partitions of the coming weeks. Removes the partitions that end before the time `older_than` ago, and what else the archive
+-- has received and noted before that time. The times of receipts in receipt_default are wrong, so the time at which they were received
+-- decides. Returns the number of receipts that were removed.
 CREATE FUNCTION pinfold.prune(older_than interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pinfold, pg_temp SET lock_timeout = '30s' AS $$
 DECLARE
@@ -481,7 +490,8 @@ BEGIN
     -- All nodes and readers wait from here to the end of the transaction, so what takes long comes before. The lock comes first and is
     -- the strongest that DETACH needs: a session that makes a weaker lock stronger, or locks partitions first, can wait for another one
     -- that waits for it.
-    LOCK TABLE ONLY receipt, ONLY profile IN ACCESS EXCLUSIVE MODE;
+    PERFORM lock_tables();
+    PERFORM make_partitions(cutoff);
     DELETE FROM receipt_default WHERE received < cutoff;
     GET DIAGNOSTICS rows = ROW_COUNT;
     removed := removed + rows;
@@ -501,5 +511,5 @@ END
 $$;
 
 INSERT INTO pinfold.schema_version (version) VALUES (1);
-SELECT pinfold.make_partitions();
+SELECT pinfold.make_partitions('-infinity');
 RESET ROLE;
