@@ -33,6 +33,15 @@ void add(std::map<uid_t, SubordinateRange>& ranges, std::uint64_t first, std::ui
         ranges.emplace(static_cast<uid_t>(first), SubordinateRange{static_cast<uid_t>(last), std::string(owner)});
 }
 
+/// Returns the range that contains `id`, or null if there is none.
+template <class Range> const Range* rangeOf(const std::map<uid_t, Range>& ranges, uid_t id) {
+    const auto next = ranges.upper_bound(id);
+    if (next == ranges.begin())
+        return nullptr;
+    const auto& range = std::prev(next)->second;
+    return id <= range.last ? &range : nullptr;
+}
+
 bool addLine(std::map<uid_t, SubordinateRange>& ranges, std::string_view line) {
     if (std::count(line.begin(), line.end(), ':') != 2)
         return false;
@@ -53,19 +62,13 @@ bool UserIds::has(uid_t id) const {
 }
 
 uid_t SubordinateOwners::userOf(uid_t id) const {
-    const auto next = ranges.upper_bound(id);
-    if (next != ranges.begin())
-        if (const auto& range = std::prev(next)->second; id <= range.last)
-            return range.owner;
-    return id;
+    const auto* range = rangeOf(ranges, id);
+    return range ? range->owner : id;
 }
 
 std::string ownerOf(const SubordinateIds& ids, uid_t id) {
-    const auto next = ids.ranges.upper_bound(id);
-    if (next != ids.ranges.begin())
-        if (const auto& range = std::prev(next)->second; id <= range.last)
-            return range.owner;
-    return std::to_string(id);
+    const auto* range = rangeOf(ids.ranges, id);
+    return range ? range->owner : std::to_string(id);
 }
 
 SubordinateIds parseSubordinateIds(std::string_view text) {
