@@ -182,6 +182,25 @@ def test_the_least_limits_are_enough_for_the_hook(unenforced):
     assert job.output().startswith("65536\n0::/batch.slice/batch-")
 
 
+@pytest.mark.parametrize("limit", ["cput", "pcput", "vmem", "pvmem", "file"])
+def test_a_limit_that_the_owner_lowers_takes_no_task_out_of_the_job(limit):
+    """MoM runs the hook for a task under the job's limits. If an owner could lower such a limit of a running job far enough, the hook would
+    not run, and the next task of the job would be outside of the job."""
+    job = Job("""touch $HOME/$PBS_JOBID.runs
+while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done
+/opt/pbs/bin/pbsdsh -n 0 -- /bin/grep ^0: /proc/self/cgroup
+exit 0""", node="node1")
+    job.wait_file(f"{job.id}.runs")
+    done = pbs("qalter", "-l", f"{limit}={1 if 'cput' in limit else '1kb'}", job.id, user="alice", check=False)
+    print(limit, done.returncode, done.stderr.strip(), job.shown()["Resource_List"])
+    (job.home / f"{job.id}.go").touch()
+    job.wait()
+    lines = job.output().splitlines()
+    print(lines)
+    unit = run("systemd-escape", job.key).stdout.strip()
+    assert all(f"/batch-{unit}.slice/" in line for line in lines if line.startswith("0::")), lines
+
+
 @contextlib.contextmanager
 def no_pinfoldd():
     run("systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
