@@ -45,8 +45,11 @@ std::size_t endOfPart(std::string_view list) {
 }
 
 /// Adds the hosts whose names consist of `done` and an element of `rest`, such as "node[01-03,7]-ib[0-1]". Returns false if
-/// `rest` has another form.
+/// `rest` has another form, or if a name gets too long. So each call adds a host, returns false, or finds that `hosts` is full:
+/// the work is bounded.
 bool expand(const std::string& done, std::string_view rest, std::vector<std::string>& hosts) {
+    if (done.size() > JobIdentity::kMostTextBytes)
+        return false;
     const auto open = rest.find('[');
     if (open == std::string_view::npos) {
         if (hosts.size() < JobIdentity::kMostNodes)
@@ -58,7 +61,7 @@ bool expand(const std::string& done, std::string_view rest, std::vector<std::str
         return false;
     const auto before = done + std::string(rest.substr(0, open));
     auto ranges = rest.substr(open + 1, close - open - 1);
-    while (!ranges.empty()) {
+    do {
         const auto range = ranges.substr(0, ranges.find(','));
         const auto first = range.substr(0, range.find('-'));
         const auto last = first.size() == range.size() ? first : range.substr(first.size() + 1);
@@ -66,14 +69,16 @@ bool expand(const std::string& done, std::string_view rest, std::vector<std::str
         const auto to = parseUnsigned(last);
         if (!from || !to || *from > *to)
             return false;
-        for (auto number = *from; number <= *to && hosts.size() < JobIdentity::kMostNodes; ++number) {
+        for (auto number = *from; hosts.size() < JobIdentity::kMostNodes; ++number) {
             const auto digits = std::to_string(number);
             const std::string zeros(first.size() - std::min(first.size(), digits.size()), '0');
             if (!expand(before + zeros + digits, rest.substr(close + 1), hosts))
                 return false;
+            if (number == *to)
+                break;
         }
         ranges.remove_prefix(std::min(range.size() + 1, ranges.size()));
-    }
+    } while (!ranges.empty());
     return true;
 }
 

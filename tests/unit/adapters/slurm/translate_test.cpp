@@ -86,13 +86,27 @@ TEST(SlurmHosts, areOfAListWithRanges) {
     EXPECT_EQ(slurmHosts("node[09-11,7],login"), (Hosts{"node09", "node10", "node11", "node7", "login"}));
     EXPECT_EQ(slurmHosts("r[1-2]n[3-4].x"), (Hosts{"r1n3.x", "r1n4.x", "r2n3.x", "r2n4.x"}));
     EXPECT_EQ(slurmHosts("[1-2]"), (Hosts{"1", "2"}));
-    for (const auto* odd : {"", "node[", "node[1-", "node[2-1]", "node[a-b]", "node[1-2", ",", "node[-1]"})
+    EXPECT_EQ(slurmHosts("n[18446744073709551614-18446744073709551615]"),
+              (Hosts{"n18446744073709551614", "n18446744073709551615"}));
+    for (const auto* odd : {"", "node[", "node[1-", "node[2-1]", "node[a-b]", "node[1-2", ",", "node[-1]", "node[]"})
         EXPECT_EQ(slurmHosts(odd), Hosts{}) << odd;
 }
 
 TEST(SlurmHosts, areAtMostAsManyAsAReceiptHasRoomFor) {
     for (const auto* many : {"n[1-4000000000]", "n[1-99999]m[1-99999]k[1-99999]", "n[0-18446744073709551615]"})
         EXPECT_EQ(slurmHosts(many).size(), JobIdentity::kMostNodes) << many;
+}
+
+TEST(SlurmHosts, ofAListThatNamesNoHostAreRefusedAtOnce) {
+    const auto repeat = [](const std::string& text, int times) {
+        std::string all;
+        for (int i = 0; i < times; ++i)
+            all += text;
+        return all;
+    };
+    for (const auto& odd : {"n" + repeat("[0-9]", 20) + "[]", std::string("n[0-18446744073709551615][]"),
+                            "n" + repeat("[0]", 40000), "n[" + repeat("0", 100000) + "-9]"})
+        EXPECT_EQ(slurmHosts(odd), std::vector<std::string>{}) << odd.substr(0, 40);
 }
 
 EnvironmentChanges changes(const std::map<std::string, std::string>& given, const std::set<std::string>& present) {
