@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/open_files.hpp"
 
+#include "os/memory_maps.hpp"
 #include "os/process.hpp"
 #include "os/read_file.hpp"
 
@@ -10,8 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -91,25 +90,16 @@ private:
         return {};
     }
 
-    /// The file /proc/PID/maps has lines such as "55d0c8a2e000-55d0c8a30000 r--p 00000000 fe:00 1310842 /usr/bin/cat".
     Result<void> addMaps(const std::filesystem::path& file) {
         const auto text = readFile(AT_FDCWD, file.c_str(), kMostMaps);
         if (!text)
             return hasGone() ? Result<void>() : failed(file);
         if (text->size() >= kMostMaps)
             return Error{ErrorCode::Internal, file.string() + " is longer than " + std::to_string(kMostMaps) + " bytes"};
-        for (std::size_t start = 0; start < text->size();) {
-            const auto end = std::min(text->find('\n', start), text->size());
-            unsigned major = 0;
-            unsigned minor = 0;
-            unsigned long long inode = 0;
-            if (std::sscanf(text->substr(start, std::min<std::size_t>(end - start, 128)).c_str(), "%*s %*s %*s %x:%x %llu",
-                            &major, &minor, &inode) != 3)
-                return Error{ErrorCode::Internal, file.string() + " does not have the form that proc(5) describes"};
-            if (const FileId id{std::uint64_t{major} << 32 | minor, inode}; devices_->contains(id.device))
-                found.insert(id);
-            start = end + 1;
-        }
+        auto files = mappedFiles(*text, *devices_);
+        if (!files)
+            return Error{ErrorCode::Internal, file.string() + " does not have the form that proc(5) describes"};
+        found.merge(*files);
         return {};
     }
 

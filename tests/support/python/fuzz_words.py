@@ -25,6 +25,7 @@ SOURCES = {
     "grid_engine_spool": ["adapters/grid_engine/outcome.cpp", "adapters/grid_engine/spool_config.cpp", "adapters/grid_engine/translate.cpp"],
     "job_record": [*JSON, *RECEIPT, "model/job_record.cpp", "model/job_state.cpp"],
     "kernel_log": ["os/kernel_log.cpp"],
+    "memory_maps": ["os/memory_maps.cpp"],
     "proc_files": ["os/process.cpp", "os/fuse_mounts.cpp", "os/sysv_ipc.cpp", "adapters/slurm/translate.cpp"],
     "profile": ["model/profile.cpp", "model/profile_recorder.cpp"],
     "receipt": [*JSON, *RECEIPT, "model/receipt_json.cpp"],
