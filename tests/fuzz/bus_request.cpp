@@ -25,6 +25,7 @@ void decodeAll(const Dict& options) {
     requireAnswer(readReceiptFilter(options));
     requireAnswer(readRetention(options));
     requireAnswer(decodeFlag(options, "force"));
+    requireAnswer(decodeFlag(options, "dry_run"));
     requireAnswer(decodeNoOptions(options));
     const auto limits = readLimits(options);
     requireAnswer(limits);
