@@ -81,8 +81,9 @@ CREATE TABLE pinfold.receipt (
     labels jsonb,
     received timestamptz NOT NULL DEFAULT now(),
     body jsonb NOT NULL,                -- the whole receipt, without the members that are null
-    -- A receipt of pinfoldd is smaller than 200 KiB. pinfold-archive must have room for each receipt, also for one of a node that was
-    -- taken over. The size of the text decides, because a number such as 1e131071 is short in JSON and long in the text of a jsonb.
+    -- The largest receipt of pinfoldd has 320 KiB on a node with 100 disks, and 460 KiB on a node with 1,000 disks
+    -- (tests/unit/model/receipt_json_test.cpp). pinfold-archive must have room for each receipt, also for one of a node that was taken
+    -- over. The size of the text decides, because a number such as 1e131071 is short in JSON and long in the text of a jsonb.
     CONSTRAINT at_most_1_mib CHECK (octet_length(body::text) <= 1048576),
     PRIMARY KEY (node, id, ended)
 ) PARTITION BY RANGE (ended);

@@ -1,13 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/receipt_json.hpp"
 
+#include "base/escape.hpp"
+#include "model/limit_table.hpp"
 #include "tests/support/cpp/mutation.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace pinfold {
 namespace {
@@ -181,6 +188,85 @@ TEST(ReceiptJson, aNumberThatIsNotOfOursIsRefused) {
         EXPECT_FALSE(decodeReceipt(replaced(encode(fullReceipt()), "\"wall\":3", "\"wall\":" + std::string(number)))) << number;
     const std::string deep(60'000, '[');
     EXPECT_FALSE(decodeReceipt(deep + "1.5" + std::string(60'000, ']')));
+}
+
+// In JSON, a quotation mark takes two bytes.
+std::string quotes(std::size_t count) { return std::string(count, '"'); }
+
+template <class T> void fill(T& member) {
+    if constexpr (std::is_same_v<T, std::string>)
+        member = quotes(JobIdentity::kMostTextBytes);
+    else if constexpr (kIsTime<T>)
+        member = fromUsec<T>(INT64_MAX);
+    else if constexpr (std::is_integral_v<T>)
+        member = std::numeric_limits<T>::max();
+}
+template <class T> void fill(std::optional<T>& member) { fill(member.emplace()); }
+
+/// Every second number: no list of CPUs is longer.
+CpuList longestList() {
+    std::vector<unsigned> numbers;
+    for (unsigned number = 0; number <= CpuList::kMaxCpu; number += 2)
+        numbers.push_back(number);
+    return CpuList::of(numbers);
+}
+
+DeviceAmounts mostDisks() {
+    std::string text;
+    for (std::size_t i = 0; i < DeviceAmounts::kMaxDevices; ++i) {
+        const auto name = std::to_string(1000 + i) + " 9999999999999999999";
+        text += (text.empty() ? "/dev/" : ",/dev/") + quotes(DeviceAmounts::kMaxPath - 9) + name;
+    }
+    return *DeviceAmounts::parse(text);
+}
+
+/// Returns a receipt with each text and each list at its bound. Only the number of the node's disks has no bound.
+Receipt largestReceipt(std::size_t disks) {
+    Receipt receipt;
+    const auto fillField = [](const char*, auto& member) { fill(member); };
+    forEachReceiptField(receipt, fillField);
+    forEachUsage(receipt.usage, fillField);
+    dropCurrent(receipt.usage);
+    forEachOomDetail(receipt.oom.emplace(), fillField);
+    forEachIdentityField(receipt.identity, fillField);
+    forEachLimit(receipt.limits, [&receipt](const LimitRow& row, auto& limit) {
+        fill(limit);
+        receipt.limitsNotEnforced.emplace_back(row.name);
+    });
+    auto& limits = receipt.limits;
+    limits.deviceProfile = std::string(64, 'x');
+    for (auto* list : {&limits.allowedCpus, &limits.allowedMemoryNodes})
+        *list = longestList();
+    for (auto* list : {&limits.ioReadBandwidthMax, &limits.ioWriteBandwidthMax, &limits.ioReadIopsMax, &limits.ioWriteIopsMax})
+        *list = mostDisks();
+    receipt.allocation.cpus = receipt.allocation.gpus = longestList();
+    receipt.leftovers.commands.assign(Leftovers::kMostCommands + 1, quotes(100));
+    receipt.leftovers.boundCommands();
+    receipt.identity.nodes.assign(JobIdentity::kMostNodes, quotes(JobIdentity::kMostTextBytes));
+    for (std::size_t i = 0; i < JobIdentity::kMostLabels; ++i)
+        receipt.identity.labels[std::string(JobIdentity::kMostLabelNameBytes - 2, 'x') + std::to_string(10 + i)] =
+            quotes(JobIdentity::kMostTextBytes);
+    EXPECT_TRUE(validate(receipt.identity.labels));
+    TaskReceipt task;
+    forEachTaskField(task, fillField);
+    task.command = printable(std::string(15, '\1')); // the kernel's names of programs have at most 15 bytes
+    receipt.taskList.assign(TaskReceipt::kMost, task);
+    receipt.usage.ioDevices.assign(disks, {"1048575:1048575", UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX});
+    return receipt;
+}
+
+// The archive's function put() keeps a receipt of more than 1 MiB only as a text, which no user reads (src/archive/sql/0001.sql).
+TEST(ReceiptJson, ofAReceiptWithEverythingAtItsBoundIsFarSmallerThanTheArchiveAccepts) {
+    for (const auto& [disks, most] : {std::pair<std::size_t, std::size_t>{100, 320 << 10}, {1000, 460 << 10}}) {
+        const auto receipt = largestReceipt(disks);
+        for (const auto& text : {encode(receipt), encodeForStore(receipt)}) {
+            EXPECT_LT(text.size(), most);
+            EXPECT_GT(text.size(), most - most / 8) << "the archive's comment has another figure";
+            const auto decoded = decodeReceipt(text);
+            ASSERT_TRUE(decoded) << decoded.error().message;
+            EXPECT_EQ(*decoded, receipt);
+        }
+    }
 }
 
 TEST(ReceiptJson, damageNeverThrows) {
