@@ -14,7 +14,6 @@ import struct
 import subprocess
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from jobs import BATCH, text_of, wait_until
 
@@ -89,7 +88,7 @@ class Wrapper:
         try:
             out, err = self.process.communicate(word, timeout=PATIENCE)
         except subprocess.TimeoutExpired:
-            self.story.fault(f"pid {self.process.pid} hangs in {reading(f'/proc/{self.process.pid}', 'wchan')}")
+            self.story.fault(f"pid {self.process.pid} hangs in {text_of(f'/proc/{self.process.pid}/wchan')}")
             self.process.kill()
             out, err = self.process.communicate()
         ended = Ended(self.process.returncode, out, err.decode(errors="replace"))
@@ -101,13 +100,6 @@ class Wrapper:
         return ended
 
 
-def reading(folder, name):
-    """Returns the contents of a file of the kernel, or "?" if the file no longer exists."""
-    with contextlib.suppress(OSError):
-        return (Path(folder) / name).read_text().strip()
-    return "?"
-
-
 def populated(key):
     return "populated 1" in text_of(BATCH / f"batch-{key}.slice" / "cgroup.events")
 
@@ -115,9 +107,9 @@ def populated(key):
 def members(key):
     """Returns the processes of the job, without the placeholder with which pinfoldd starts a scope. pinfoldd may be starting a scope even
     after the wrapper was ended."""
-    pids = [pid for scope in (BATCH / f"batch-{key}.slice").glob("*.scope") for pid in reading(scope, "cgroup.procs").split()]
-    found = [(pid, reading(f"/proc/{pid}", "comm"), reading(f"/proc/{pid}", "wchan")) for pid in pids]
-    return [entry for entry in found if entry[1] not in ("pinfold-place", "?")]
+    pids = [pid for scope in (BATCH / f"batch-{key}.slice").glob("*.scope") for pid in text_of(scope / "cgroup.procs").split()]
+    found = [(pid, text_of(f"/proc/{pid}/comm").strip(), text_of(f"/proc/{pid}/wchan")) for pid in pids]
+    return [entry for entry in found if entry[1] not in ("pinfold-place", "")]
 
 
 def closed(story, since=None):

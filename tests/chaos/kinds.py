@@ -6,9 +6,8 @@ import os
 import signal
 import subprocess
 
-from asking import (DELAY, OUTAGE, RAN, Wrapper, admitted, ask, ended, job, opened, pinfold, populated, quiet, reading, refused, start, terminated,
-                    until)
-from jobs import ESCAPIST
+from asking import DELAY, OUTAGE, RAN, Wrapper, admitted, ask, ended, job, opened, pinfold, populated, quiet, refused, start, terminated, until
+from jobs import ESCAPIST, text_of
 from story import Outcome
 
 SIGNALS = (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1, signal.SIGABRT)
@@ -213,7 +212,7 @@ def adopt(story):
     sleeper = start(story, "sleep", "100000")
 
     def cgroup():
-        return reading(f"/proc/{sleeper.pid}", "cgroup")
+        return text_of(f"/proc/{sleeper.pid}/cgroup")
 
     def inside():
         return f"/batch-{story.key}.slice/" in cgroup()
