@@ -17,23 +17,33 @@ std::string_view trim(std::string_view text) {
     return text.substr(first, text.find_last_not_of(' ') - first + 1);
 }
 
-/// Returns true if the same path may be another device for systemd, which reads the path later than pinfoldd: users can make and
-/// change links in /dev/shm, and /dev/fd has the files of the process that reads it.
-bool isChangeable(std::string_view path) { return path.starts_with("/dev/shm/") || path.starts_with("/dev/fd/"); }
-
 bool isDevicePath(std::string_view path) {
     return path.size() <= DeviceAmounts::kMaxPath && path.starts_with("/dev/") && path.size() > 5 &&
-           std::filesystem::path(path).lexically_normal().string() == path && !isChangeable(path) &&
            std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f && c != ','; });
+}
+
+/// Returns false if the same path may be another device for systemd, which reads the path later than pinfoldd: users can make and
+/// change links in /dev/shm, and /dev/fd has the files of the process that reads it.
+bool isSteady(std::string_view path) {
+    return std::filesystem::path(path).lexically_normal().string() == path && !path.starts_with("/dev/shm/") &&
+           !path.starts_with("/dev/fd/");
+}
+
+Error invalid(std::string_view text) {
+    return {ErrorCode::InvalidArgument,
+            "device amounts '" + printable(text, 200) + "' are not valid: use \"/dev/NAME AMOUNT\", separated by commas"};
 }
 
 } // namespace
 
 Result<DeviceAmounts> DeviceAmounts::parse(std::string_view text) {
-    const auto invalid = [text] {
-        return Error{ErrorCode::InvalidArgument, "device amounts '" + printable(text, 200) +
-                                                     "' are not valid: use \"/dev/NAME AMOUNT\", separated by commas"};
-    };
+    auto list = parseStored(text);
+    if (list && !list->dropUnsteady().empty())
+        return invalid(text);
+    return list;
+}
+
+Result<DeviceAmounts> DeviceAmounts::parseStored(std::string_view text) {
     DeviceAmounts list;
     for (std::size_t start = 0; start <= text.size();) {
         const auto end = std::min(text.find(',', start), text.size());
@@ -42,10 +52,21 @@ Result<DeviceAmounts> DeviceAmounts::parse(std::string_view text) {
         const auto path = entry.substr(0, blank);
         const auto amount = parseSize(trim(entry.substr(blank)));
         if (!isDevicePath(path) || !amount || !list.amounts.emplace(path, *amount).second || list.amounts.size() > kMaxDevices)
-            return invalid();
+            return invalid(text);
         start = end + 1;
     }
     return list;
+}
+
+std::vector<std::string> DeviceAmounts::dropUnsteady() {
+    std::vector<std::string> dropped;
+    std::erase_if(amounts, [&dropped](const auto& entry) {
+        if (isSteady(entry.first))
+            return false;
+        dropped.push_back(entry.first);
+        return true;
+    });
+    return dropped;
 }
 
 std::string DeviceAmounts::toString() const {

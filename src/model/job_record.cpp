@@ -101,7 +101,7 @@ JobRecord recordFromJson(const Json& json) {
     record.uid = json.at("uid").get<uid_t>();
     record.created = json.at("created").get<RealTime>();
     record.createdBoot = json.at("created_boot").get<BootTime>();
-    takeLimits(json.at("limits"), record.limits);
+    takeStoredLimits(json.at("limits"), record.limits);
     record.limitsNotEnforced = json.value("limits_not_enforced", record.limitsNotEnforced);
     takeAllocation(json, record.allocation);
     record.allocation.reserved = numbersFromJson(json, "reserved_cpus");

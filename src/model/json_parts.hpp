@@ -37,8 +37,29 @@ inline void putLimits(Json& json, const ResourceLimits& limits, Unset unset = Un
                  [&json, unset](const LimitRow& row, const auto& limit) { put(json, row.name, limitToJson(limit), unset); });
 }
 
+/// Reads the limits of a request.
 inline void takeLimits(const Json& json, ResourceLimits& limits) {
     forEachLimit(limits, [&json](const LimitRow& row, auto& limit) { limitFromJson(json, row.name, limit); });
+}
+
+template <class T> void storedLimitFromJson(const Json& json, const char* name, std::optional<T>& limit) {
+    limitFromJson(json, name, limit);
+}
+
+inline void storedLimitFromJson(const Json& json, const char* name, std::optional<DeviceAmounts>& limit) {
+    std::optional<std::string> text;
+    optionalFromJson(json, name, text);
+    if (!text)
+        return;
+    auto amounts = DeviceAmounts::parseStored(*text);
+    if (!amounts)
+        throw std::invalid_argument(amounts.error().message);
+    limit = std::move(*amounts);
+}
+
+/// Reads the limits of a job that pinfoldd has stored. An earlier pinfoldd accepted names of disks that no request may have now.
+inline void takeStoredLimits(const Json& json, ResourceLimits& limits) {
+    forEachLimit(limits, [&json](const LimitRow& row, auto& limit) { storedLimitFromJson(json, row.name, limit); });
 }
 
 inline Json numbersToJson(const CpuList& numbers) { return numbers.empty() ? Json(nullptr) : Json(numbers.toString()); }

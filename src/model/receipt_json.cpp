@@ -55,7 +55,7 @@ Receipt receiptFromJson(const Json& json) {
     receipt.leftovers.boundCommands(); // earlier versions of pinfold did not limit the length of command lines
     takeUsage(json, receipt.usage);
     takeOom(json, receipt.oom);
-    takeLimits(json, receipt.limits);
+    takeStoredLimits(json, receipt.limits);
     takeAllocation(json, receipt.allocation);
     takeIdentity(json, receipt.identity);
     takeTasks(json, receipt);

@@ -3,12 +3,35 @@
 
 #include "core/end/task_log.hpp"
 #include "core/report/events.hpp"
+#include "model/limit_table.hpp"
+
+#include <fmt/core.h>
 
 #include <exception>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 namespace pinfold {
+namespace {
+
+/// Removes limits on disks with names that users can change. Returns the removed limits in words, or "" if there are none.
+std::string dropUnsteadyDisks(ResourceLimits& limits) {
+    std::string dropped;
+    forEachLimit(limits, [&dropped](const LimitRow& row, auto& limit) {
+        if constexpr (std::is_same_v<decltype(limit), std::optional<DeviceAmounts>&>) {
+            if (!limit)
+                return;
+            for (const auto& device : limit->dropUnsteady())
+                dropped += fmt::format("{}{} of {}", dropped.empty() ? "" : ", ", row.name, device);
+            if (limit->amounts.empty())
+                limit.reset();
+        }
+    });
+    return dropped;
+}
+
+} // namespace
 
 void Recovery::run(std::function<void(Result<void>)> ready) {
     auto loaded = core_.context.records.load();
@@ -112,7 +135,21 @@ void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loade
             parts_.adder.await(job, number);
 }
 
+/// An earlier pinfoldd may have accepted a limit on a disk with a name that users can change. pinfoldd must not follow such a
+/// name: the name can lead to a file that makes pinfoldd wait.
+void Recovery::forgetUnsteadyDisks(Job& job) {
+    const auto dropped = dropUnsteadyDisks(job.record.limits);
+    if (dropped.empty())
+        return;
+    logWarning(core_.context, job.key(),
+               fmt::format("pinfoldd forgets {}, because users can let this name lead to another disk. systemd keeps the limit "
+                           "that it has set. To limit the disk again, use the name that `lsblk` shows.",
+                           dropped));
+    core_.save(job);
+}
+
 void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
+    forgetUnsteadyDisks(*job);
     if (job->record.state == JobState::Running)
         resumeStarts(job, loaded);
     if (job->record.state == JobState::Running || job->record.state == JobState::Ending)

@@ -47,6 +47,7 @@ public:
 
 private:
     Result<JobPtr> reopen(JobRecord record) const;
+    void forgetUnsteadyDisks(Job& job);
     void takeUp(const JobPtr& job, const std::set<std::string>& loaded);
     /// Returns true if the task's process lives, but the task's scope does not exist or is empty. An earlier pinfoldd may have
     /// asked PID 1 to start the scope, and PID 1 may start the scope later.

@@ -2,6 +2,7 @@
 #include "tests/support/cpp/stat_line.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 
+#include <algorithm>
 #include <fstream>
 
 namespace pinfold::test {
@@ -109,6 +110,26 @@ TEST_F(CoreTest, aReceiptIsNeverCountedTwice) {
     EXPECT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts()[0].result, JobResult::Exited) << "the first word stands";
     EXPECT_EQ(recordFiles(), 0U);
+}
+
+TEST_F(CoreTest, aLimitOnADiskWithAnUnsteadyNameIsForgottenAndTheJobGoesOn) {
+    auto leader = child();
+    create("sge.1", leader);
+    crash();
+    auto record = records.load()->records.front();
+    record.limits.ioReadIopsMax = *DeviceAmounts::parseStored("/dev/shm/alice/disk 7, /dev/vda 9");
+    record.limits.ioWriteIopsMax = *DeviceAmounts::parseStored("/dev/fd/3 8");
+    ASSERT_TRUE(records.save(record)); // an earlier pinfoldd accepted these names
+    restart();
+    EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
+    EXPECT_EQ(manager->job("sge.1")->limits.ioReadIopsMax, *DeviceAmounts::parse("/dev/vda 9"));
+    EXPECT_EQ(manager->job("sge.1")->limits.ioWriteIopsMax, std::nullopt);
+    EXPECT_EQ(records.load()->records.front().limits, manager->job("sge.1")->limits);
+    const auto told = journal.messages();
+    EXPECT_TRUE(std::any_of(told.begin(), told.end(), [](const auto& message) {
+        return message.find("forgets io_read_iops_max of /dev/shm/alice/disk, io_write_iops_max of /dev/fd/3") !=
+               std::string::npos;
+    }));
 }
 
 TEST_F(CoreTest, theTimeLimitCountsOn) {

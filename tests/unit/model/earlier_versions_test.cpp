@@ -140,6 +140,25 @@ TEST(EarlierVersions, areUnderstoodWhenTheyAsk) {
     }
 }
 
+// Before revision 55a58ede, pinfoldd accepted all names of disks that begin with /dev/.
+TEST(EarlierVersions, haveLeftNamesOfDisksThatNoRequestMayHaveNow) {
+    const std::string disks = "/dev//sda 7, /dev/fd/3 8, /dev/shm/alice/disk infinity, /dev/vda 9";
+    JobRecord record("id-1", "boot-1", *JobKey::parse("sge.1"));
+    Receipt receipt;
+    record.limits.ioReadIopsMax = receipt.limits.ioReadIopsMax = *DeviceAmounts::parseStored(disks);
+    const auto sameRecord = decodeJobRecord(encode(record));
+    ASSERT_TRUE(sameRecord) << sameRecord.error().message;
+    EXPECT_EQ(*sameRecord, record);
+    for (const auto& text : {encode(receipt), encodeForStore(receipt)}) {
+        const auto same = decodeReceipt(text);
+        ASSERT_TRUE(same) << same.error().message;
+        EXPECT_EQ(*same, receipt);
+    }
+    const std::string begin = R"({"version":1,"call":"create","key":"sge.1","limits":{"io_read_iops_max":")";
+    EXPECT_TRUE(decodeWrapperRequest(begin + "/dev/vda 9\"}}"));
+    EXPECT_FALSE(decodeWrapperRequest(begin + "/dev/shm/alice/disk 9\"}}"));
+}
+
 class RecordOfLiveJob : public testing::TestWithParam<int> {};
 
 TEST_P(RecordOfLiveJob, isUnderstood) {
