@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // archive-admin does the work of `pinfold archive`: pinfold replaces itself by archive-admin, and passes its arguments on
 // unchanged.
+#include "archive/coming_weeks.hpp"
 #include "archive/patience.hpp"
 #include "archive/role_settings.hpp"
 #include "archive/schema.hpp"
@@ -61,16 +62,29 @@ void tell(const std::vector<RoleSetting>& settings) {
                      role.c_str(), printable(setting, 300).c_str());
 }
 
+void tellOfMissingTable(RealTime week, const TableStyle& style) {
+    std::fprintf(stderr,
+                 "pinfold: the archive has no table for the week that begins at %s, so `pinfold archive prune` has not run for "
+                 "weeks. Receipts without a table of their week go to the table receipt_default, which makes reports slow. Start "
+                 "pinfold-archive-prune.timer on the server again, or run: pinfold archive prune --older-than 400d\n",
+                 tableTime(week, style).c_str());
+}
+
 ExitStatus status(const VerbContext& context, PostgresConnection& connection) {
     const auto found = readStatus(connection);
     if (!found)
         return fail(found.error());
+    const auto without = weekWithoutTable(connection);
+    if (!without)
+        return fail(without.error());
     context.terminal.print(context.json ? jsonArchiveStatus(*found) : archiveStatusPage(*found, context.tableStyle()));
     const auto settings = foreignRoleSettings(connection);
     if (!settings)
         return fail(settings.error());
     tell(*settings);
-    return found->complete() && settings->empty() ? ExitStatus::Ok : ExitStatus::Failed;
+    if (*without)
+        tellOfMissingTable(**without, context.tableStyle());
+    return found->complete() && settings->empty() && !*without ? ExitStatus::Ok : ExitStatus::Failed;
 }
 
 ExitStatus prune(const VerbContext& context, PostgresConnection& connection, Microseconds olderThan) {

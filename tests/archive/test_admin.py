@@ -17,15 +17,15 @@ COMPLETE, NOT_COMPLETE, DENIED, UNREACHABLE, CONFIG = 0, 1, 5, 6, 1
 
 @pytest.fixture
 def admin(archive):
-    """Runs `pinfold archive`. Without --host, the command uses the server's socket."""
+    """Runs `pinfold archive`. Without --host, the command uses the server's socket. With `said`, the result is the standard error."""
     server = archive.server
 
-    def run(*words, sql=SCHEMA, status=0):
+    def run(*words, sql=SCHEMA, status=0, said=False):
         done = subprocess.run([BUILD / "src/archive/archive-admin", "archive", *map(str, words), f"--sql={sql}", f"--port={server.port}",
                                *([] if any(str(word).startswith("--host") for word in words) else [f"--host={server.directory}"])],
                               capture_output=True, text=True, timeout=60, check=False, env={"PATH": "/usr/bin:/bin", "TZ": "UTC"})
         assert done.returncode == status, done
-        return done.stdout if status in (COMPLETE, NOT_COMPLETE) and done.stdout else done.stderr
+        return done.stdout if status in (COMPLETE, NOT_COMPLETE) and done.stdout and not said else done.stderr
 
     return run
 
@@ -108,6 +108,24 @@ def test_status_names_the_nodes_that_are_not_complete(archive, admin):
     assert "node1 (an older copy of its history restored at 20" in admin("status", "--utc", status=NOT_COMPLETE).replace("\n", " ")
     archive.sql("UPDATE pinfold.node SET seen = now() - interval '1 h', restored = NULL")
     assert "5 nodes: the archive is not complete: node1 (silent since" in admin("status", status=NOT_COMPLETE)
+
+
+def test_status_says_that_nothing_calls_prune_any_more(archive, admin):
+    archive.put([receipt(1)])
+    assert admin("status", said=True) == ""
+    now = datetime.now(timezone.utc)
+    for weeks in (3, 2, 0):
+        week = (now + timedelta(weeks=weeks)).strftime("%Gw%V")
+        archive.sql(f"DROP TABLE pinfold.receipt_{week}, pinfold.profile_{week}")
+        told = admin("status", "--utc", status=COMPLETE if weeks == 3 else NOT_COMPLETE, said=True)
+        monday = datetime.strptime(week + "1", "%Gw%V%u")
+        assert told == "" if weeks == 3 else f"no table for the week that begins at {monday:%Y-%m-%dT%H:%M:%S}Z" in told
+    archive.put([receipt(2, ended=usec(now))])
+    assert archive.count("receipt_default") == 1
+    assert "run: pinfold archive prune --older-than 400d\n" in told
+    admin("prune", "--older-than=400d")
+    assert archive.count("receipt_default") == 0
+    assert admin("status", said=True) == ""
 
 
 def test_status_with_a_certificate(archive, over_tls):

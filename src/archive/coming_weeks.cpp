@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#include "archive/coming_weeks.hpp"
+
+#include "archive/patience.hpp"
+#include "base/parse.hpp"
+
+namespace pinfold {
+namespace {
+
+// A timer that calls prune every night leaves tables for at least seven weeks, so three weeks are enough to notice its end early,
+// and a server that was down for a few days causes no warning.
+constexpr const char* kQuery =
+    "SELECT (extract(epoch FROM min(week)) * 1000000)::bigint"
+    " FROM generate_series(date_trunc('week', now() AT TIME ZONE 'UTC'), now() AT TIME ZONE 'UTC' + interval '2 weeks',"
+    "  interval '1 week') AS week"
+    " WHERE to_regclass('pinfold.receipt_' || to_char(week, 'IYYY\"w\"IW')) IS NULL";
+
+} // namespace
+
+Result<std::optional<RealTime>> weekWithoutTable(PostgresConnection& connection) {
+    const auto found = connection.run(kQuery, {}, kQueryPatience);
+    if (!found)
+        return found.error();
+    const auto& week = found->rows.at(0).at(0);
+    if (!week)
+        return std::optional<RealTime>();
+    const auto begin = parseUnsigned(*week);
+    if (!begin)
+        return begin.error();
+    return std::optional(fromUsec<RealTime>(*begin));
+}
+
+} // namespace pinfold
