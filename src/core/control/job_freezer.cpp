@@ -118,7 +118,7 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by) {
     if (!job->record.suspendedSince || job->resuming) {
         // systemd may have handled the request to thaw the job before the request to freeze it.
         if (!job->resuming)
-            core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
+            thawAtOnce(*job);
         return tellSuspenders(*job, resumedMeanwhile(*job));
     }
     job->record.suspendedSince = core_.context.loop.bootTime(); // the suspension begins now: the job has run until now
@@ -164,6 +164,10 @@ void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
     });
 }
 
+void JobFreezer::thawAtOnce(const Job& job) {
+    core_.context.systemd.thaw(job.key().sliceName(), [](const SystemdOutcome&) {});
+}
+
 void JobFreezer::failed(const JobPtr& job) {
     if (!core_.registry.has(*job))
         return; // the job is over, and the name of its unit may belong to another job
@@ -171,7 +175,7 @@ void JobFreezer::failed(const JobPtr& job) {
     core_.save(*job);
     ender_.limitRunTime(job); // somebody may have set a time limit during the freeze
     // After a failed freeze, some processes of the job may be frozen, so pinfoldd thaws the job.
-    core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
+    thawAtOnce(*job);
 }
 
 void JobFreezer::restore(const JobPtr& job) {

@@ -33,6 +33,8 @@ private:
     /// the wait (unit_check_cgroup_events in systemd's src/core/cgroup.c).
     void freezeUnit(const JobPtr& job, int tries, SystemdDone done);
     void thaw(const JobPtr& job, SystemdDone done);
+    /// Thaws the job without a turn, and does not wait for the answer.
+    void thawAtOnce(const Job& job);
     void failed(const JobPtr& job);
 
     Core& core_;
