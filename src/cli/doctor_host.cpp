@@ -91,8 +91,7 @@ std::string gridEngineSetting(const std::string& name, const std::string& otherw
 }
 
 void askArchiveService(Host& host, const Asking& asking) {
-    const auto loaded = loadConfig(ConfigPaths::below(host.root));
-    if (!loaded || !loaded->config.archive.enabled() || !loaded->config.archive.ask)
+    if (!host.config || !host.config->config.archive.enabled() || !host.config->config.archive.ask)
         return;
     asking("the archive");
     host.archiveAnswer = tryArchive(kArchivePatience);
@@ -158,6 +157,7 @@ Host lookAtHost(const Asking& asking) {
     host.privileged = ::geteuid() == 0;
     host.version = PINFOLD_VERSION;
     host.libexec = PINFOLD_LIBEXEC;
+    host.config = loadConfig(ConfigPaths::below(host.root));
     utsname kernel{};
     ::uname(&kernel);
     host.kernelRelease = kernel.release;

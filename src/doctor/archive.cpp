@@ -3,7 +3,6 @@
 // into its metrics what the archive answers.
 #include "base/parse.hpp"
 #include "base/paths.hpp"
-#include "config/config.hpp"
 #include "doctor/checks.hpp"
 #include "model/first_end.hpp"
 
@@ -151,7 +150,7 @@ void checkCertificate(const Host& host, const Figures& figures, Findings& findin
 } // namespace
 
 void checkArchive(const Host& host, const Files& files, Findings& findings) {
-    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    const auto& loaded = host.config;
     if (!loaded || !loaded->config.archive.enabled())
         return;
     if (!checkShip(host, loaded->config.archive, findings))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/bus_names.hpp"
 #include "base/paths.hpp"
-#include "config/config.hpp"
 #include "doctor/capabilities.hpp"
 #include "doctor/checks.hpp"
 
@@ -131,7 +130,7 @@ void checkSocket(const Host& host, const Files& files, Findings& findings) {
 }
 
 void checkConfig(const Host& host, Findings& findings) {
-    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    const auto& loaded = host.config;
     const char* test = "pinfold check-config; after that `systemctl reload-or-restart pinfoldd`";
     if (!loaded)
         findings.fail("pinfoldd.config", loaded.error().message, test, kConfigDirectory);

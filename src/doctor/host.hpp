@@ -5,6 +5,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "config/config.hpp"
 
 #include <cstdint>
 #include <filesystem>
@@ -36,10 +37,11 @@ struct GridEngineAnswer {
 
 struct Host {
     std::filesystem::path root = "/";
-    bool privileged = true;    ///< true if the doctor runs as root
-    std::string version;       ///< the version of the program pinfold itself
-    std::string libexec;       ///< the directory of pinfold's hooks below `root`, /usr/libexec/pinfold
-    std::string kernelRelease; ///< the release that `uname -r` prints
+    Result<LoadedConfig> config = LoadedConfig{}; ///< the configuration of the node, or its first error
+    bool privileged = true;                       ///< true if the doctor runs as root
+    std::string version;                          ///< the version of the program pinfold itself
+    std::string libexec;                          ///< the directory of pinfold's hooks below `root`, /usr/libexec/pinfold
+    std::string kernelRelease;                    ///< the release that `uname -r` prints
     RealTime now{};
     /// If clockSet is true, a service such as NTP sets the clock (adjtimex(2)). clockSet is unset if the doctor runs in a
     /// container that may not ask the kernel.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Checks whether the users of a login node can ask the site's archive.
-#include "config/config.hpp"
 #include "doctor/checks.hpp"
 
 #include <fmt/core.h>
@@ -67,7 +66,7 @@ void checkKey(const Host& host, const Files& files, const ArchiveConfig& archive
 } // namespace
 
 void checkLoginNode(const Host& host, const Files& files, Findings& findings) {
-    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    const auto& loaded = host.config;
     if (!loaded || !loaded->config.archive.enabled() || !loaded->config.archive.ask)
         return;
     if (checkSocket(host, findings))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // These checks follow docs/schedulers/slurm.md.
 #include "base/paths.hpp"
-#include "config/config.hpp"
 #include "doctor/checks.hpp"
 
 #include <fmt/core.h>
@@ -110,7 +109,7 @@ void checkEpilogue(const Host& host, const Files& files, const std::filesystem::
 /// Checks that the configuration has no GPUs in the section [gpus]. The Slurm plugin of pinfold does not reserve GPUs, because
 /// Slurm itself gives GPUs to jobs. But on a node with [gpus], a job can open only the GPUs that pinfold has given to the job.
 void checkGpus(const Host& host, Findings& findings) {
-    const auto loaded = loadConfig(ConfigPaths::below(host.root));
+    const auto& loaded = host.config;
     if (loaded && !loaded->config.gpus.devices.empty())
         findings.warn("slurm.gpus", "[gpus] in pinfold.toml closes all GPUs to Slurm's jobs", "remove [gpus] from pinfold.toml",
                       kConfigDirectory);

@@ -55,7 +55,11 @@ protected:
         write("usr/share/dbus-1/system.d/org.pinfold1.conf", "<busconfig/>\n");
     }
 
-    std::vector<Finding> examined() const { return doctor::examine(host_); }
+    std::vector<Finding> examined() const {
+        auto host = host_;
+        host.config = loadConfig(ConfigPaths::below(top()));
+        return doctor::examine(host);
+    }
 
     /// Returns the finding with this id, which must exist.
     Finding finding(const std::string& id) const {
