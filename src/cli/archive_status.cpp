@@ -115,10 +115,10 @@ std::string archiveStatusPage(const ArchiveStatus& status, const TableStyle& sty
                                       {.name = "rejected", .number = true},
                                       {.name = "unsent", .number = true},
                                       {.name = "seen"},
-                                      {.name = "complete"},
+                                      {.name = "complete_up_to", .heading = "complete"},
                                       {.name = "position", .number = true, .leaves = 3},
-                                      {.name = "clock", .number = true, .leaves = 2},
-                                      {.name = "replaced", .number = true, .leaves = 4}};
+                                      {.name = "clock_off", .number = true, .leaves = 2, .heading = "clock"},
+                                      {.name = "replaced_histories", .number = true, .leaves = 4, .heading = "replaced"}};
     std::vector<std::vector<std::string>> cells;
     for (const auto& [node, trouble] : list)
         cells.push_back({printable(node->node), std::to_string(node->missing), std::to_string(node->rejected),

@@ -56,8 +56,8 @@ std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const Table
                                       {.name = "result"},
                                       {.name = "exit", .number = true},
                                       {.name = "after", .number = true},
-                                      {.name = "cpu", .number = true, .leaves = 1},
-                                      {.name = "memory need", .number = true},
+                                      {.name = "cpu_time", .number = true, .leaves = 1, .heading = "cpu"},
+                                      {.name = "memory_need", .number = true, .heading = "memory need"},
                                       {.name = "leftovers", .number = true, .leaves = 2}};
     std::vector<const HostOfJob*> hosts;
     for (const auto& host : job.hosts)

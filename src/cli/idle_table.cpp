@@ -22,12 +22,12 @@ std::string idleTable(const std::vector<IdleRow>& rows, const Amounts& amounts, 
                                       {.name = "user", .least = 8},
                                       {.name = "state"},
                                       {.name = "age", .number = true, .leaves = 2},
-                                      {.name = "cpus", .number = true},
-                                      {.name = "busy", .number = true},
-                                      {.name = "busy%", .number = true},
-                                      {.name = "limit", .number = true},
-                                      {.name = "need", .number = true},
-                                      {.name = "need%", .number = true},
+                                      {.name = "cpus_held", .number = true, .heading = "cpus"},
+                                      {.name = "cpus_used", .number = true, .heading = "busy"},
+                                      {.name = "used_percent", .number = true, .heading = "busy%"},
+                                      {.name = "memory_max", .number = true, .heading = "limit"},
+                                      {.name = "memory_need", .number = true, .heading = "need"},
+                                      {.name = "memory_need_percent", .number = true, .heading = "need%"},
                                       {.name = "over", .number = true, .leaves = 1}};
     std::vector<std::vector<std::string>> cells;
     for (const auto& row : rows) {

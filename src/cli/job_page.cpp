@@ -61,7 +61,7 @@ std::string processTable(const std::vector<JobProcess>& processes, const Amounts
                                       {.name = "cpu", .number = true},
                                       {.name = "rss", .number = true},
                                       {.name = "state"},
-                                      {.name = "waits in", .least = 8, .leaves = 1},
+                                      {.name = "wait_point", .least = 8, .leaves = 1, .heading = "waits in"},
                                       {.name = "command", .least = 15}};
     std::vector<std::vector<std::string>> rows;
     for (const auto& process : processes)

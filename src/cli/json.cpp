@@ -31,6 +31,7 @@ Json job(const JobInfo& info) {
 Json process(const JobProcess& entry) {
     return {{"pid", entry.pid},
             {"task", entry.task},
+            {"user", userName(entry.uid)},
             {"uid", entry.uid},
             {"started", entry.started},
             {"started_iso", formatUtc(entry.started)},

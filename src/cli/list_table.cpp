@@ -5,11 +5,10 @@
 #include "cli/format.hpp"
 #include "cli/limit_text.hpp"
 #include "model/limit_table.hpp"
-#include "options/words.hpp"
 #include "wording/efficiency.hpp"
 
-#include <fmt/core.h>
-
+#include <algorithm>
+#include <iterator>
 #include <utility>
 #include <variant>
 
@@ -58,16 +57,17 @@ std::vector<ListColumn> useColumns(const Amounts& amounts) {
     const auto orNone = [](auto value) {
         return [value](const JobDetail& one) { return value(one).empty() ? std::string("-") : value(one); };
     };
-    return {
-        detailColumn(
-            {.name = "need", .number = true}, [amounts, need](const JobDetail& one) { return amounts.size(need(one)); }, need),
-        detailColumn(
-            {.name = "memory", .number = true}, [amounts, memory](const JobDetail& one) { return amounts.size(memory(one)); },
-            memory),
-        detailColumn(
-            {.name = "cpu", .number = true}, [amounts, cpu](const JobDetail& one) { return amounts.duration(cpu(one)); }, cpu),
-        detailColumn({.name = "cpus", .least = 8}, orNone(cpus), cpus),
-        detailColumn({.name = "gpus", .least = 8}, orNone(gpus), gpus)};
+    return {detailColumn(
+                {.name = "memory_need", .number = true, .heading = "need"},
+                [amounts, need](const JobDetail& one) { return amounts.size(need(one)); }, need),
+            detailColumn(
+                {.name = "memory_in_use", .number = true, .heading = "memory"},
+                [amounts, memory](const JobDetail& one) { return amounts.size(memory(one)); }, memory),
+            detailColumn(
+                {.name = "cpu_time", .number = true, .heading = "cpu"},
+                [amounts, cpu](const JobDetail& one) { return amounts.duration(cpu(one)); }, cpu),
+            detailColumn({.name = "allocated_cpus", .least = 8, .heading = "cpus"}, orNone(cpus), cpus),
+            detailColumn({.name = "allocated_gpus", .least = 8, .heading = "gpus"}, orNone(gpus), gpus)};
 }
 
 std::optional<std::uint64_t> numberOf(const ResourceLimits& limits, const LimitRow& row) {
@@ -95,33 +95,16 @@ std::vector<ListColumn> allColumns(const Amounts& amounts, const TableStyle& sty
     return columns;
 }
 
-Result<ListColumn> columnNamed(const std::vector<ListColumn>& columns, const std::string& name) {
-    std::vector<std::string> names;
-    for (const auto& column : columns) {
-        if (column.column.name == name)
-            return column;
-        names.push_back(column.column.name);
-    }
-    std::string all;
-    for (const auto& known : names)
-        all += (all.empty() ? "" : ", ") + known;
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("unknown column '{}'{}; use {}", printable(name, 100), suggestion(name, names), all)};
-}
-
 } // namespace
 
-Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style) {
+std::vector<ListColumn> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style) {
     if (names.empty())
         names = {"key", "user", "state", "tasks", "age", "leader", "unit"};
     const auto known = allColumns(amounts, style);
     std::vector<ListColumn> columns;
-    for (const auto& name : names) {
-        auto column = columnNamed(known, name);
-        if (!column)
-            return column.error();
-        columns.push_back(std::move(*column));
-    }
+    for (const auto& name : names)
+        std::ranges::copy_if(known, std::back_inserter(columns),
+                             [&name](const ListColumn& one) { return one.column.name == name; });
     return columns;
 }
 

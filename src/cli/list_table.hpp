@@ -2,7 +2,6 @@
 // Declares the columns of `pinfold list`.
 #pragma once
 
-#include "base/result.hpp"
 #include "cli/json.hpp"
 #include "cli/table.hpp"
 #include "wording/amounts.hpp"
@@ -20,8 +19,9 @@ struct ListColumn {
     bool needsDetail = false; ///< the column needs more than JobDetail::job, so pinfold must ask pinfoldd about each job
 };
 
-/// Returns the columns with the given names. Without names, the result is the default columns. Error: InvalidArgument.
-Result<std::vector<ListColumn>> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
+/// Returns the columns with the given names, which are names of listColumnNames(). Without names, the result is the default
+/// columns.
+std::vector<ListColumn> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
 
 /// Returns the names of all columns that listColumns() knows.
 std::vector<std::string> listColumnNames();

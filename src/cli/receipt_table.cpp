@@ -31,8 +31,8 @@ std::string receiptTable(const std::vector<Receipt>& receipts, const Amounts& am
                                 {.name = "result"},
                                 {.name = "exit", .number = true},
                                 {.name = "wall", .number = true},
-                                {.name = "cpu", .number = true, .leaves = 1},
-                                {.name = "memory", .number = true},
+                                {.name = "cpu_time", .number = true, .leaves = 1, .heading = "cpu"},
+                                {.name = "memory_need", .number = true, .heading = "memory"},
                                 {.name = "leftovers", .number = true, .leaves = 3}};
     const bool withHost = areOfSeveralHosts(receipts);
     if (withHost)

@@ -46,7 +46,7 @@ std::string upper(std::string text) {
 Row headerOf(const std::vector<Column>& columns) {
     Row header;
     for (const auto& column : columns)
-        header.push_back(upper(column.name));
+        header.push_back(upper(column.heading.empty() ? column.name : column.heading));
     return header;
 }
 
@@ -139,24 +139,11 @@ std::string textOf(libscols_table* table) {
     return text && *text ? std::string(text) + "\n" : "";
 }
 
-/// Returns the name of the shell variable for a column, such as CPU_PCT for "CPU%". libsmartcols can make the names of shell
-/// variables only since 2.38, and EL 9 has 2.37.
-std::string shellName(const std::string& header) {
-    std::string name;
-    for (const unsigned char c : header) {
-        if (c == '%')
-            name += "_PCT";
-        else
-            name += std::isalnum(c) ? static_cast<char>(c) : '_';
-    }
-    return name;
-}
-
 std::string pairs(const std::vector<Column>& columns, const std::vector<Row>& rows) {
     const auto table = newTable();
     check(scols_table_enable_export(table.get(), 1));
-    for (const auto& name : headerOf(columns))
-        check(scols_table_new_column(table.get(), shellName(name).c_str(), 0, 0));
+    for (const auto& column : columns)
+        check(scols_table_new_column(table.get(), upper(column.name).c_str(), 0, 0));
     for (const auto& row : rows)
         addLine(table.get(), row);
     return textOf(table.get());

@@ -11,12 +11,13 @@
 namespace pinfold {
 
 struct Column {
-    std::string name;      ///< the name of the column, which is also its JSON key
+    std::string name;      ///< the name of the column, which is also the JSON key of its values
     bool number = false;   ///< the column contains numbers, and is right-aligned
     std::size_t least = 0; ///< how narrow the column may become on a narrow terminal; 0 if the column must not be cut
     /// If a table is too wide, formatTable() leaves out columns, in the order of their values of `leaves`: the highest value
     /// first. A column in which `leaves` is 0 always stays in the table.
     unsigned leaves = 0;
+    std::string heading = {}; ///< the text above the column, if `name` would be too long; empty if `name` stands there
 };
 
 struct TableStyle {

@@ -6,12 +6,14 @@
 
 #include <fmt/core.h>
 
+#include <csignal>
+
 namespace pinfold {
 namespace {
 
 struct Options {
     std::vector<std::string> jobs;
-    std::string signal = "TERM";
+    int signal = SIGTERM;
     bool dryRun = false;
 };
 
@@ -21,7 +23,7 @@ OptionSet describe(Options& options) {
              .letter = 's',
              .value = "SIGNAL",
              .help = "the signal's name or number (default TERM)",
-             .set = into(options.signal),
+             .set = into(options.signal, parseSignal),
              .samples = {"TERM", "KILL", "INT", "HUP", "STOP", "CONT", "USR1", "USR2"}},
             dryRunOption(options.dryRun)};
 }
@@ -32,17 +34,14 @@ std::string signalAsOption(const std::string& word) {
 }
 
 ExitStatus killJob(const VerbContext& context, const Options& options, const std::string& key) {
-    const auto signal = parseSignal(options.signal);
-    if (!signal)
-        return fail(signal.error());
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
-            return fmt::format("send {} to all processes of {}", signalName(*signal), job.slice);
+            return fmt::format("send {} to all processes of {}", signalName(options.signal), job.slice);
         });
-    const auto sent = client->kill(key, *signal);
+    const auto sent = client->kill(key, options.signal);
     return sent ? ExitStatus::Ok : fail(sent.error());
 }
 

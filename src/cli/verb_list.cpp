@@ -33,12 +33,12 @@ OptionSet describe(Options& options) {
              .set = into(options.columns),
              .values = Values::Several,
              .separator = ',',
-             .samples = listColumnNames()},
+             .words = listColumnNames()},
             {.name = "--sort",
              .value = "COLUMN",
              .help = "sort by this column",
              .set = into(options.sort),
-             .samples = listColumnNames()}};
+             .words = listColumnNames()}};
 }
 
 Result<void> narrow(std::vector<JobInfo>& jobs, const Options& options) {
@@ -62,12 +62,7 @@ Result<std::vector<JobDetail>> withoutDetails(const std::vector<JobInfo>& jobs) 
 
 ExitStatus list(const VerbContext& context, const Options& options) {
     const auto columns = listColumns(options.columns, context.amounts, context.tableStyle());
-    if (!columns)
-        return fail(columns.error());
-    const auto sort = listColumns({options.sort}, context.amounts, context.tableStyle());
-    if (!sort)
-        return fail(sort.error());
-
+    const auto sort = listColumns({options.sort}, context.amounts, context.tableStyle()).front();
     const auto client = ManagerClient::connect();
     if (!client)
         return fail(client.error());
@@ -76,12 +71,12 @@ ExitStatus list(const VerbContext& context, const Options& options) {
         return fail(jobs.error());
     if (auto narrowed = narrow(*jobs, options); !narrowed)
         return fail(narrowed.error());
-    const bool detailed = sort->front().needsDetail || (!context.json && std::ranges::any_of(*columns, &ListColumn::needsDetail));
+    const bool detailed = sort.needsDetail || (!context.json && std::ranges::any_of(columns, &ListColumn::needsDetail));
     auto details = detailed ? askDetails(*client, *jobs) : withoutDetails(*jobs);
     if (!details)
         return fail(details.error());
-    std::ranges::stable_sort(*details, sort->front().before);
-    context.terminal.print(context.json ? jsonJobs(*details) : listTable(*columns, *details, context.tableStyle()));
+    std::ranges::stable_sort(*details, sort.before);
+    context.terminal.print(context.json ? jsonJobs(*details) : listTable(columns, *details, context.tableStyle()));
     return ExitStatus::Ok;
 }
 

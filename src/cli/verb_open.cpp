@@ -26,7 +26,8 @@ Result<int> parseOpenDescriptor(std::string_view text) {
     if (number && *number <= INT_MAX && ::fcntl(static_cast<int>(*number), F_GETFD) >= 0)
         return static_cast<int>(*number);
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' is not the number of an open descriptor of pinfold", printable(text, 50))};
+                 fmt::format("'{}' is not the number of an open descriptor of pinfold: use one that pinfold has inherited",
+                             printable(text, 50))};
 }
 
 struct Options {

@@ -45,9 +45,13 @@ const char* valueOf(LimitForm form) {
     return "";
 }
 
-std::vector<std::string> samplesOf(LimitForm form) {
+std::vector<std::string> wordsOf(LimitForm form) {
     if (form == LimitForm::Word)
         return {limitText(OomPolicy::Job), limitText(OomPolicy::Process)};
+    return {};
+}
+
+std::vector<std::string> samplesOf(LimitForm form) {
     if (form == LimitForm::Signal)
         return {"TERM", "KILL", "INT", "HUP", "QUIT", "USR1", "USR2"};
     return {};
@@ -74,6 +78,7 @@ OptionSet limitOptions(ResourceLimits& limits) {
                            .value = valueOf(row.form),
                            .help = row.help,
                            .set = [&limits, name = row.name](const std::string& text) { return setLimit(limits, name, text); },
+                           .words = wordsOf(row.form),
                            .samples = samplesOf(row.form),
                            .group = "Limits"});
     return options;

@@ -68,12 +68,12 @@ def columns(world, *words, uid=0):
 def test_a_list_has_the_limits_and_the_use_of_jobs(world):
     open_job(world, "bus.1", memory_max=dbus.UInt64(3 << 30), tasks_max=dbus.UInt64(9))
     open_job(world, "bus.2", memory_max=dbus.UInt64(20 << 30), uid=dbus.UInt32(USER - 1))
-    names = ("-o", "key,memory_max,tasks_max,gpus")
-    assert columns(world, *names) == ['KEY="bus.1" MEMORY_MAX="3G" TASKS_MAX="9" GPUS="-"', 'KEY="bus.2" MEMORY_MAX="20G" TASKS_MAX="-" GPUS="-"']
+    names = ("-o", "key,memory_max,tasks_max,allocated_gpus")
+    assert columns(world, *names) == ['KEY="bus.1" MEMORY_MAX="3G" TASKS_MAX="9" ALLOCATED_GPUS="-"', 'KEY="bus.2" MEMORY_MAX="20G" TASKS_MAX="-" ALLOCATED_GPUS="-"']
     assert columns(world, "-o", "key", "--sort", "memory_max") == ['KEY="bus.1"', 'KEY="bus.2"'], "3G is less than 20G"
     assert columns(world, "-o", "key", "--sort", "tasks_max") == ['KEY="bus.2"', 'KEY="bus.1"'], "no limit comes first"
-    memory = {line.split()[0]: line.split()[1] for line in columns(world, "-o", "key,cpu", uid=USER)}
-    assert memory['KEY="bus.2"'] == 'CPU="-"', "the use of others is not for everybody"
+    memory = {line.split()[0]: line.split()[1] for line in columns(world, "-o", "key,cpu_time", uid=USER)}
+    assert memory['KEY="bus.2"'] == 'CPU_TIME="-"', "the use of others is not for everybody"
 
 
 @pytest.fixture
@@ -90,8 +90,8 @@ def many_jobs(world):
 
 
 def test_an_ordinary_user_gets_the_columns_of_many_jobs(world, many_jobs):
-    listed = columns(world, "-o", "key,memory_max,cpu", uid=USER)
-    assert sorted(listed) == sorted(f'KEY="{key}" MEMORY_MAX="1G" CPU="50us"' for key in many_jobs)
+    listed = columns(world, "-o", "key,memory_max,cpu_time", uid=USER)
+    assert sorted(listed) == sorted(f'KEY="{key}" MEMORY_MAX="1G" CPU_TIME="50us"' for key in many_jobs)
 
 
 def test_an_ordinary_user_gets_the_status_of_many_jobs(world, many_jobs):
@@ -123,7 +123,7 @@ def test_a_job_that_is_being_created_does_not_hide_the_other_jobs(world):
     status, out, error = printed(pinfold(world, "status", "--jobs", "--json"))
     assert (status, error) == (0, "")
     assert {job["key"]: job["state"] for job in json.loads(out)["live"]} == {"bus.1": "running", "bus.2": "creating"}
-    assert columns(world, "-o", "key,cpu") == ['KEY="bus.1" CPU="12us"', 'KEY="bus.2" CPU="-"']
+    assert columns(world, "-o", "key,cpu_time") == ['KEY="bus.1" CPU_TIME="12us"', 'KEY="bus.2" CPU_TIME="-"']
     assert pinfold(world, "idle", "--since", "1s").returncode == 0
     world.systemd.Hold(False)
     wait_until(lambda: world.live()["bus.2"] == "running", "it runs")

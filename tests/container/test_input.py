@@ -40,7 +40,7 @@ def test_pinfold_run(options, words):
 @pytest.mark.parametrize("arguments, status, words", [
     (["lits"], 2, ["unknown command 'lits'", "did you mean 'list'"]),
     (["list", "--nonsense"], 2, ["--nonsense"]),
-    (["list", "-o", "kye"], 2, ["unknown column 'kye'", "did you mean 'key'"]),
+    (["list", "-o", "kye"], 2, ["'kye' is not valid", "did you mean 'key'"]),
     (["status", "no.such"], 4, ["no.such", "pinfold history"]),
     (["show", "no.such"], 4, ["no.such", "pinfold list"]),
     (["why", "no.such"], 4, ["no.such", "pinfold history"]),

@@ -272,7 +272,8 @@ def test_the_forms_of_the_list(node):
     assert row.split()[:5] == [str(pid), "alice", str(ALICE), "service", "no"]
     [pairs] = [dict(word.split("=", 1) for word in shlex.split(line))
                for line in run("pinfold", "strays", "-P", *NOW).stdout.splitlines() if "9221" in line]
-    assert list(pairs) == table[0].split()
+    headings = {"HAS_JOB": "JOB", "RSS": "MEMORY"}
+    assert [headings.get(name, name) for name in pairs] == table[0].split()
     assert [pairs[name] for name in ("PID", "KIND", "UNIT", "COMMAND")] == [str(pid), "service", "strays-a.service", "/usr/bin/sleep 9221"]
 
 

@@ -88,7 +88,7 @@ def test_order_users_and_suspension():
         assert [line.split()[0] for line in lines] == ["top.a", "top.b"]
         assert run("pinfold", "top", "--no-legend", "-n", 1, "-u", "nobody").stdout == ""
         pairs = run("pinfold", "top", "-P", "-n", 1, "-s", "key").stdout.splitlines()
-        assert [line.split()[0] for line in pairs] == ['KEY="top.a"', 'KEY="top.b"'] and all('CPU_PCT="' in line for line in pairs)
+        assert [line.split()[0] for line in pairs] == ['KEY="top.a"', 'KEY="top.b"'] and all('CPU_PERCENT="' in line for line in pairs)
         run("pinfold", "suspend", "top.a")
         [look] = top("-n", 1)
         assert (look["top.a"]["state"], look["top.b"]["state"]) == ("suspended", "running")

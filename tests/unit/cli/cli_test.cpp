@@ -82,8 +82,10 @@ TEST(Table, aShortTimeIsForTerminals) {
 
 TEST(Table, pairsAreForScripts) {
     const TableStyle pairs{.width = 5, .pairs = true};
-    EXPECT_EQ(formatTable({{"key"}, {"cpu%", true}, {"waits in"}}, {{"a", "1", "-"}, {"b c", "", "x"}}, pairs),
-              "KEY=\"a\" CPU_PCT=\"1\" WAITS_IN=\"-\"\nKEY=\"b c\" CPU_PCT=\"\" WAITS_IN=\"x\"\n");
+    const std::vector<Column> columns{{.name = "key"}, {.name = "cpu_percent", .number = true, .heading = "cpu%"}};
+    EXPECT_EQ(formatTable(columns, {{"a", "1"}, {"b c", ""}}, pairs),
+              "KEY=\"a\" CPU_PERCENT=\"1\"\nKEY=\"b c\" CPU_PERCENT=\"\"\n");
+    EXPECT_EQ(formatTable(columns, {{"a", "1"}}, {}), "KEY  CPU%\na       1\n");
     EXPECT_EQ(formatTable({{"name"}}, {{"\" $(reboot) `reboot` \\x0a"}}, pairs),
               "NAME=\"\\x22 \\x24(reboot) \\x60reboot\\x60 \\x5cx0a\"\n")
         << "a name must not leave its quotes";

@@ -3,7 +3,8 @@
 
 #include "base/parse.hpp"
 #include "cli/become_run.hpp"
-#include "cli/list_table.hpp"
+#include "options/words.hpp"
+#include "run/options.hpp"
 
 #include <gtest/gtest.h>
 
@@ -136,17 +137,49 @@ TEST(CommandLine, eachVerbHasANameASummaryAndAnAction) {
 TEST(CommandLine, wordsOfAClosedSetAreToldWhenOneIsWrong) {
     for (const auto& [words, known] : std::vector<std::pair<Words, Words>>{
              {{"list", "--state", "runing"}, {"did you mean 'running'", "creating", "accounting"}},
-             {{"history", "--result", "crashed"}, jobResultNames()},
+             {{"list", "-o", "key,kee"}, {"'kee'", "did you mean 'key'", "memory_max"}},
              {{"list", "--state", "{}"}, {"creating"}},
-             {{"top", "--sort", "beauty"}, {"cpu", "memory", "key"}},
-             {{"list", "--color", "green"}, {"auto, always or never"}},
-             {{"strays", "--mode", "murder"}, {"report, warn, stop, kill or configured"}},
-             {{"strays", "--kinds", "cat"}, {"session", "other"}},
-             {{"show", "x.1", "-p", "memorymax"}, {"did you mean 'memory_max'", "key", "tasks_max"}},
-             {{"run", "--oom-policy", "both", "--", "true"}, {"job or process"}}})
+             {{"strays", "--kinds", "session,cat"}, {"'cat'", "session", "other"}},
+             {{"kill", "x.1", "-s", "TREM"}, {"'TREM'", "TERM"}}})
         for (const auto& word : known)
             EXPECT_NE(refusal(words).find(word), std::string::npos) << word << ": " << refusal(words);
-    EXPECT_NE(listColumns({"kee"}, {}, {}).error().message.find("key, user"), std::string::npos);
+}
+
+/// Returns the options of all verbs, the common options, and the options of pinfold-run.
+std::vector<std::pair<std::string, Option>> allOptions(const std::vector<Verb>& verbs, OutputOptions& output, RunOptions& run) {
+    std::vector<std::pair<std::string, Option>> all;
+    const auto add = [&all](const std::string& command, const OptionSet& options) {
+        for (const auto& option : options)
+            if (option.set && !option.isFlag())
+                all.emplace_back(command + " " + option.name, option);
+    };
+    for (const auto& verb : verbs)
+        add(verb.name, verb.options);
+    add("pinfold", outputOptions(output));
+    add("pinfold-run", runOptions(run));
+    return all;
+}
+
+/// An option refuses a word that it does not know, and says which words it knows. Only the values in `texts` may be any text.
+TEST(CommandLine, everyOptionSaysWhichWordsItKnows) {
+    const std::set<std::string> texts{"COMMAND", "DIR",  "DIRECTORY", "EPOCH", "FILE",    "GROUP,...",   "HOST",
+                                      "HOSTS",   "JOB",  "KEY",       "NAME",  "PATTERN", "PATTERN,...", "PID",
+                                      "ROLE",    "TEXT", "TIME",      "USER",  "USER,..."};
+    const auto verbs = allVerbs();
+    OutputOptions output;
+    RunOptions run;
+    std::size_t sets = 0;
+    for (const auto& [name, option] : allOptions(verbs, output, run)) {
+        const auto known = option.words.empty() ? "use " : enumerated(option.words);
+        const auto set = apply(option, "no such w\x01rd");
+        sets += option.words.empty() ? 0 : 1;
+        if (set)
+            EXPECT_TRUE(texts.contains(option.isArgument() ? option.name : std::string(option.value)))
+                << name << " takes any text";
+        else
+            EXPECT_NE(set.error().message.find(known), std::string::npos) << name << ": " << set.error().message;
+    }
+    EXPECT_GT(sets, 10U);
 }
 
 TEST(CommandLine, mistakesAreOneLineThatNamesTheHelp) {

@@ -130,7 +130,7 @@ std::string topPage(std::size_t width) {
 }
 
 std::string listOf(const std::vector<std::string>& columns) {
-    return listTable(*listColumns(columns, {}, kStyle), golden::details(), kStyle);
+    return listTable(listColumns(columns, {}, kStyle), golden::details(), kStyle);
 }
 
 std::vector<Receipt> receiptsOf(const HostsOfJob& job) {
@@ -146,7 +146,8 @@ std::vector<Golden> tables() {
     return {
         {"list.txt", listOf({})},
         {"list-all-columns.txt", listOf({"key", "user", "uid", "state", "tasks", "age", "leader", "created", "slice", "unit"})},
-        {"list-use.txt", listOf({"key", "need", "memory", "memory_max", "cpu", "cpus", "gpus"})},
+        {"list-use.txt",
+         listOf({"key", "memory_need", "memory_in_use", "memory_max", "cpu_time", "allocated_cpus", "allocated_gpus"})},
         {"status.txt", nodePage(golden::node(), kTerminal, {}, kStyle)},
         {"status-without-figures.txt",
          nodePage({.version = "1.2.3", .jobs = {}, .lastErrors = std::vector<DaemonMessage>{}}, kTerminal, {}, kStyle)},
@@ -225,7 +226,7 @@ TEST(ReceiptTable, showsNoPageCacheAsMemory) {
     receipt.usage.memoryNeed.reset();
     receipt.usage.memoryPeak = 4321ULL << 20;
     const auto pairs = receiptTable({receipt}, {}, {.legend = true, .width = 0, .pairs = true, .now = golden::kNow});
-    EXPECT_NE(pairs.find("MEMORY=\"-\""), std::string::npos) << pairs;
+    EXPECT_NE(pairs.find("MEMORY_NEED=\"-\""), std::string::npos) << pairs;
 }
 
 TEST(GoldenFiles, areNotCutWhenPiped) {

@@ -145,7 +145,7 @@ TEST(Strays, tableAndJson) {
     addAction(row, {StrayAction::Kind::Kill, {}});
     addAction(row, {StrayAction::Kind::Failure, "SIGKILL did not end it"});
     EXPECT_EQ(strayTable({row}, Amounts{}, {.pairs = true}), "PID=\"4711\" USER=\"4000000\" UID=\"4000000\" KIND=\"moved\" "
-                                                             "JOB=\"-\" AGE=\"1min 1s\" CPU=\"0\" MEMORY=\"0\" PARENT=\"7\" "
+                                                             "HAS_JOB=\"-\" AGE=\"1min 1s\" CPU=\"0\" RSS=\"0\" PARENT=\"7\" "
                                                              "TTY=\"pts/3\" UNIT=\"/elsewhere\" COMMAND=\"sleep 1000\"\n");
     StrayRun run;
     run.mode = "stop";

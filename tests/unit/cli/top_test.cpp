@@ -144,7 +144,7 @@ TEST(TopText, everythingThatIsKnown) {
 TEST(TopText, asPairsThereAreRowsOnly) {
     const auto text = lines(topText({named("sge.1"), full()}, kStart, Error{}, {.sort = "cpu", .pairs = true, .amounts = {}}));
     ASSERT_EQ(text.size(), 2U);
-    EXPECT_TRUE(text[1].starts_with("KEY=\"sge.4711\" USER=\"root\" STATE=\"suspended\" CPU_PCT=\"200.0\" ")) << text[1];
+    EXPECT_TRUE(text[1].starts_with("KEY=\"sge.4711\" USER=\"root\" STATE=\"suspended\" CPU_PERCENT=\"200.0\" ")) << text[1];
 }
 
 TEST(TopText, fitsATerminalOfAnySize) {
