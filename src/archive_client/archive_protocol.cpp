@@ -43,7 +43,7 @@ bool flag(const std::string& name, const Json& value) {
 void readResult(const std::string& name, const Json& value, std::optional<std::string>& result) {
     read(name, value, result);
     if (!jobResultFromString(*result))
-        refuse("entry 'result' is not a result of a job: see `pinfold history --help`");
+        refuse("entry 'result' is not a result of a job: use one of " + jobResultList());
 }
 
 void readScheduler(const std::string& name, const Json& value, std::optional<std::string>& scheduler) {

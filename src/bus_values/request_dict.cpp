@@ -18,12 +18,9 @@ Result<void> readResult(const sdbus::Variant& value, std::optional<std::string>&
     auto text = toText("result", value);
     if (!text)
         return text.error();
-    if (!jobResultFromString(*text)) {
-        std::string known;
-        for (const auto& name : jobResultNames())
-            known += (known.empty() ? "" : ", ") + name;
-        return Error{ErrorCode::InvalidArgument, "entry 'result' is '" + printable(*text, 100) + "': use one of " + known};
-    }
+    if (!jobResultFromString(*text))
+        return Error{ErrorCode::InvalidArgument,
+                     "entry 'result' is '" + printable(*text, 100) + "': use one of " + jobResultList()};
     result = std::move(*text);
     return {};
 }

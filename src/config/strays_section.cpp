@@ -25,6 +25,15 @@ bool isPlainDirectory(const std::string& path) {
            path == std::filesystem::path(path).lexically_normal().native();
 }
 
+/// Returns a text such as "session", "linger", with all kinds that a node can act on.
+std::string actionableKinds() {
+    std::string names;
+    for (const auto& name : strayKindNames())
+        if (name != toString(StrayKind::Orphan))
+            names += (names.empty() ? "\"" : ", \"") + name + "\"";
+    return names;
+}
+
 Result<void> kinds(const toml::node& node, Config& config) {
     StrayKinds read;
     const auto* list = node.as_array();
@@ -37,9 +46,7 @@ Result<void> kinds(const toml::node& node, Config& config) {
         read.insert(*kind);
     }
     if (!list)
-        return wrong(show(node) +
-                     " is not a list of kinds such as [\"session\", \"linger\"]: see pinfold(1) for the kinds; orphan cannot be "
-                     "acted on");
+        return wrong(show(node) + " is not a list of kinds of strays: use some of [" + actionableKinds() + "]");
     config.strays.kinds = std::move(read);
     return {};
 }

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
+#include <set>
 #include <sstream>
 
 namespace pinfold {
@@ -472,6 +474,41 @@ TEST_F(ConfigTest, theExampleShowsEveryDefault) {
           "reserve_cpus",   "after",         "action",     "script",          "max_tasks",         "max_tasks_per_user",
           "omp_num_threads"})
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
+}
+
+/// A key refuses a word that it does not know, and says which words it knows. Only the keys in `texts` may have any text.
+TEST_F(ConfigTest, everyKeySaysWhichWordsItKnows) {
+    const std::set<std::string> texts{"cluster",       "server",       "database", "device_profile", "exempt_users",
+                                      "exempt_groups", "exempt_units", "users",    "commands",       "ids"};
+    const std::regex table("\\[(\\w+)\\]");
+    const std::regex assignment("(\\w+) = (\\[?)(?:\"([^\"]*)\")?.*");
+    const std::regex word("[a-z-]+");
+    std::istringstream lines(uncommented(exampleText()));
+    std::string section;
+    std::size_t sets = 0;
+    std::smatch found;
+    for (std::string line; std::getline(lines, line);) {
+        if (std::regex_match(line, found, table))
+            section = found[1];
+        if (section == "devices" || !std::regex_match(line, found, assignment))
+            continue;
+        const auto key = found[1].str();
+        const auto standard = found[3].str();
+        write(mainFile(),
+              "[" + section + "]\n" + key + " = " + (found[2].length() ? "[\"no-such-word\"]" : "\"no-such-word\"") + "\n");
+        const auto result = load();
+        if (result) {
+            EXPECT_TRUE(texts.contains(key)) << key << " takes any text";
+            continue;
+        }
+        const auto& message = result.error().message;
+        EXPECT_TRUE(std::regex_search(message, std::regex(": use |: write | is not one of | is not a list of "))) << message;
+        if (std::regex_match(standard, word)) {
+            EXPECT_NE(message.find(standard), std::string::npos) << "the default of " << key << ": " << message;
+            ++sets;
+        }
+    }
+    EXPECT_GT(sets, 10U);
 }
 
 TEST_F(ConfigTest, damageNeverThrows) {
