@@ -38,11 +38,7 @@ bool endedForMemory(const JobRecord& record, JobResult result) {
 /// Call note() for the job before makeReceipt().
 Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     const auto& record = job.record;
-    Receipt receipt;
-    receipt.id = record.id;
-    receipt.key = record.key.text();
-    receipt.uid = record.uid;
-    receipt.started = record.created;
+    auto receipt = factsOf(job, origins);
     receipt.ended = record.figures->ended;
     receipt.wall = record.figures->wall;
     receipt.suspended = record.suspended;
@@ -54,9 +50,7 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.result = resultAtShutdown(core, job, receipt.result);
     receipt.exit = record.exit;
     receipt.stoppedBy = record.stoppedBy;
-    receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
     receipt.leftovers = record.leftovers;
-    receipt.unkillableProcesses = record.unkillableProcesses;
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
@@ -68,12 +62,6 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
         receipt.usage.memoryNeed =
             std::max(receipt.usage.memoryNeed.value_or(0), *record.oom->anon + record.oom->shmem.value_or(0));
     }
-    receipt.limits = record.limits;
-    receipt.limitsNotEnforced = record.limitsNotEnforced;
-    receipt.allocation = record.allocation;
-    receipt.origin = origins.of(record);
-    receipt.slots = record.slots;
-    receipt.identity = record.identity;
     receipt.taskList = taskListOf(job, receipt);
     return receipt;
 }

@@ -13,22 +13,9 @@ constexpr Microseconds kPatience = 250ms;
 constexpr Microseconds kRefresh = 5min;
 
 LiveRow rowOf(const Job& job, const Origins& origins) {
-    const auto& record = job.record;
-    LiveRow row{.bootId = record.bootId, .receipt = {}};
-    row.receipt.id = record.id;
-    row.receipt.key = record.key.text();
-    row.receipt.uid = record.uid;
-    row.receipt.started = record.created;
-    row.receipt.ended = record.created;
+    LiveRow row{.bootId = job.record.bootId, .receipt = factsOf(job, origins)};
+    row.receipt.ended = job.record.created;
     row.receipt.result = JobResult::NodeLost;
-    row.receipt.unkillableProcesses = record.unkillableProcesses;
-    row.receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
-    row.receipt.limits = record.limits;
-    row.receipt.limitsNotEnforced = record.limitsNotEnforced;
-    row.receipt.allocation = record.allocation;
-    row.receipt.origin = origins.of(record);
-    row.receipt.slots = record.slots;
-    row.receipt.identity = record.identity;
     if (job.lastLook) {
         row.receipt.ended = job.lastLook->at;
         addLastLook(row.receipt.usage, job);
@@ -38,6 +25,24 @@ LiveRow rowOf(const Job& job, const Origins& origins) {
 }
 
 } // namespace
+
+Receipt factsOf(const Job& job, const Origins& origins) {
+    const auto& record = job.record;
+    Receipt receipt;
+    receipt.id = record.id;
+    receipt.key = record.key.text();
+    receipt.uid = record.uid;
+    receipt.started = record.created;
+    receipt.unkillableProcesses = record.unkillableProcesses;
+    receipt.tasks = record.nextTask - (job.lacksBatchScript() ? 1 : 0);
+    receipt.limits = record.limits;
+    receipt.limitsNotEnforced = record.limitsNotEnforced;
+    receipt.allocation = record.allocation;
+    receipt.origin = origins.of(record);
+    receipt.slots = record.slots;
+    receipt.identity = record.identity;
+    return receipt;
+}
 
 void LiveRows::expect(const JobPtr& job) {
     fresh_.push_back({job, loop_.bootTime()});

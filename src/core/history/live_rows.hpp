@@ -14,6 +14,9 @@
 
 namespace pinfold {
 
+/// Returns the facts about a live job that its receipt has in any case, even if the node goes down now.
+Receipt factsOf(const Job& job, const Origins& origins);
+
 class LiveRows {
 public:
     LiveRows(EventLoop& loop, const Registry& registry, const Origins& origins)

@@ -3,6 +3,8 @@
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>
+#include <set>
+#include <type_traits>
 
 namespace pinfold::test {
 namespace {
@@ -69,6 +71,38 @@ TEST_F(JobFactsTest, aReceiptSaysWhoseAndWhere) {
     expectFacts(receipts()[0]);
     ASSERT_EQ(observer.receipts.size(), 1U);
     expectFacts(observer.receipts[0]);
+}
+
+/// Returns the names of the fields that are not as in an empty receipt.
+std::set<std::string> fieldsOf(const Receipt& receipt) {
+    const Receipt empty;
+    std::vector<const void*> unset;
+    forEachReceiptField(empty, [&unset](const char*, const auto& member) { unset.push_back(&member); });
+    std::set<std::string> names;
+    auto next = unset.begin();
+    forEachReceiptField(receipt, [&](const char* name, const auto& member) {
+        if (member != *static_cast<const std::remove_cvref_t<decltype(member)>*>(*next++))
+            names.insert(name);
+    });
+    return names;
+}
+
+/// JobCloser must fill in each field of a receipt. If you add a field, let this job have it, or add the field to `ofOtherJobs`
+/// together with a test of another job.
+TEST_F(JobFactsTest, aReceiptHasEveryField) {
+    const std::set<std::string> ofOtherJobs{"suspended",          "tasks",       "leftovers",   "leftover_cpu",
+                                            "leftover_commands",  "exit_status", "exit_signal", "unkillable_processes",
+                                            "limits_not_enforced"};
+    auto leader = child();
+    ASSERT_TRUE(createWith("sge.1", leader, kFacts, root, 4));
+    loop.advance(2s);
+    manager->stopJob(root, "sge.1", 1s, [](const Result<void>&) {});
+    end(leader);
+    ASSERT_EQ(receipts().size(), 1U);
+    const auto fields = fieldsOf(receipts()[0]);
+    forEachReceiptField(receipts()[0], [&](const char* name, const auto&) {
+        EXPECT_NE(fields.contains(name), ofOtherJobs.contains(name)) << name;
+    });
 }
 
 TEST_F(JobFactsTest, aRestartLosesNothingOfIt) {
