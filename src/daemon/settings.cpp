@@ -2,6 +2,7 @@
 #include "daemon/settings.hpp"
 
 #include "base/message_ids.hpp"
+#include "base/parse.hpp"
 #include "base/paths.hpp"
 #include "daemon/log.hpp"
 #include "model/metrics.hpp"
@@ -12,17 +13,27 @@
 #include <syslog.h>
 
 namespace pinfold {
+namespace {
+
+/// Returns one line about the warnings, of which there is at least one.
+std::string inWords(const std::vector<std::string>& warnings) {
+    const auto more = warnings.size() - 1;
+    return warnings.front() +
+           (more == 0 ? "" : "; " + counted(more, "more warning", "more warnings") + ": see `pinfold check-config`");
+}
+
+} // namespace
 
 Result<void> Settings::load() {
     auto loaded = loadConfig(ConfigPaths::below(root_));
     if (!loaded)
         return reject(loaded.error());
-    for (const auto& warning : loaded->warnings)
-        logWarningLine(warning);
     // At its start, pinfoldd accepts a configuration with warnings, because there is no earlier configuration to use instead.
     // If the site's configuration is for a newer pinfold and has unknown keys, pinfoldd must still start.
     if (inForce_ && !loaded->warnings.empty())
-        return reject({ErrorCode::ConfigInvalid, loaded->warnings.front()});
+        return reject({ErrorCode::ConfigInvalid, inWords(loaded->warnings)});
+    for (const auto& warning : loaded->warnings)
+        logWarningLine(warning);
     config_ = std::move(loaded->config);
     inForce_ = true;
     setLogLevel(config_.daemon.logLevel);
