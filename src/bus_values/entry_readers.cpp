@@ -51,7 +51,7 @@ Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& va
     else if (type == "n")
         number = value.get<std::int16_t>();
     else
-        return wrongType(name, value, "a number");
+        return wrongType(name, value, "a number (t)");
     if (number < 0)
         return invalid("entry '" + name + "' is negative: " + std::to_string(number));
     return static_cast<std::uint64_t>(number);
@@ -67,7 +67,7 @@ Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& va
 
 Result<std::string> toText(const std::string& name, const sdbus::Variant& value) {
     if (typeOf(value) != "s")
-        return wrongType(name, value, "a string");
+        return wrongType(name, value, "a string (s)");
     auto text = value.get<std::string>();
     if (text.size() > kMaxText)
         return invalid("entry '" + name + "' is longer than 64 KiB: use a shorter string");
@@ -76,7 +76,7 @@ Result<std::string> toText(const std::string& name, const sdbus::Variant& value)
 
 Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag) {
     if (typeOf(value) != "b")
-        return wrongType(name, value, "a boolean");
+        return wrongType(name, value, "a boolean (b)");
     flag = value.get<bool>();
     return {};
 }

@@ -66,11 +66,11 @@ TEST(Codec, takesEveryLimitAndNothingElseIsSet) {
 }
 
 TEST(Codec, namesWhatItRefuses) {
-    EXPECT_TRUE(has(refusal(create("memory_max", std::string("1G"))), "'memory_max' has type s: a number is expected"));
-    EXPECT_TRUE(has(refusal(create("memory_max", 1.5)), "'memory_max' has type d: a number is expected"));
-    EXPECT_TRUE(has(refusal(create("memory_max", true)), "'memory_max' has type b: a number is expected"));
+    EXPECT_TRUE(has(refusal(create("memory_max", std::string("1G"))), "'memory_max' has type s: a number (t) is expected"));
+    EXPECT_TRUE(has(refusal(create("memory_max", 1.5)), "'memory_max' has type d: a number (t) is expected"));
+    EXPECT_TRUE(has(refusal(create("memory_max", true)), "'memory_max' has type b: a number (t) is expected"));
     EXPECT_TRUE(has(refusal(create("memory_max", std::int64_t{-1})), "'memory_max' is negative: -1"));
-    EXPECT_TRUE(has(refusal(create("allowed_cpus", std::uint64_t{3})), "'allowed_cpus' has type t: a string is expected"));
+    EXPECT_TRUE(has(refusal(create("allowed_cpus", std::uint64_t{3})), "'allowed_cpus' has type t: a string (s) is expected"));
     EXPECT_TRUE(has(refusal(create("allowed_cpus", std::string("3-1"))), "3-1"));
     EXPECT_TRUE(has(refusal(create("supervisor", std::uint32_t{1})), "'supervisor' has type u: a descriptor (h) is expected"));
     EXPECT_TRUE(has(refusal(create("uid", std::uint32_t{UINT32_MAX})), "'uid' is 4294967295"));

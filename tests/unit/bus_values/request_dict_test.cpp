@@ -154,7 +154,8 @@ TEST(RequestDict, readsWhichKindsOfReceipts) {
     for (const char* name : {"", "sge.1", "SGE", "sge' OR 1"})
         EXPECT_TRUE(has(refusal(readReceiptFilter({{"scheduler", Variant(std::string(name))}})), "'scheduler' is '")) << name;
     for (const char* name : {"failed", "unknown", "leftovers"})
-        EXPECT_TRUE(has(refusal(readReceiptFilter({{name, Variant(std::uint32_t{1})}})), "has type u: a boolean is expected"));
+        EXPECT_TRUE(
+            has(refusal(readReceiptFilter({{name, Variant(std::uint32_t{1})}})), "has type u: a boolean (b) is expected"));
 }
 
 TEST(RequestDict, readsWhatMayBeKept) {
