@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests the examples of docs/schedulers/write-your-own.md in the way in which an author of a batch system would use them."""
 
+import json
 import os
 import signal
 from pathlib import Path
@@ -64,6 +65,27 @@ def test_each_receipt_says_how_its_job_ended(language):
 def test_wrong_arguments_are_told_and_are_no_reason_to_requeue(language, arguments):
     done = run(*SCHEDULERS[language], *arguments, check=False)
     assert done.returncode in (1, 2) and done.stderr and "Traceback" not in done.stderr
+
+
+CLIENT = """import json, os, subprocess, sys
+from pinfold import Pinfold
+client = Pinfold()
+slice = client.open_job("own.client", 1000, linger=2**64 - 1, tasks_max=100)
+child = subprocess.Popen(["sleep", "1000"])
+number, scope = client.add_task("own.client", child.pid)
+limits = client.set_limits("own.client", tasks_max=50)
+where = open(f"/proc/{child.pid}/cgroup").read()
+receipt = client.end_job("own.client", exit_status=7)
+print(json.dumps([slice, number, scope, limits["tasks_max"], where, receipt["exit_status"], receipt["leftovers"], child.wait()]))
+"""
+
+
+def test_the_installed_module_opens_a_job_with_a_task():
+    job_slice, number, scope, limit, where, status, leftovers, end = json.loads(run("/usr/bin/python3", "-c", CLIENT).stdout)
+    assert (job_slice, number, scope, limit) == ("batch-own.client.slice", 1, "job-own.client-1.scope", 50)
+    assert f"/batch-own.client.slice/{scope}\n" in where
+    assert (status, leftovers) == (7, 1) and end < 0
+    expect_nothing_left()
 
 
 @every
