@@ -60,7 +60,8 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
                                     "/run and writes it when it can\n",
                                     receipt.key, receipt.unwritten);
     if (wantsSummary(summary, receipt))
-        reply.summary = receiptPage(receipt, userNumber, {}) + useOverTime(decodeProfile(receipt.profile), {});
+        reply.summary = fmt::format("\n--- pinfold: job {} on {} ---\n", receipt.key, thisNode()) +
+                        receiptPage(receipt, userNumber, {}) + useOverTime(decodeProfile(receipt.profile), {});
     return reply;
 }
 

@@ -106,7 +106,7 @@ def test_a_summary_where_the_site_wants_one(world):
     leader.kill()
     leader.wait()
     reply = ask(world, {"version": 1, "call": "end", "key": "wrapper.1", "leader": leader.pid, "exit_status": 3})
-    assert reply["summary"].startswith("Job wrapper.1 of user root is over. It exited with status 3.\n\n  host ")
+    assert reply["summary"].startswith(f"\n--- pinfold: job wrapper.1 on {os.uname().nodename} ---\nJob wrapper.1 of user root is over. It exited with status 3.\n\n  host ")
     assert reply["summary"].endswith("\n")
     assert "notice" not in reply
 

@@ -11,6 +11,11 @@ from jobs import finish, run, site, start_job
 PIPE = 65536  # bytes: the capacity of a pipe
 
 
+def summary(key):
+    """Returns the rule with its title, and the page below it."""
+    return f"\n--- pinfold: job {key} on {os.uname().nodename} ---\n" + run("pinfold", "why", key).stdout
+
+
 @pytest.fixture(params=["true"])
 def summaries(request):
     with site(f"[jobs]\nsummary = {request.param}\n"):
@@ -20,26 +25,26 @@ def summaries(request):
 def test_comes_after_the_jobs_own_output(summaries):
     status, out, err = finish(start_job("summary.1", "sh", "-c", "echo own; exit 3"))
     assert (status, err) == (3, "")
-    assert out.startswith("own\nJob summary.1 of user root is over. It exited with status 3.\n\n  host ")
-    assert out == "own\n" + run("pinfold", "why", "summary.1").stdout
+    assert "Job summary.1 of user root is over. It exited with status 3.\n\n  host " in out
+    assert out == "own\n" + summary("summary.1")
 
 
 def test_has_the_use_over_time_of_a_job_of_some_seconds(summaries):
     status, out, err = finish(start_job("summary.8", "sh", "-c", "end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done"))
     assert (status, err) == (0, "") and "Use over the time of " in out
-    assert out == run("pinfold", "why", "summary.8").stdout
+    assert out == summary("summary.8")
 
 
 @pytest.mark.parametrize("summaries", ['"on-failure"'], indirect=True)
 def test_comes_only_of_a_job_that_failed(summaries):
     assert finish(start_job("summary.5", "sh", "-c", "echo own")) == (0, "own\n", "")
     status, out, err = finish(start_job("summary.6", "sh", "-c", "echo own; exit 3"))
-    assert (status, out, err) == (3, "own\n" + run("pinfold", "why", "summary.6").stdout, "")
+    assert (status, out, err) == (3, "own\n" + summary("summary.6"), "")
     job = start_job("summary.7", "sh", "-c", "trap 'exit 0' TERM; echo ready; sleep 1000 & wait")
     assert job.stdout.readline() == "ready\n"
     run("pinfold", "limits", "--run-time-max", "1s", "summary.7")
     status, out, err = finish(job)
-    assert status == 0 and out == run("pinfold", "why", "summary.7").stdout, "it exited with 0, and not by itself"
+    assert status == 0 and out == summary("summary.7"), "it exited with 0, and not by itself"
     assert " was stopped: it reached its run time limit of 1s. It ran for " in err and err.count("\n") == 1
 
 
