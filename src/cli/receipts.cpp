@@ -6,6 +6,7 @@
 #include "bus_client/manager_client.hpp"
 #include "cli/archive_receipts.hpp"
 #include "model/hosts_of_job.hpp"
+#include "model/job_key.hpp"
 #include "wording/name_list.hpp"
 
 #include <fmt/core.h>
@@ -61,6 +62,31 @@ Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const Archive
     return error;
 }
 
+/// Reads the history's file in place of pinfoldd. The result is `why`, the error of pinfoldd, if the caller may not read the
+/// file.
+Result<std::vector<Receipt>> fromFile(const ReceiptFilter& filter, const Error& why) {
+    const auto history = History::open(kHistoryFile, History::Mode::ReadOnly);
+    if (!history)
+        return why;
+    std::fprintf(stderr, "pinfold: %s; the receipts are read from %s\n", why.message.c_str(), kHistoryFile);
+    return history->list(filter);
+}
+
+/// Returns the newest receipt of the job. Without pinfoldd, nobody knows whether a job without a receipt is over.
+Result<std::vector<Receipt>> newestOnThisHost(const ReceiptFilter& filter) {
+    auto receipts = fromDaemon(filter);
+    if (receipts || receipts.error().code != ErrorCode::Unreachable)
+        return receipts;
+    const auto away = receipts.error();
+    receipts = fromFile(filter, away);
+    const auto key = JobKey::parse(*filter.key);
+    const bool known = receipts ? !receipts->empty() : receipts.error().code != ErrorCode::Unreachable;
+    if (known || !key)
+        return receipts;
+    return Error{ErrorCode::Unreachable,
+                 fmt::format("{}; the job may still run: see `systemctl status '{}'`", away.message, key->sliceName())};
+}
+
 } // namespace
 
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
@@ -72,11 +98,7 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter) {
     auto receipts = fromDaemon(filter);
     if (receipts || receipts.error().code != ErrorCode::Unreachable)
         return receipts;
-    const auto history = History::open(kHistoryFile, History::Mode::ReadOnly);
-    if (!history)
-        return receipts;
-    std::fprintf(stderr, "pinfold: %s; the receipts are read from %s\n", receipts.error().message.c_str(), kHistoryFile);
-    return history->list(filter);
+    return fromFile(filter, receipts.error());
 }
 
 Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithProfiles profiles) {
@@ -85,7 +107,7 @@ Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithPro
         return archive.error();
     const bool wanted = profiles == WithProfiles::Yes;
     auto receipts = *archive ? receiptsOfJob(key, {.filter = {.profiles = wanted}, .allHostsOf = key})
-                             : findReceipts({.key = key, .limit = 1, .profiles = wanted});
+                             : newestOnThisHost({.key = key, .limit = 1, .profiles = wanted});
     if (!receipts)
         return receipts.error();
     if (receipts->empty())

@@ -252,6 +252,14 @@ def test_receipts_can_be_read_without_the_daemon(no_daemon):
     assert "the receipts are read from /var/lib/pinfold/history.db" in done.stderr and "KEY" in done.stdout
 
 
+def test_why_says_that_a_job_may_still_run(no_daemon):
+    """Root reads the history's file, which has no receipt of the job, and a user may not read it."""
+    for become in ([], ["runuser", "-u", "alice", "--"]):
+        done = run(*become, "pinfold", "why", "still.1", check=False)
+        assert done.returncode == 6 and "the job may still run: see `systemctl status 'batch-still.1.slice'`" in done.stderr, done.stderr
+        assert "not reachable" in done.stderr and done.stdout == ""
+
+
 def test_run_unconfined_where_the_site_says_so(config):
     config.write_text('[jobs]\non_failure = "run-unconfined"\n')
     run("systemctl", "reload", "pinfoldd")
