@@ -8,16 +8,27 @@
 namespace pinfold {
 namespace {
 
+constexpr Microseconds kLeastAgeWithoutUnit = 1h;
+
 struct Options {
     std::optional<Microseconds> maxAge;
     std::optional<std::uint64_t> maxSize; ///< the new maximum size of the history, in bytes
 };
 
+/// Reads a duration. A short duration needs a unit: who types `--max-age 30` means days, and would lose nearly all receipts.
+Result<Microseconds> ageWithUnit(const std::string& text) {
+    const auto age = parseDuration(text);
+    if (age && *age > 0s && *age < kLeastAgeWithoutUnit && parseUnsigned(text))
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("'{0}' without a unit means {0} seconds: write {0}s, {0}h or {0}d", text)};
+    return age;
+}
+
 OptionSet describe(Options& options) {
     return {{.name = "--max-age",
              .value = "TIME",
              .help = "remove receipts that are older than this (default: as configured)",
-             .set = into(options.maxAge, parseDuration)},
+             .set = into(options.maxAge, ageWithUnit)},
             {.name = "--max-size",
              .value = "SIZE",
              .help = "remove the oldest receipts until the rest fits in this size (default: as configured)",

@@ -128,6 +128,13 @@ def test_vacuum_leaves_the_newest_of_each_user():
     assert said.startswith(f"{len(kept) - done['removed']} receipts removed; the remaining receipts take ") and found() == []
 
 
+def test_vacuum_refuses_a_short_age_without_a_unit():
+    before = len(receipts())
+    done = run("pinfold", "vacuum", "--max-age", "30", check=False)
+    assert done.returncode == 2 and "'30' without a unit means 30 seconds: write 30s, 30h or 30d" in done.stderr
+    assert len(receipts()) == before
+
+
 def test_users_may_not_vacuum():
     done = subprocess.run(["setpriv", "--reuid=bob", "--regid=bob", "--init-groups", "pinfold", "vacuum"], capture_output=True, text=True,
                           timeout=60)
