@@ -51,13 +51,14 @@ std::size_t count(const std::vector<Finding>& findings, FindingState state) {
 
 } // namespace
 
-std::string doctorPage(const std::vector<Finding>& findings, const Terminal& terminal, std::size_t width) {
+std::string doctorPage(const std::vector<Finding>& findings, const Terminal& terminal, std::size_t width, bool onlyProblems) {
     std::size_t idWidth = 0;
     for (const auto& finding : findings)
         idWidth = std::max(idWidth, finding.id.size());
     std::string text;
     for (const auto& finding : findings)
-        text += linesOf(finding, idWidth, terminal, width);
+        if (!onlyProblems || finding.state != FindingState::Ok)
+            text += linesOf(finding, idWidth, terminal, width);
     return fmt::format("{}{} ok, {} warn, {} fail\n", text, count(findings, FindingState::Ok),
                        count(findings, FindingState::Warn), count(findings, FindingState::Fail));
 }

@@ -12,6 +12,7 @@ namespace pinfold {
 
 /// Returns the output of `pinfold doctor`: each finding with its remedy. If `width` is not 0, doctorPage() wraps the lines at
 /// `width` columns.
-std::string doctorPage(const std::vector<doctor::Finding>& findings, const Terminal& terminal, std::size_t width);
+std::string doctorPage(const std::vector<doctor::Finding>& findings, const Terminal& terminal, std::size_t width,
+                       bool onlyProblems = false);
 
 } // namespace pinfold

@@ -56,13 +56,20 @@ private:
 };
 
 struct Options {
+    bool problems = false;
     bool metrics = false;
 };
 
 OptionSet describe(Options& options) {
-    return {{.name = "--metrics",
+    return {{.name = "--problems", .help = "show only warnings and failures", .set = into(options.problems)},
+            {.name = "--metrics",
              .help = "also write figures for node_exporter to pinfold-doctor.prom, beside the file metrics.textfile",
              .set = into(options.metrics)}};
+}
+
+std::vector<doctor::Finding> problemsOf(std::vector<doctor::Finding> findings) {
+    std::erase_if(findings, [](const auto& finding) { return finding.state == FindingState::Ok; });
+    return findings;
 }
 
 ExitStatus examineNode(const VerbContext& context, const Options& options) {
@@ -72,8 +79,8 @@ ExitStatus examineNode(const VerbContext& context, const Options& options) {
         host = lookAtHost([&progress](const char* whom) { progress.asking(whom); });
     }
     const auto findings = doctor::examine(host);
-    context.terminal.print(context.json ? jsonFindings(findings)
-                                        : doctorPage(findings, context.terminal, context.terminal.width()));
+    context.terminal.print(context.json ? jsonFindings(options.problems ? problemsOf(findings) : findings)
+                                        : doctorPage(findings, context.terminal, context.terminal.width(), options.problems));
     if (options.metrics)
         if (const auto written = writeTextfile(kDoctorTextfile, findingMetrics(findings)); !written)
             return fail(written.error());

@@ -181,6 +181,7 @@ TEST_P(GoldenFile, isWhatPeopleSee) {
     std::ostringstream expected;
     expected << std::ifstream(path).rdbuf();
     EXPECT_EQ(GetParam().text, expected.str()) << "PINFOLD_WRITE_GOLDEN=1 writes " << path << " anew";
+        {"doctor-problems.txt", doctorPage(golden::findings(), kTerminal, kWidth, true)},
 }
 
 std::vector<Golden> all() {
