@@ -108,6 +108,10 @@ JournalMatches matchesOfTroubles() {
 
 } // namespace
 
+const std::string_view kOnlyOwnEntries =
+    "only entries of your own processes are shown: root and the members of the groups systemd-journal and adm may read all "
+    "entries";
+
 std::string journalLine(const JournalEntry& entry, const Terminal& terminal) {
     const auto tone = toneOf(entry.field("PRIORITY"));
     const auto head = fmt::format("{} {} {}: ", localTime(entry.realTime), harmless(entry.field("_HOSTNAME")), writerOf(entry));

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace pinfold {
@@ -28,6 +29,9 @@ struct DaemonMessage {
 /// and errors, and pinfoldd also writes them to its standard error. Warnings about what jobs did, for example about leftovers,
 /// are not in the result. The result is nullopt if the caller may not read the journal.
 std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon();
+
+/// Says who may read the entries that the caller may not read.
+extern const std::string_view kOnlyOwnEntries;
 
 /// Returns the last lines from the journal of a unit, without lines that the caller may not read.
 std::string lastJournalLines(const std::string& unit, const Terminal& terminal);

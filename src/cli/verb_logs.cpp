@@ -87,10 +87,7 @@ ExitStatus logs(const VerbContext& context, const Options& options) {
     if (!journal)
         return fail(journal.error());
     if (!mayReadWholeJournal())
-        std::fputs(
-            "pinfold: only entries of your own processes are shown: root and the members of the groups systemd-journal and "
-            "adm may read all entries\n",
-            stderr);
+        std::fprintf(stderr, "pinfold: %s\n", std::string(kOnlyOwnEntries).c_str());
     if (options.follow) {
         const auto done = follow(context, *journal, options.lines);
         return done ? ExitStatus::Ok : fail(done.error());

@@ -9,6 +9,9 @@
 #include "cli/verbs.hpp"
 #include "os/process.hpp"
 #include "wording/receipt_text.hpp"
+#include "wording/wrap.hpp"
+
+#include <fmt/core.h>
 
 namespace pinfold {
 namespace {
@@ -26,13 +29,21 @@ OptionSet describe(Options& options) {
             {.name = "--jobs", .help = "show the node, and each live job", .set = into(options.withJobs), .excludes = "JOB"}};
 }
 
+/// Returns the last journal entries about the job. If the caller may not read all of them, a sentence says so.
+std::string journalPart(const VerbContext& context, const std::string& unit) {
+    auto text = lastJournalLines(unit, context.terminal);
+    if (!mayReadWholeJournal())
+        text += wrapped(fmt::format("Of the journal, {}.", kOnlyOwnEntries), context.terminal.width()) + "\n";
+    return text;
+}
+
 ExitStatus liveStatus(const VerbContext& context, const JobDetail& detail) {
     if (context.json) {
         context.terminal.print(jsonJob(detail));
         return ExitStatus::Ok;
     }
     auto text = jobPage(detail, context.terminal, context.amounts, context.tableStyle());
-    if (const auto lines = lastJournalLines(detail.job.unit, context.terminal); !lines.empty())
+    if (const auto lines = journalPart(context, detail.job.unit); !lines.empty())
         text += "\n" + lines;
     context.terminal.print(text);
     return ExitStatus::Ok;

@@ -77,6 +77,9 @@ def test_a_user_sees_own_entries_only_and_is_told_so():
     assert "pinfoldd[" in run("pinfold", "status", "logs.3").stdout
     done = run(*as_alice("pinfold", "logs", "logs.3"))
     assert done.stdout == "" and "only entries of your own processes" in done.stderr and "no entry about job logs.3" in done.stderr
+    page = " ".join(run(*as_alice("pinfold", "status", "logs.3")).stdout.split())
+    assert "Of the journal, only entries of your own processes are shown: root and the members of the groups systemd-journal and adm may" in page
+    assert "Of the journal" not in run("pinfold", "status", "logs.3").stdout, "root may read all entries"
     run("pinfold", "stop", "logs.3")
     finish(job)
 
