@@ -39,9 +39,9 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
                 (limits.cpuQuota ? fmt::format(", quota {}{}", amounts.quota(limits.cpuQuota), mark("cpu_quota")) : "") +
                 (limits.cpuWeight ? fmt::format(", weight {}{}", *limits.cpuWeight, mark("cpu_weight")) : "") +
                 (limits.allowedCpus ? fmt::format(", on CPUs {}{}", limits.allowedCpus->toString(), mark("allowed_cpus")) : ""));
-    text +=
-        row("tasks", fmt::format("{}{}, peak {}", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)),
-                                 mark("tasks_max"), Amounts::number(usage.tasksPeak)));
+    text += row("threads",
+                fmt::format("{}{}, peak {}", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)),
+                            mark("tasks_max"), Amounts::number(usage.tasksPeak)));
     if (const auto words = allocationInWords(detail.allocation); !words.empty())
         text += row("reserved", words);
     if (const auto end = runTimeEnd(limits))
@@ -82,7 +82,8 @@ std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amo
                     fmt::format("SIGKILL of {} has had no effect; the job ends when its processes end{}",
                                 amounts.time(*job.unkillableSince), job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
     text += row("slice", job.slice);
-    text += row("scope", job.unit + (job.tasks > 1 ? fmt::format(" and {} more", job.tasks - 1) : ""));
+    text += row("scope", batchScope(job).value_or("-"));
+    text += row("tasks", std::to_string(job.tasks));
     text += limitLines(detail, amounts);
     if (detail.processes)
         text += "\n" + processTable(*detail.processes, amounts, style);

@@ -73,7 +73,7 @@ struct Order {
 constexpr std::array kOrders{Order{"cpu", [](const TopRow& row) { return orUnknown(row.cpu); }},
                              Order{"memory", [](const TopRow& row) { return orUnknown(row.memory); }},
                              Order{"io", ioRate},
-                             Order{"tasks", [](const TopRow& row) { return orUnknown(row.tasks); }},
+                             Order{"threads", [](const TopRow& row) { return orUnknown(row.tasks); }},
                              Order{"time", [](const TopRow& row) { return orUnknown(usec(row.cpuTime)); }},
                              Order{"key", [](const TopRow&) { return 0.0; }}};
 

@@ -53,7 +53,7 @@ const std::vector<TopColumn>& allColumns() {
          [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.readRate); }},
         {{.name = "io_write_rate", .number = true, .leaves = 4, .heading = "write/s"},
          [](const TopRow& row, const Amounts& amounts) { return amounts.size(row.writeRate); }},
-        {{.name = "tasks_current", .number = true, .leaves = 2, .heading = "tasks"},
+        {{.name = "tasks_current", .number = true, .leaves = 2, .heading = "threads"},
          [](const TopRow& row, const Amounts&) { return Amounts::number(row.tasks); }},
         {{.name = "age", .number = true, .leaves = 5},
          [](const TopRow& row, const Amounts& amounts) { return amounts.runTime(row.age); }},

@@ -59,10 +59,10 @@ OptionSet describe(Options& options) {
 using Clock = MonotonicClock;
 
 std::optional<std::string> sortOfKey(char key) {
-    // To sort by a column, the user presses the first letter of the column's name. The key t selects `tasks`, so `time` has the
+    // To sort by a column, the user presses the first letter of the column's name. The key t selects `threads`, so `time` has the
     // key T.
     for (const auto& [letter, name] : {std::pair{'c', "cpu"}, std::pair{'m', "memory"}, std::pair{'i', "io"},
-                                       std::pair{'t', "tasks"}, std::pair{'T', "time"}, std::pair{'k', "key"}})
+                                       std::pair{'t', "threads"}, std::pair{'T', "time"}, std::pair{'k', "key"}})
         if (letter == key)
             return name;
     return std::nullopt;

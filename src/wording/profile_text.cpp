@@ -33,7 +33,7 @@ const std::vector<CurveRow>& curves() {
                                             {Curve::Cache, "page cache", {Measure::Cache}},
                                             {Curve::Cpu, "CPU", {Measure::Cpu}},
                                             {Curve::Io, "disks", {Measure::Io}},
-                                            {Curve::Tasks, "tasks", {Measure::Tasks}},
+                                            {Curve::Tasks, "threads", {Measure::Tasks}},
                                             {Curve::MemoryPressure, "memory waits", {Measure::MemoryPressure}}};
     return rows;
 }

@@ -107,7 +107,7 @@ TEST(TopRows, sortedByEveryName) {
     EXPECT_EQ(order(rows, "cpu"), "cbad");
     EXPECT_EQ(order(rows, "memory"), "dabc");
     EXPECT_EQ(order(rows, "io"), "cabd");
-    EXPECT_EQ(order(rows, "tasks"), "bacd");
+    EXPECT_EQ(order(rows, "threads"), "bacd");
     EXPECT_EQ(order(rows, "time"), "dabc");
     EXPECT_EQ(order(rows, "key"), "abcd");
     for (const auto& name : sortNames())
@@ -134,11 +134,12 @@ TopRow full() {
 }
 
 TEST(TopText, everythingThatIsKnown) {
-    EXPECT_EQ(topText({full(), named("sge.1")}, kStart, std::nullopt, {.sort = "cpu", .amounts = {}}),
-              "2023-11-14T22:13:20Z  2 jobs, 1 running, 1 suspended; CPU 200.0%, memory 512M; by cpu\n"
-              "KEY       USER  STATE       CPU%  USED%      TIME  MEMORY  NEED  LIMIT  CACHE  READ/S  WRITE/S  TASKS      AGE\n"
-              "sge.4711  root  suspended  200.0   50.0  1min 30s    512M  580M     1G    30M    1.5K        0     12  1:01:01\n"
-              "sge.1     root  running        -      -         -       -     -      -      -       -        -      -        0\n");
+    EXPECT_EQ(
+        topText({full(), named("sge.1")}, kStart, std::nullopt, {.sort = "cpu", .amounts = {}}),
+        "2023-11-14T22:13:20Z  2 jobs, 1 running, 1 suspended; CPU 200.0%, memory 512M; by cpu\n"
+        "KEY       USER  STATE       CPU%  USED%      TIME  MEMORY  NEED  LIMIT  CACHE  READ/S  WRITE/S  THREADS      AGE\n"
+        "sge.4711  root  suspended  200.0   50.0  1min 30s    512M  580M     1G    30M    1.5K        0       12  1:01:01\n"
+        "sge.1     root  running        -      -         -       -     -      -      -       -        -        -        0\n");
 }
 
 TEST(TopText, asPairsThereAreRowsOnly) {
