@@ -131,17 +131,24 @@ def take_away(name, comment):
 def prune(kept):
     """OpenPBS resizes a job at its start if the job tolerates the loss of nodes and a hook releases chunks of it. This hook releases all chunks
     except `kept`."""
-    hook = Path("/root/prune.py")
-    hook.write_text(PRUNE.format(kept=kept))
-    for directive in ("create hook prune", "set hook prune event = execjob_launch", "set hook prune order = 110",
-                      f"import hook prune application/x-python default {hook}", "set hook prune enabled = true"):
+    with hook("prune", "execjob_launch", PRUNE.format(kept=kept), order=110):
+        yield
+
+
+@contextmanager
+def hook(name, events, text, order):
+    """Installs a further hook. pinfold's own hook has the order 100."""
+    file = Path("/root", f"{name}.py")
+    file.write_text(text)
+    for directive in (f"create hook {name}", f"set hook {name} event = '{events}'", f"set hook {name} order = {order}",
+                      f"import hook {name} application/x-python default {file}", f"set hook {name} enabled = true"):
         qmgr(directive)
     for node in NODES:
-        wait_until(lambda: on(node, "test", "-s", f"{HOME}/mom_priv/hooks/prune.PY", check=False).returncode == 0, f"MoM of {node} has it")
+        wait_until(lambda: on(node, "test", "-s", f"{HOME}/mom_priv/hooks/{name}.PY", check=False).returncode == 0, f"MoM of {node} has it")
     try:
         yield
     finally:
-        qmgr("delete hook prune")
+        qmgr(f"delete hook {name}")
 
 
 def end_mom(node, signal):

@@ -130,12 +130,14 @@ class Mom:
             (self.home / "mom_priv/jobs" / f"{job['id']}.JB").touch()
         return answer
 
-    def launch(self, job, *command, **environment):
+    def launch(self, job, *command, login_shell=False, stdin=subprocess.DEVNULL, **environment):
         """Starts the process that becomes the job or a task of it. `environment` is what the user has given to the job with qsub -v or -V. The
-        exit status of the process is NOT_LAUNCHED if the hook rejected the launch."""
+        exit status of the process is NOT_LAUNCHED if the hook rejected the launch. The hook sees no argument of a login shell, and the number of a
+        task as start_process() prints it."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
-        given = self.given("execjob_launch", job, progname=command[0], argv=list(command),
-                           env={"PBS_JOBID": job["id"], "PBS_TASKNUM": str(number), "PATH": "/usr/bin:/bin", **environment})
+        given = self.given("execjob_launch", job, progname=command[0], argv=[] if login_shell else list(command),
+                           env={"PBS_JOBID": job["id"], "PBS_TASKNUM": "1" if number == 1 else f"{number:08X}", "PATH": "/usr/bin:/bin",
+                                **environment})
         owner = pwd.getpwnam(job["euser"])
         streams = []
         for suffix in ("OU", "ER"):
@@ -143,7 +145,7 @@ class Mom:
             streams.append(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600))
             os.chown(path, owner.pw_uid, owner.pw_gid)
         child = subprocess.Popen([sys.executable, __file__, self.hook, str(self.home / "mom_priv/hooks/tmp"), json.dumps(given)],
-                                 start_new_session=True, stdin=subprocess.DEVNULL, stdout=streams[0], stderr=streams[1])
+                                 start_new_session=True, stdin=stdin, stdout=streams[0], stderr=streams[1])
         for stream in streams:
             os.close(stream)
         job["_stdout_file"], job["_stderr_file"] = str(self.spool(job, "OU")), str(self.spool(job, "ER"))
@@ -156,7 +158,12 @@ class Mom:
         path.chmod(0o755)
         for folder in (path.parent, path.parent.parent):
             folder.chmod(0o755)
-        return self.launch(job, "/bin/sh", "-c", f"{path}; exit $?")
+        reading, writing = os.pipe()
+        os.write(writing, f"{path}\n".encode())
+        os.close(writing)
+        child = self.launch(job, pwd.getpwnam(job["euser"]).pw_shell, login_shell=True, stdin=reading)
+        os.close(reading)
+        return child
 
     def terminate(self, child, kill_delay=10):
         """Does what qdel and the end of the walltime do: sends SIGTERM to the session, and then waits for kill_delay seconds."""
@@ -265,7 +272,8 @@ def become_the_job(hook, work, given):
     os.setuid(owner.pw_uid)
     environment = {name: value.replace("\\,", ",") for name, value in (answer.env if answer else given["env"]).items()}
     limit_address_space(given["job"])
-    os.execvpe(given["progname"], given["argv"], environment)
+    login_shell = ["-" + Path(given["progname"]).name]
+    os.execvpe(given["progname"], given["argv"] or login_shell, environment)
 
 
 if __name__ == "__main__":

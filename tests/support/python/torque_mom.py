@@ -135,7 +135,11 @@ class Server:
                        "PBS_JOBCOOKIE": job["cookie"], "PBS_NODENUM": str(job["node"]), "PBS_TASKNUM": str(task),
                        "PBS_MOMPORT": "15003", "PBS_NODEFILE": str(self.path(job, "aux", "")),
                        "PBS_NUM_NODES": str(len(set(job["hosts"]))), "PBS_NUM_PPN": str(job["ppn"]),
-                       "PBS_VERSION": "TORQUE-6.1.2"})
+                       "PBS_VERSION": "TORQUE-6.1.2", "PBS_GPUFILE": str(self.path(job, "aux", "gpu")),
+                       "PBS_MICFILE": str(self.path(job, "aux", "mic"))})
+        if "walltime=" in job["resources"]:
+            hours, minutes, seconds = job["resources"].rpartition("walltime=")[2].split(",")[0].split(":")
+            values["PBS_WALLTIME"] = str(int(hours) * 3600 + int(minutes) * 60 + int(seconds))
         if spawned is None:
             values.update({"LOGNAME": user.pw_name, "USER": user.pw_name, "SHELL": user.pw_shell})
         else:

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Compares the calls that a real batch system makes for some jobs with the calls that its stand-in makes for the same jobs."""
+
+from pathlib import Path
+
+import recorder
+from jobs import wait_until
+
+DIFFERENCES = Path("/results/differences")  # tools/real prints this file
+DELETED = "a job that is deleted"
+WITH_A_TASK = "a job with a task"
+
+
+def compare(real, stand_in):
+    """Both arguments have the record of each job by the job's name. Stores what differs, and returns it as text."""
+    assert real.keys() == stand_in.keys() and all(real.values())
+    lines = [line for job in real for line in recorder.differences(job, real[job], stand_in[job])]
+    text = "".join(line + "\n" for line in lines)
+    DIFFERENCES.write_text(text or f"Nothing differs: the stand-in has made the same calls as the real batch system for these jobs: {', '.join(real)}.\n")
+    return text
+
+
+def recorded(file, job, last):
+    """Runs a job, and returns its calls. The function waits until the number of calls with the word `last` is one."""
+    recorder.empty(file)
+    job()
+    wait_until(lambda: sum(last in line for line in recorder.calls(file)) == 1, f"the call {last}")
+    return recorder.calls(file)
