@@ -365,4 +365,16 @@ ArchiveStatus archive() {
     return {.now = kNow, .nodes = {complete, gap, silent, young, behind}};
 }
 
+JournalEntry journalEntry() {
+    return {.cursor = "s=1;i=2",
+            .realTime = kNow,
+            .monotonic = fromUsec<MonotonicTime>(42),
+            .fields = {{"PRIORITY", "4"},
+                       {"_HOSTNAME", "node7"},
+                       {"SYSLOG_IDENTIFIER", "pinfoldd"},
+                       {"_PID", "812"},
+                       {"PINFOLD_JOB", "sge.4711"},
+                       {"MESSAGE", "job sge.4711 left 2 processes behind\nsleep 1000"}}};
+}
+
 } // namespace pinfold::golden

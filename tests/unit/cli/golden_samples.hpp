@@ -9,6 +9,7 @@
 #include "cli/stray_rows.hpp"
 #include "cli/top_rows.hpp"
 #include "doctor/finding.hpp"
+#include "os/journal_reader.hpp"
 #include "strays/leftover_search.hpp"
 
 #include <vector>
@@ -34,5 +35,6 @@ StrayRun strays();
 LeftoverListing leftovers();
 std::vector<doctor::Finding> findings();
 ArchiveStatus archive();
+JournalEntry journalEntry();
 
 } // namespace pinfold::golden

@@ -12,6 +12,7 @@
 #include "cli/idle_table.hpp"
 #include "cli/job_page.hpp"
 #include "cli/job_properties.hpp"
+#include "cli/journal_lines.hpp"
 #include "cli/leftover_table.hpp"
 #include "cli/limit_text.hpp"
 #include "cli/list_table.hpp"
@@ -110,6 +111,9 @@ std::vector<Golden> documents() {
             {"config.json", jsonConfigValues({{"jobs", "summary", "\"on-failure\"", "/etc/pinfold/pinfold.toml", 3}})},
             {"archive-status.json", jsonArchiveStatus(golden::archive())},
             {"event.json", jsonEvent({.name = "job-removed", .job = "sge.4711", .result = "exited"}, golden::kNow)},
+            {"event.txt", eventLine({.name = "job-removed", .job = "sge.4711", .result = "exited"}, golden::kNow)},
+            {"logs.jsonl", jsonJournalEntry(golden::journalEntry())},
+            {"logs.txt", journalLine(golden::journalEntry(), kTerminal)},
             {"open.json", jsonOpened("sge.4711", "batch-sge.4711.slice", {{"OMP_NUM_THREADS", "2"}})},
             {"limits-change.txt", changeLines(change, ResourceLimits{.memoryMax = 2ULL << 30, .tasksMax = 100}, change, {})},
             {"adopt.json", jsonTask("sge.4711", 2, "job-sge.4711-2.scope")},
