@@ -23,6 +23,8 @@ Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo
         detail.usage = std::move(*usage);
     else if (hasNoAnswer(usage.error()))
         return usage.error();
+    else
+        detail.usageDenied = usage.error().code == ErrorCode::Denied;
     return detail;
 }
 

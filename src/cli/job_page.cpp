@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::size_t kPageWidth = 80;
 constexpr std::size_t kRowIndent = 13;
+constexpr const char* kUsageIsPrivate =
+    "only the job's owner, root and the members of pinfold-admin and pinfold-audit may see what the job uses, and its processes";
 
 std::string row(const std::string& name, const std::string& value) {
     return "  " + name + std::string(kRowIndent - 2 - name.size(), ' ') + value + "\n";
@@ -48,6 +50,8 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
         text += row("run time", "at most " + amounts.runTime(timeLimit(end)));
     if (const auto words = notEnforcedInWords(detail.limitsNotEnforced); !words.empty())
         text += row("limits", wrapped(words, kPageWidth, kRowIndent));
+    if (detail.usageDenied)
+        text += row("note", wrapped(kUsageIsPrivate, kPageWidth, kRowIndent));
     return text;
 }
 
@@ -78,9 +82,10 @@ std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amo
                                    terminal.colored(tone, std::string(toString(job.state))));
     text += row("since", amounts.time(job.created));
     if (job.unkillableSince)
-        text += row("unkillable",
-                    fmt::format("SIGKILL of {} has had no effect; the job ends when its processes end{}",
-                                amounts.time(*job.unkillableSince), job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""));
+        text += row("unkillable", wrapped(fmt::format("SIGKILL of {} has had no effect; the job ends when its processes end{}",
+                                                      amounts.time(*job.unkillableSince),
+                                                      job.unkillableInFuse ? "; " + std::string(kAbortFuse) : ""),
+                                          kPageWidth, kRowIndent));
     text += row("slice", job.slice);
     text += row("scope", batchScope(job).value_or("-"));
     text += row("tasks", std::to_string(job.tasks));

@@ -29,6 +29,7 @@ struct JobDetail {
     std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that are not in force
     Allocation allocation = {};
     std::optional<Usage> usage = {};                       ///< set if the caller may see the usage
+    bool usageDenied = false;                              ///< true if the caller may not see the usage
     std::optional<std::vector<JobProcess>> processes = {}; ///< set if the caller may see the processes
 };
 
