@@ -68,7 +68,7 @@ Properties propertiesOf(const JobDetail& detail, const std::string& user) {
                           {"tasks", text(job.tasks)},
                           {"leader", text(job.leader)},
                           {"slice", job.slice},
-                          {"unit", job.unit},
+                          {"unit", batchScope(job).value_or("")},
                           {"created", text(job.created)}};
     addHolding(properties, detail.limits, detail.limitsNotEnforced, detail.allocation);
     const auto usage = detail.usage.value_or(Usage{});

@@ -13,6 +13,8 @@
 namespace pinfold {
 namespace {
 
+template <class T> Json orNull(const std::optional<T>& value) { return value ? Json(*value) : Json(nullptr); }
+
 Json job(const JobInfo& info) {
     return {{"key", info.key},
             {"user", userName(info.uid)},
@@ -21,7 +23,7 @@ Json job(const JobInfo& info) {
             {"tasks", info.tasks},
             {"leader", optionalToJson(info.leader)},
             {"slice", info.slice},
-            {"unit", info.unit},
+            {"unit", orNull(batchScope(info))},
             {"created", info.created},
             {"created_iso", formatUtc(info.created)},
             {"unkillable_since", optionalToJson(info.unkillableSince)},
@@ -47,8 +49,6 @@ Json limits(const ResourceLimits& values) {
     putLimits(json, values);
     return json;
 }
-
-template <class T> Json orNull(const std::optional<T>& value) { return value ? Json(*value) : Json(nullptr); }
 
 Json topRow(const TopRow& row) {
     auto json = job(row.job);

@@ -43,7 +43,9 @@ std::vector<ListColumn> jobColumns(const Amounts& amounts, const TableStyle& sty
         {{.name = "uid", .number = true}, [](const JobDetail& one) { return std::to_string(one.job.uid); }, by(&JobInfo::uid)},
         {{.name = "created"}, [style](const JobDetail& one) { return tableTime(one.job.created, style); }, by(&JobInfo::created)},
         {{.name = "slice", .least = 15}, [](const JobDetail& one) { return one.job.slice; }, by(&JobInfo::slice)},
-        {{.name = "unit", .least = 15}, [](const JobDetail& one) { return one.job.unit; }, by(&JobInfo::unit)},
+        {{.name = "unit", .least = 15},
+         [](const JobDetail& one) { return batchScope(one.job).value_or("-"); },
+         by(&JobInfo::unit)},
     };
 }
 

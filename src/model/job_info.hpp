@@ -20,7 +20,7 @@ struct JobInfo {
     std::optional<ShownState> state;
     uid_t uid = 0;
     std::string slice;
-    std::string unit;
+    std::string unit;                    ///< the name of task 0's scope; the scope exists only if the job has a batch script
     std::optional<std::uint32_t> leader; ///< the process id of the leader; unset if the job has no batch script
     RealTime created{};                  ///< the time at which the job was created
     std::uint32_t tasks = 0;
@@ -33,6 +33,9 @@ struct JobInfo {
 
     bool operator==(const JobInfo&) const = default;
 };
+
+/// Returns the scope of the job's batch script, or nullopt if the job has no batch script.
+inline std::optional<std::string> batchScope(const JobInfo& job) { return job.leader ? std::optional(job.unit) : std::nullopt; }
 
 struct JobProcess {
     std::uint32_t pid = 0;

@@ -12,7 +12,7 @@ from pathlib import Path
 import dbus
 import pytest
 
-from jobs import BATCH, ESCAPIST, daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, processes_with, receipts, run, wait_until
+from jobs import BATCH, ESCAPIST, batch_script, daemon_ready, expect_nothing_left, finish, journal, live_jobs, main_pid, processes_with, receipts, run, wait_until
 
 MANAGER = "org.pinfold1.Manager"
 
@@ -54,6 +54,25 @@ def test_opened_by_root_and_joined_by_the_owner(options):
     assert (receipt["uid"], receipt["result"], receipt["leftovers"], receipt["tasks"]) == (1000, "exited", 1, 1)
     assert receipt["exit_status"] == (None if options else 3)
     assert end(key) == receipt, "an epilogue may run twice"
+    expect_nothing_left()
+
+
+def test_a_job_without_a_batch_script_shows_no_scope_and_to_others_not_its_use():
+    run("pinfold", "open", "pbs.opened", "--uid", "alice", "--linger", "infinity")
+
+    def unit():
+        return run("pinfold", "list", "--no-legend", "-o", "unit").stdout.strip(), live_jobs()["pbs.opened"]["unit"]
+    assert unit() == ("-", None)
+    private = "only the job's owner, root and the members of pinfold-admin and pinfold-audit may see what the job uses"
+
+    def page(user):
+        return " ".join(run("runuser", "-u", user, "--", "pinfold", "status", "pbs.opened").stdout.split())
+    assert private in page("bob")
+    assert " scope - tasks 0 " in page("alice") and private not in page("alice")
+    script = batch_script("pbs.opened", "alice")
+    assert unit() == ("job-pbs.opened.scope",) * 2
+    end("pbs.opened")
+    finish(script)
     expect_nothing_left()
 
 
