@@ -89,6 +89,11 @@ def test_pinfold_ship_reads_receipts_in_its_sandbox(archive_that_is_away):
     assert "receipt" in status and run("systemctl", "is-active", "pinfold-ship").stdout.strip() == "active"
 
 
+def test_lintian_finds_nothing():
+    done = run("lintian", "--allow-root", "--fail-on=error,warning", "--no-tag-display-limit", *map(debs.deb, debs.NAMES), check=False, timeout=600)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_no_file_is_in_two_packages():
     paths = [path for name in debs.NAMES for path in debs.contents(name)]
     assert sorted({path for path in paths if paths.count(path) > 1}) == []
