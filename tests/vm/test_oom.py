@@ -139,7 +139,7 @@ def test_the_share_that_jobs_have_of_the_node():
 def test_the_nodes_memory():
     """The job uses all of the node's memory, so the kernel cannot choose a process outside of the job."""
     total = int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text()).group(1)) // 1024
-    _, out, err = finish(start_job("oom.node", "choom", "-n", "1000", "--", *python(HOG, str(total + 200))), 300)
+    _, out, err = finish(start_job("oom.node", "choom", "-n", "1000", "--", *python(HOG, str(total + 200))), 600)
     assert out == ""
     expect_said(err, "node", verdict("oom.node"))
     expect_nothing_left()
