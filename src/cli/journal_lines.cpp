@@ -108,7 +108,7 @@ JournalMatches matchesOfTroubles() {
 
 } // namespace
 
-const std::string_view kOnlyOwnEntries =
+const char* const kOnlyOwnEntries =
     "only entries of your own processes are shown: root and the members of the groups systemd-journal and adm may read all "
     "entries";
 

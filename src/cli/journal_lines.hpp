@@ -6,7 +6,6 @@
 
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace pinfold {
@@ -31,7 +30,7 @@ struct DaemonMessage {
 std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon();
 
 /// Says who may read the entries that the caller may not read.
-extern const std::string_view kOnlyOwnEntries;
+extern const char* const kOnlyOwnEntries;
 
 /// Returns the last lines from the journal of a unit, without lines that the caller may not read.
 std::string lastJournalLines(const std::string& unit, const Terminal& terminal);

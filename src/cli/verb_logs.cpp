@@ -87,7 +87,7 @@ ExitStatus logs(const VerbContext& context, const Options& options) {
     if (!journal)
         return fail(journal.error());
     if (!mayReadWholeJournal())
-        std::fprintf(stderr, "pinfold: %s\n", std::string(kOnlyOwnEntries).c_str());
+        std::fprintf(stderr, "pinfold: %s\n", kOnlyOwnEntries);
     if (options.follow) {
         const auto done = follow(context, *journal, options.lines);
         return done ? ExitStatus::Ok : fail(done.error());
