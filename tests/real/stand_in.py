@@ -9,6 +9,7 @@ from jobs import wait_until
 DIFFERENCES = Path("/results/differences")  # tools/real prints this file
 DELETED = "a job that is deleted"
 WITH_A_TASK = "a job with a task"
+RUNS = "touch $HOME/$PBS_JOBID.runs"
 
 
 def compare(real, stand_in):
@@ -26,3 +27,11 @@ def recorded(file, job, last):
     job()
     wait_until(lambda: sum(last in line for line in recorder.calls(file)) == 1, f"the call {last}")
     return recorder.calls(file)
+
+
+def real_job(job, deleted=False):
+    """Waits for the end of a job of the real batch system. The script of the job first makes the file RUNS."""
+    job.wait_file(f"{job.id}.runs")
+    if deleted:
+        job.delete()
+    job.wait()

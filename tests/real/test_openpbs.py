@@ -17,7 +17,7 @@ import recorder
 from jobs import processes_with, run, wait_until
 from nodes import NODES, ask, on, set_site
 from openpbs import Job, pbs, vnode
-from stand_in import DELETED, WITH_A_TASK, compare, recorded
+from stand_in import DELETED, RUNS, WITH_A_TASK, compare, real_job, recorded
 from terminal import Terminal
 from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, identity, outcome, undrain
 
@@ -555,14 +555,8 @@ RECORD = Path("/tmp/openpbs-calls")
 
 
 def real_calls():
-    def of(script, deleted=False):
-        def job():
-            it = Job(f"touch $HOME/$PBS_JOBID.runs\n{script}", node="node1")
-            it.wait_file(f"{it.id}.runs")
-            if deleted:
-                it.delete()
-            it.wait()
-        return recorded(RECORD, job, '"end"')
+    def of(script, **how):
+        return recorded(RECORD, lambda: real_job(Job(f"{RUNS}\n{script}", node="node1"), **how), '"end"')
     with openpbs.hook("record", "execjob_begin,execjob_launch,execjob_epilogue,execjob_end", recorder.HOOK.format(file=RECORD), order=1):
         return {**{script: of(script) for script, _, _ in ENDS}, DELETED: of("sleep 1000", deleted=True),
                 WITH_A_TASK: of(f"{openpbs.PREFIX}/bin/pbsdsh /bin/true\nexit 3")}

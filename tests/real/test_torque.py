@@ -17,7 +17,7 @@ import torque
 import torque_mom
 from jobs import processes_with, read_journal, run, wait_until
 from nodes import NODES, ask, on, set_site
-from stand_in import DELETED, WITH_A_TASK, compare, recorded
+from stand_in import DELETED, RUNS, WITH_A_TASK, compare, real_job, recorded
 from torque import Job
 from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, identity, outcome, undrain
 
@@ -368,14 +368,8 @@ def recorded_programs():
 
 
 def real_calls():
-    def of(script, deleted=False):
-        def job():
-            it = Job(f"touch $HOME/$PBS_JOBID.runs\n{script}", nodes="node1")
-            it.wait_file(f"{it.id}.runs")
-            if deleted:
-                it.delete()
-            it.wait()
-        return recorded(RECORD, job, '"epilogue"')
+    def of(script, **how):
+        return recorded(RECORD, lambda: real_job(Job(f"{RUNS}\n{script}", nodes="node1"), **how), '"epilogue"')
     with recorded_programs():
         return {**{script: of(script) for script, _, _ in ENDS}, DELETED: of("sleep 1000", deleted=True),
                 WITH_A_TASK: of(f"{torque.PREFIX}/bin/pbsdsh /bin/true\nexit 3")}
