@@ -8,7 +8,10 @@ other work changes the CPU time less.
 The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once, and
 slurmctld would sometimes wait 2 seconds before it sends further jobs (agent_retry() in its source), so that the same program would start 28
 or 63 jobs per second. Slurm runs a third turn without pinfold, but with an empty epilogue: if a node has no epilogue, slurmctld gives the
-slot of an ended job to the next job only in its loop of one second."""
+slot of an ended job to the next job only in its loop of one second.
+
+A job that starts has one wait that pinfold cannot avoid: a process can move to another cgroup only when the kernel has waited for all
+processors (favordynmods in Documentation/admin-guide/cgroup-v2.rst). The program prints how long such a move takes."""
 
 import dataclasses
 import os
@@ -69,6 +72,19 @@ def turn(daemon, file, submit, settle):
     return Turn(rate, {part: (now - spent[part]) / JOBS for part, now in cpu_of_parts(daemon).items()})
 
 
+def time_of_a_move():
+    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process is in this cgroup already, so
+    the time is that of the wait. The pauses are longer than the time for which the kernel remembers an earlier move."""
+    own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
+    taken = []
+    for _ in range(20):
+        time.sleep(0.1)
+        begun = time.monotonic()
+        (CGROUP / own / "cgroup.procs").write_text(str(os.getpid()))
+        taken.append((time.monotonic() - begun) * 1e3)
+    return statistics.median(taken)
+
+
 def slurm_array(pinfold, **settings):
     slurm.start(pinfold=pinfold, NodeName=f"node1 CPUs={os.cpu_count()} RealMemory=1000 State=UNKNOWN", **settings)
     slurm.submit("true", "--output=/dev/null")  # the first job of a slurmd takes longer
@@ -105,6 +121,7 @@ def compare(name, sides):
 
 
 def main():
+    print(f"a move of a process to a cgroup takes {time_of_a_move():.1f} ms (median of 20)", flush=True)
     # Slurm passes on how much memory each job may have, and a container cannot enforce this limit.
     set_site("node1", '[jobs]\nunenforced_limits = "warn"\n')
     met = compare("Slurm", {PLAIN: lambda: slurm_array(False),
