@@ -2,27 +2,12 @@
 #include "core/job_manager.hpp"
 
 #include "base/escape.hpp"
-#include "core/control/job_freezer.hpp"
-#include "core/control/job_signaller.hpp"
+#include "core/assembly.hpp"
 #include "core/control/process_list.hpp"
-#include "core/drain_state.hpp"
 #include "core/end/end_report.hpp"
-#include "core/end/job_closer.hpp"
-#include "core/end/job_ender.hpp"
-#include "core/end/task_ender.hpp"
-#include "core/end/unkillable.hpp"
-#include "core/history/history_writer.hpp"
-#include "core/history/past_jobs.hpp"
 #include "core/report/events.hpp"
-#include "core/resources/limit_keeper.hpp"
 #include "core/resources/node_shares.hpp"
-#include "core/restart/node_shutdown.hpp"
-#include "core/restart/reconciler.hpp"
-#include "core/restart/recovery.hpp"
-#include "core/start/job_creator.hpp"
 #include "core/start/process_check.hpp"
-#include "core/start/supervisor_home.hpp"
-#include "core/start/task_adder.hpp"
 #include "os/block_device.hpp"
 
 #include <fmt/core.h>
@@ -35,105 +20,19 @@ namespace {
 
 constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes at most 16 descriptors in one message
 
+/// Returns the job if the caller may make the request in the job's present phase. Returns null if the job does not exist and the
+/// request does not need a live job.
+Result<JobPtr> permitted(const Core& core, const Caller& caller, Action action, const std::string& key) {
+    auto job = core.registry.find(key);
+    if (auto allowed = decide(caller, action, targetOf(key, job.get())); !allowed)
+        return allowed.error();
+    return job;
+}
+
 } // namespace
 
-struct JobManager::Impl {
-    explicit Impl(CoreContext& context)
-        : core(context), origins(context), rows(context.loop, core.registry, origins), historyWriter(context, rows),
-          past(core, historyWriter), node(core, historyWriter), share(core), allocator(core, share), judge(core), warner(core),
-          sampler(core, warner, rows), closer(core, {share, judge, historyWriter, rows, origins, sampler}), home(core),
-          unkillable(core, node, rows), ender(core, {judge, warner, closer, unkillable}), taskEnder(core),
-          keeper(core, share, ender), freezer(core, ender), signaller(core), shutdown(core, ender),
-          creator(core, {node, share, allocator, keeper, home, ender}), adder(core, {allocator, creator, home, ender, taskEnder}),
-          lost(core, historyWriter), recovery(core, {creator, adder, keeper, home, ender, taskEnder, freezer, lost}),
-          reconciler(core, recovery, ender) {
-        judge.onWholeJob = [this](const JobPtr& job) {
-            ender.begin(job, {.cause = JobResult::OutOfMemory, .by = {}, .grace = 0s});
-        };
-        unkillable.onEmpty = [this](const JobPtr& job) { ender.check(job); };
-        context.cgroupWatch.onExhausted = [this](const std::string& what) { logNodeWarning(core.context, what); };
-        historyWriter.onChange = [this] { node.tell(); };
-        historyWriter.onStored = [this](const StoredReceipts& stored) { core.observer->receiptsStored(stored); };
-        historyWriter.onKept = [this](const JobKey& key) { creator.tookUp(key); };
-        historyWriter.onOpened = [this](std::uint64_t number) { creator.setLastManualNumber(number); };
-        context.kernelLog.onOom = [this](const OomReport& report) { judge.reported(report); };
-        context.systemd.onOomdKill = [this](const std::string& path) { judge.killedByOomd(path); };
-        context.systemd.onUnitRemoved = [this](const std::string& unit) { look(unit); };
-        context.systemd.onReloaded = [this] { lookAtAll(); };
-        context.systemd.onShutdown = [this] { shutdown.begin(); };
-        closer.onForgotten = [this] { shutdown.jobIsOver(); };
-    }
-
-    /// Returns the job if the caller may make the request in the job's present phase. Returns null if the job does not exist
-    /// and the request does not need a live job.
-    Result<JobPtr> permitted(const Caller& caller, Action action, const std::string& key) const {
-        auto job = core.registry.find(key);
-        if (auto allowed = decide(caller, action, targetOf(key, job.get())); !allowed)
-            return allowed.error();
-        return job;
-    }
-
-    void look(const std::string& unit) {
-        const auto identity = identifyUnit(unit);
-        const auto job = identity ? core.registry.find(identity->key.text()) : nullptr;
-        if (!job)
-            return;
-        if (identity->task)
-            closer.scopeRemoved(*job);
-        if (identity->task.value_or(0) == 0)
-            ender.check(job);
-        else if (job->tasks.contains(*identity->task))
-            taskEnder.check(job, *identity->task);
-    }
-
-    void lookAtAll() {
-        // The list is a copy, because check() may end a job and remove the job from the registry.
-        const auto jobs = core.registry.all();
-        for (const auto& [key, job] : jobs) {
-            ender.check(job);
-            const auto tasks = job->record.tasks;
-            for (const auto& [number, task] : tasks)
-                if (number != 0 && job->tasks.contains(number))
-                    taskEnder.check(job, number);
-        }
-    }
-
-    Core core;
-    Origins origins;
-    LiveRows rows;
-    HistoryWriter historyWriter;
-    PastJobs past;
-    DrainState node;
-    BatchSliceShare share;
-    Allocator allocator;
-    OomJudge judge;
-    LimitWarner warner;
-    Sampler sampler;
-    JobCloser closer;
-    SupervisorHome home;
-    UnkillablePolicy unkillable;
-    JobEnder ender;
-    TaskEnder taskEnder;
-    LimitKeeper keeper;
-    JobFreezer freezer;
-    JobSignaller signaller;
-    NodeShutdown shutdown;
-    JobCreator creator;
-    TaskAdder adder;
-    MissingJobs lost;
-    Recovery recovery;
-    Reconciler reconciler;
-};
-
-JobManager::JobManager(CoreContext& context) : impl_(std::make_unique<Impl>(context)) {}
-JobManager::~JobManager() {
-    impl_->core.context.systemd.onUnitRemoved = nullptr;
-    impl_->core.context.systemd.onReloaded = nullptr;
-    impl_->core.context.systemd.onShutdown = nullptr;
-    impl_->core.context.systemd.onOomdKill = nullptr;
-    impl_->core.context.kernelLog.onOom = nullptr;
-    impl_->core.context.cgroupWatch.onExhausted = nullptr;
-}
+JobManager::JobManager(CoreContext& context) : impl_(std::make_unique<Assembly>(context)) {}
+JobManager::~JobManager() = default;
 
 void JobManager::setObserver(JobObserver* observer) { impl_->core.observer = observer; }
 
@@ -216,7 +115,7 @@ void JobManager::adopt(const Caller& caller, const std::string& key, AdoptReques
 }
 
 void JobManager::endJob(const Caller& caller, const std::string& key, EndReport report, Reply<Receipt> reply) {
-    auto job = impl_->permitted(caller, Action::EndJob, key);
+    auto job = permitted(impl_->core, caller, Action::EndJob, key);
     if (!job && job.error().code != ErrorCode::NoSuchJob)
         return reply(job.error());
     if (auto prepared = prepareFacts(caller, report); !prepared)
@@ -232,7 +131,7 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
 }
 
 void JobManager::stopJob(const Caller& caller, const std::string& key, std::optional<Microseconds> grace, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Action::StopJob, key);
+    auto job = permitted(impl_->core, caller, Action::StopJob, key);
     if (!job)
         return reply(job.error());
     impl_->ender.begin(*job, {JobResult::Stopped, caller.uid, caller.admin ? grace : impl_->ender.graceOfOwner(**job, grace)});
@@ -240,21 +139,21 @@ void JobManager::stopJob(const Caller& caller, const std::string& key, std::opti
 }
 
 void JobManager::killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Action::KillJob, key);
+    auto job = permitted(impl_->core, caller, Action::KillJob, key);
     if (!job)
         return reply(job.error());
     caller.admin ? impl_->signaller.send(*job, signal, std::move(reply)) : impl_->signaller.sendAsOwner(*job, signal, reply);
 }
 
 void JobManager::suspendJob(const Caller& caller, const std::string& key, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Action::SuspendJob, key);
+    auto job = permitted(impl_->core, caller, Action::SuspendJob, key);
     if (!job)
         return reply(job.error());
     impl_->freezer.suspend(*job, caller, std::move(reply));
 }
 
 void JobManager::resumeJob(const Caller& caller, const std::string& key, Reply<void> reply) {
-    auto job = impl_->permitted(caller, Action::ResumeJob, key);
+    auto job = permitted(impl_->core, caller, Action::ResumeJob, key);
     if (!job)
         return reply(job.error());
     impl_->freezer.resume(*job, caller.uid, std::move(reply));
@@ -262,7 +161,7 @@ void JobManager::resumeJob(const Caller& caller, const std::string& key, Reply<v
 
 void JobManager::setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force,
                            Reply<ResourceLimits> reply) {
-    auto job = impl_->permitted(caller, Action::SetLimits, key);
+    auto job = permitted(impl_->core, caller, Action::SetLimits, key);
     if (!job)
         return reply(job.error());
     const auto merged = LimitKeeper::merged((*job)->record.limits, change);
@@ -276,7 +175,7 @@ void JobManager::setLimits(const Caller& caller, const std::string& key, Resourc
 }
 
 void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply) {
-    auto job = impl_->permitted(caller, Action::WaitJob, key);
+    auto job = permitted(impl_->core, caller, Action::WaitJob, key);
     if (job)
         return (*job)->waiters.push_back(std::move(reply));
     if (job.error().code != ErrorCode::NoSuchJob)
@@ -286,7 +185,7 @@ void JobManager::waitJob(const Caller& caller, const std::string& key, Reply<Rec
 
 void JobManager::waitTask(const Caller& caller, const std::string& key, std::uint32_t task, const EndReport& report,
                           Reply<void> reply) {
-    auto job = impl_->permitted(caller, Action::WaitTask, key);
+    auto job = permitted(impl_->core, caller, Action::WaitTask, key);
     if (!job)
         return reply(job.error());
     if (*job && (caller.admin || caller.uid == (*job)->record.uid))
@@ -364,14 +263,14 @@ Result<JobSummary> JobManager::jobOfUnit(const std::string& unit) const {
 }
 
 void JobManager::processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply) {
-    const auto job = impl_->permitted(caller, Action::ListProcesses, key);
+    const auto job = permitted(impl_->core, caller, Action::ListProcesses, key);
     if (!job)
         return reply(job.error());
     listProcesses(impl_->core, **job, after, std::move(reply));
 }
 
 Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) const {
-    const auto job = impl_->permitted(caller, Action::GetUsage, key);
+    const auto job = permitted(impl_->core, caller, Action::GetUsage, key);
     if (!job)
         return job.error();
     // After the end of a job, its slice may be gone, so the record contains the job's last usage figures.

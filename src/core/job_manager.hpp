@@ -26,6 +26,7 @@
 
 namespace pinfold {
 
+struct Assembly;
 struct CoreContext;
 
 class JobManager {
@@ -128,8 +129,7 @@ public:
 private:
     void takeUp(std::function<void(Result<void>)> ready);
 
-    struct Impl;
-    std::unique_ptr<Impl> impl_;
+    std::unique_ptr<Assembly> impl_;
 };
 
 } // namespace pinfold
