@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "archive_client/archive_protocol.hpp"
 
+#include "base/word_list.hpp"
 #include "model/job_key.hpp"
 #include "model/json.hpp"
 
@@ -43,7 +44,7 @@ bool flag(const std::string& name, const Json& value) {
 void readResult(const std::string& name, const Json& value, std::optional<std::string>& result) {
     read(name, value, result);
     if (!jobResultFromString(*result))
-        refuse("entry 'result' is not a result of a job: use one of " + jobResultList());
+        refuse("entry 'result' is not a result of a job: use " + enumerated(jobResultNames()));
 }
 
 void readScheduler(const std::string& name, const Json& value, std::optional<std::string>& scheduler) {

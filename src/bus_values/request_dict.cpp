@@ -2,6 +2,7 @@
 #include "bus_values/request_dict.hpp"
 
 #include "base/escape.hpp"
+#include "base/word_list.hpp"
 #include "model/job_key.hpp"
 #include "model/limit_table.hpp"
 
@@ -20,7 +21,7 @@ Result<void> readResult(const sdbus::Variant& value, std::optional<std::string>&
         return text.error();
     if (!jobResultFromString(*text))
         return Error{ErrorCode::InvalidArgument,
-                     "entry 'result' is '" + printable(*text, 100) + "': use one of " + jobResultList()};
+                     "entry 'result' is '" + printable(*text, 100) + "': use " + enumerated(jobResultNames())};
     result = std::move(*text);
     return {};
 }

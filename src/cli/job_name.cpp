@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 #include "bus_client/manager_client.hpp"
 #include "cli/archive_receipts.hpp"
 #include "cli/receipts.hpp"
@@ -117,11 +118,8 @@ Result<std::string> onlyOne(const std::set<std::string>& keys, const std::string
             fmt::format(
                 "no job '{}' that you may see is live or in the history: `pinfold list` and `pinfold history` show the keys",
                 printable(name, 300))};
-    std::string all;
-    for (const auto& key : keys)
-        all += (all.empty() ? "" : ", ") + key;
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("several jobs have the id '{}': name one of {}", printable(name, 300), all)};
+    return Error{ErrorCode::InvalidArgument, fmt::format("several jobs have the id '{}': use {}", printable(name, 300),
+                                                         enumerated({keys.begin(), keys.end()}))};
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/job_properties.hpp"
 
+#include "base/word_list.hpp"
 #include "model/limit_table.hpp"
 #include "model/set_limit.hpp"
 #include "wording/amounts.hpp"
@@ -20,12 +21,7 @@ requires kIsTime<T> std::string text(T value) { return Amounts::number(toUsec(va
 template <class T>
 requires std::is_integral_v<T> std::string text(T value) { return std::to_string(value); }
 
-std::string text(const std::vector<std::string>& names) {
-    std::string joined;
-    for (const auto& name : names)
-        joined += (joined.empty() ? "" : ",") + name;
-    return joined;
-}
+std::string text(const std::vector<std::string>& names) { return joined(names, ","); }
 
 std::string text(const Labels& labels) {
     std::vector<std::string> pairs;

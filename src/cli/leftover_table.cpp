@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "cli/leftover_table.hpp"
 
+#include "base/word_list.hpp"
 #include "cli/format.hpp"
 
 #include <fmt/core.h>
@@ -18,11 +19,8 @@ std::string stateOf(const LeftoverFile& leftover, LeftoverAction action) {
     return action == LeftoverAction::DryRun ? "would be removed" : "may go";
 }
 
-std::string joined(const JobsOfFile& jobs) {
-    std::string text;
-    for (const auto& key : jobs.keys)
-        text += (text.empty() ? "" : ",") + key;
-    return text + (jobs.count > jobs.keys.size() ? fmt::format(",+{}", jobs.count - jobs.keys.size()) : "");
+std::string jobsInWords(const JobsOfFile& jobs) {
+    return joined(jobs.keys, ",") + (jobs.count > jobs.keys.size() ? fmt::format(",+{}", jobs.count - jobs.keys.size()) : "");
 }
 
 } // namespace
@@ -33,8 +31,8 @@ std::string leftoverTable(const LeftoverListing& listing, LeftoverAction action,
     for (const auto& leftover : listing.files) {
         const auto& file = leftover.file;
         rows.push_back({std::string(toString(file.kind)), userName(file.uid), amounts.size(file.tree.size),
-                        std::to_string(file.tree.entries), file.born ? tableTime(*file.born, style) : "-", joined(leftover.jobs),
-                        stateOf(leftover, action), nameOf(file)});
+                        std::to_string(file.tree.entries), file.born ? tableTime(*file.born, style) : "-",
+                        jobsInWords(leftover.jobs), stateOf(leftover, action), nameOf(file)});
     }
     const std::vector<Column> columns{{.name = "kind"},
                                       {.name = "user", .least = 8},

@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 #include "cli/common_options.hpp"
 #include "cli/textfile.hpp"
 #include "config/config.hpp"
@@ -47,23 +48,17 @@ Result<std::vector<std::string>> parseNames(const std::string& text) {
     return names;
 }
 
-std::vector<std::string> actionableKinds() {
-    auto names = strayKindNames();
-    std::erase(names, toString(StrayKind::Orphan));
-    return names;
-}
-
 Result<StrayKinds> parseKinds(const std::string& text) {
     const auto names = parseNames(text);
     if (!names)
         return names.error();
     StrayKinds kinds;
     for (const auto& name : *names) {
-        const auto kind = strayKindFromString(name);
-        if (!kind || *kind == StrayKind::Orphan)
+        const auto kind = actionableStrayKind(name);
+        if (!kind)
             return Error{ErrorCode::InvalidArgument,
-                         fmt::format("'{}' is not a kind that pinfold can act on{}; use {}", printable(name, 100),
-                                     kind ? "" : suggestion(name, strayKindNames()), enumerated(actionableKinds()))};
+                         fmt::format("'{}' is not a kind that pinfold can act on{}", printable(name, 100),
+                                     correction(name, actionableStrayKindNames()))};
         kinds.insert(*kind);
     }
     return kinds;
@@ -175,7 +170,7 @@ StraysConfig StraysOptions::applied(StraysConfig config) const {
 }
 
 OptionSet straysOptions(StraysOptions& options) {
-    static const auto kindsHelp = "act only on strays of these kinds: " + enumerated(actionableKinds());
+    static const auto kindsHelp = "act only on strays of these kinds: " + enumerated(actionableStrayKindNames());
     OptionSet set{{.name = "--mode",
                    .value = "MODE",
                    .help = "what to do with strays (default: report). \"configured\" means the mode in pinfold.toml",
@@ -187,7 +182,7 @@ OptionSet straysOptions(StraysOptions& options) {
                   .help = kindsHelp.c_str(),
                   .set = setting(options, &StraysConfig::kinds, parseKinds),
                   .separator = ',',
-                  .samples = actionableKinds()},
+                  .samples = actionableStrayKindNames()},
                  {.name = "--max-kills",
                   .value = "N",
                   .help = "act on at most this many strays (default 1000)",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/word_list.hpp"
 #include "completions/commands.hpp"
 
 namespace pinfold {
@@ -122,13 +123,6 @@ const char* wordOf(Offer offer) {
     return "";
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const auto& word : words)
-        text += (text.empty() ? "" : " ") + word;
-    return text;
-}
-
 /// Returns shell code that sets the variables for the shell function _pinfold_reply.
 std::string assignments(const std::string& words, Offer offer, bool comma) {
     std::string text;
@@ -149,7 +143,8 @@ std::string valueCases(const std::string& command, const OptionSet& options) {
         if (option.letter != 0)
             text += " | '" + command + " -" + option.letter + "'";
         text += ")" +
-                assignments(joined(option.words.empty() ? option.samples : option.words), option.offer, option.separator == ',') +
+                assignments(joined(option.words.empty() ? option.samples : option.words, " "), option.offer,
+                            option.separator == ',') +
                 " ;;\n";
     }
     return text;
@@ -171,7 +166,7 @@ std::string wordsCase(const std::string& command, const std::vector<std::string>
     auto offer = Offer::Nothing;
     for (const auto& option : options) // only the last argument may have several values
         offer = option.isArgument() && option.offer != Offer::Nothing ? option.offer : offer;
-    return "    '" + command + "')" + assignments(joined(words), offer, false) + " ;;\n";
+    return "    '" + command + "')" + assignments(joined(words, " "), offer, false) + " ;;\n";
 }
 
 } // namespace

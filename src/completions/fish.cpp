@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/word_list.hpp"
 #include "completions/commands.hpp"
 
 namespace pinfold {
@@ -45,10 +46,7 @@ std::string valuesOf(const Option& option) {
     case Offer::Nothing:
         break;
     }
-    std::string words;
-    for (const auto& word : option.words.empty() ? option.samples : option.words)
-        words += (words.empty() ? "" : " ") + word;
-    return words;
+    return joined(option.words.empty() ? option.samples : option.words, " ");
 }
 
 /// Returns one line of the script. The line begins with `start`, which contains "complete -c COMMAND" and the condition of the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/word_list.hpp"
 #include "completions/commands.hpp"
 
 namespace pinfold {
@@ -68,12 +69,8 @@ const char* functionOf(Offer offer) {
 std::string valueOf(const Option& option) {
     const auto& words = option.words.empty() ? option.samples : option.words;
     std::string action = functionOf(option.offer);
-    if (!words.empty()) {
-        action = option.separator == ',' ? "_values -s , value" : "(";
-        for (const auto& word : words)
-            action += (action == "(" ? "" : " ") + word;
-        action += option.separator == ',' ? "" : ")";
-    }
+    if (!words.empty())
+        action = option.separator == ',' ? "_values -s , value " + joined(words, " ") : "(" + joined(words, " ") + ")";
     return ":" + (option.isArgument() ? option.name : std::string(option.value)) + ":" + action;
 }
 

@@ -142,7 +142,7 @@ Result<void> summary(const toml::node& node, Config& config) {
     else if (node.value<std::string_view>() == "on-failure")
         config.jobs.summary = Summary::OnFailure;
     else
-        return wrong(show(node) + " is not one of false, true, \"on-failure\"");
+        return wrong(show(node) + " is not valid: use false, true or \"on-failure\"");
     return {};
 }
 

@@ -107,4 +107,10 @@ Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const s
     };
 }
 
+std::vector<std::string> quoted(std::vector<std::string> words) {
+    for (auto& word : words)
+        word = '"' + word + '"';
+    return words;
+}
+
 } // namespace pinfold

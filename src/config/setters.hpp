@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/result.hpp"
+#include "base/word_list.hpp"
 #include "config/config.hpp"
 
 #include <toml++/toml.h>
@@ -49,17 +50,20 @@ Setter absolutePath(std::string& (*member)(Config&));
 /// example "groups".
 Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
 
+/// Returns the words in quotation marks, as they are in a configuration file.
+std::vector<std::string> quoted(std::vector<std::string> words);
+
 template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std::string_view, T>> words) {
     return [member, words](const toml::node& node, Config& config) -> Result<void> {
-        std::string allowed;
+        std::vector<std::string> allowed;
         for (const auto& [name, value] : words) {
             if (node.value<std::string_view>() == name) {
                 member(config) = value;
                 return {};
             }
-            allowed += (allowed.empty() ? "\"" : ", \"") + std::string(name) + "\"";
+            allowed.emplace_back(name);
         }
-        return wrong(show(node) + " is not one of " + allowed);
+        return wrong(show(node) + " is not valid: use " + enumerated(quoted(std::move(allowed))));
     };
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 
 #include <filesystem>
 
@@ -25,28 +26,20 @@ bool isPlainDirectory(const std::string& path) {
            path == std::filesystem::path(path).lexically_normal().native();
 }
 
-/// Returns a text such as "session", "linger", with all kinds that a node can act on.
-std::string actionableKinds() {
-    std::string names;
-    for (const auto& name : strayKindNames())
-        if (name != toString(StrayKind::Orphan))
-            names += (names.empty() ? "\"" : ", \"") + name + "\"";
-    return names;
-}
-
 Result<void> kinds(const toml::node& node, Config& config) {
     StrayKinds read;
     const auto* list = node.as_array();
     for (std::size_t i = 0; list && i < list->size(); ++i) {
-        const auto kind = strayKindFromString((*list)[i].value<std::string>().value_or(""));
-        if (!kind || *kind == StrayKind::Orphan) {
+        const auto kind = actionableStrayKind((*list)[i].value<std::string>().value_or(""));
+        if (!kind) {
             list = nullptr;
             break;
         }
         read.insert(*kind);
     }
     if (!list)
-        return wrong(show(node) + " is not a list of kinds of strays: use some of [" + actionableKinds() + "]");
+        return wrong(show(node) + " is not a list of kinds of strays: use a list with some of " +
+                     enumerated(quoted(actionableStrayKindNames()), "and"));
     config.strays.kinds = std::move(read);
     return {};
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/word_list.hpp"
 #include "doctor/checks.hpp"
 
 #include <fmt/core.h>
@@ -129,11 +130,12 @@ void checkFiles(const Host& host, const Files& files, Findings& findings) {
         if (lacks(files, file, beside))
             lost.push_back(fmt::format("{} ({})", file, since));
     if (lacks(files, "memory.peak", "memory.current"))
-        findings.warn("cgroup.peaks", "this kernel records no peaks: receipts lack " + joined(lost),
+        findings.warn("cgroup.peaks", "this kernel records no peaks: receipts lack " + enumerated(lost, "and"),
                       "install a kernel of version 5.19 or later", kMount);
     else
-        findings.ok("cgroup.peaks", lost.empty() ? "receipts have all peaks"
-                                                 : "receipts lack peaks that only a newer kernel records: " + joined(lost));
+        findings.ok("cgroup.peaks", lost.empty()
+                                        ? "receipts have all peaks"
+                                        : "receipts lack peaks that only a newer kernel records: " + enumerated(lost, "and"));
 }
 
 } // namespace

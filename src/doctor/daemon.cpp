@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/bus_names.hpp"
 #include "base/paths.hpp"
+#include "base/word_list.hpp"
 #include "doctor/capabilities.hpp"
 #include "doctor/checks.hpp"
 
@@ -58,7 +59,7 @@ void checkSandbox(const Properties& unit, Findings& findings) {
         if (!mayBeKept(unit, capability))
             lost.emplace_back(loss);
     if (!lost.empty())
-        findings.warn("pinfoldd.sandbox", "pinfoldd lacks " + joined(lost),
+        findings.warn("pinfoldd.sandbox", "pinfoldd lacks " + enumerated(lost, "and"),
                       "remove them from CapabilityBoundingSet=~ (`systemctl edit pinfoldd`)", where);
     else
         findings.ok("pinfoldd.sandbox",
@@ -135,7 +136,7 @@ void checkConfig(const Host& host, Findings& findings) {
     if (!loaded)
         findings.fail("pinfoldd.config", loaded.error().message, test, kConfigDirectory);
     else if (!loaded->warnings.empty())
-        findings.warn("pinfoldd.config", joined(loaded->warnings), test, kConfigDirectory);
+        findings.warn("pinfoldd.config", enumerated(loaded->warnings, "and"), test, kConfigDirectory);
     else
         findings.ok("pinfoldd.config",
                     loaded->files.empty() ? "there is no configuration file: the defaults apply" : "the configuration is valid");

@@ -178,11 +178,4 @@ std::string lowerCase(std::string text) {
     return text;
 }
 
-std::string joined(const std::vector<std::string>& parts) {
-    std::string text;
-    for (std::size_t i = 0; i < parts.size(); ++i)
-        text += (i == 0 ? "" : i + 1 == parts.size() ? " and " : ", ") + parts[i];
-    return text;
-}
-
 } // namespace pinfold::doctor

@@ -76,7 +76,5 @@ std::vector<Line> meaningfulLines(std::string_view text);
 std::vector<std::string> words(std::string_view text);
 bool hasWord(std::string_view list, std::string_view word);
 std::string lowerCase(std::string text);
-/// Returns the parts as a text such as "a, b and c".
-std::string joined(const std::vector<std::string>& parts);
 
 } // namespace pinfold::doctor

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
 #include "base/paths.hpp"
+#include "base/word_list.hpp"
 #include "doctor/checks.hpp"
 
 namespace pinfold::doctor {
@@ -25,7 +26,7 @@ void checkDamaged(const Files& files, Findings& findings) {
     if (damaged.empty())
         findings.ok("history.damaged", "no damaged file was moved aside");
     else
-        findings.warn("history.damaged", "the history was damaged, and pinfoldd started a new one: " + joined(damaged),
+        findings.warn("history.damaged", "the history was damaged, and pinfoldd started a new one: " + enumerated(damaged, "and"),
                       "check the disk; `sqlite3 FILE .recover` may recover receipts; then remove the file", kStateDirectory);
 }
 

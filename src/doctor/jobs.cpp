@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
 #include "base/paths.hpp"
+#include "base/word_list.hpp"
 #include "doctor/checks.hpp"
 #include "model/job_record.hpp"
 
@@ -42,7 +43,7 @@ std::string someOf(const std::vector<std::string>& names) {
     std::vector<std::string> shown(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most)));
     if (names.size() > most)
         shown.push_back(fmt::format("{} more", names.size() - most));
-    return joined(shown);
+    return enumerated(shown, "and");
 }
 
 struct Noun {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/word_list.hpp"
 #include "doctor/checks.hpp"
 
 #include <fmt/core.h>
@@ -84,7 +85,7 @@ void checkLinger(const Files& files, Findings& findings) {
         findings.ok("logind.linger", "no user except root has lingering enabled");
     else
         findings.warn("logind.linger",
-                      fmt::format("processes of {} may run here without a job or a login (linger)", joined(users)),
+                      fmt::format("processes of {} may run here without a job or a login (linger)", enumerated(users, "and")),
                       fmt::format("loginctl disable-linger {}{}", users.front(),
                                   users.size() > 1 ? ", and the same for each other user" : ""),
                       directory);

@@ -2,6 +2,7 @@
 // The checks for OpenPBS follow docs/schedulers/openpbs.md. MoM stores the attributes of a hook in mom_priv/hooks/NAME.HK, as
 // lines NAME=VALUE. If the file has no line for an attribute, the attribute has the default value of OpenPBS (hook.h).
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 #include "doctor/checks.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ std::string missingEvents(const std::string& hook) {
     for (const char* event : kEvents)
         if (!hasWord(events, event))
             missing.emplace_back(event);
-    return joined(missing);
+    return enumerated(missing, "and");
 }
 
 void checkHook(const Files& files, const std::filesystem::path& directory, Findings& findings) {

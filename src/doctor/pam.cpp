@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/word_list.hpp"
 #include "doctor/checks.hpp"
 #include "doctor/pam_stack.hpp"
 
@@ -137,10 +138,10 @@ void checkMovers(const Files& files, Findings& findings) {
     if (movers.empty())
         findings.ok("pam.movers", "no PAM service that jobs use takes processes out of their jobs");
     else
-        findings.warn(
-            "pam.movers",
-            fmt::format("processes that a job or a prologue starts with {} leave the job (pam_systemd)", joined(movers)),
-            "use setpriv --reuid=USER --regid=GROUP --init-groups COMMAND instead", "/etc/pam.d");
+        findings.warn("pam.movers",
+                      fmt::format("processes that a job or a prologue starts with {} leave the job (pam_systemd)",
+                                  enumerated(movers, "and")),
+                      "use setpriv --reuid=USER --regid=GROUP --init-groups COMMAND instead", "/etc/pam.d");
 }
 
 } // namespace

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 #include "doctor/checks.hpp"
 #include "model/limit_table.hpp"
 
@@ -29,7 +30,8 @@ void checkVersion(const Properties& manager, Findings& findings) {
         if (row.since > number)
             lost.push_back(fmt::format("{} ({})", row.name, row.since));
     findings.ok("systemd.version",
-                fmt::format("systemd {}{}", version, lost.empty() ? "" : "; limits that need a later version: " + joined(lost)));
+                fmt::format("systemd {}{}", version,
+                            lost.empty() ? "" : "; limits that need a later version: " + enumerated(lost, "and")));
 }
 
 void checkBatchSlice(const Host& host, Findings& findings) {
@@ -67,7 +69,7 @@ void checkOomd(const Host& host, Findings& findings) {
     if (watched.empty())
         findings.ok("systemd.oomd", "systemd-oomd runs, and leaves jobs alone");
     else
-        findings.warn("systemd.oomd", "systemd-oomd may kill jobs that are within their limits: " + joined(watched),
+        findings.warn("systemd.oomd", "systemd-oomd may kill jobs that are within their limits: " + enumerated(watched, "and"),
                       "systemctl mask --now systemd-oomd.service systemd-oomd.socket", "systemd-oomd.service");
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/limit_table.hpp"
 
+#include "base/word_list.hpp"
+
 #include <algorithm>
 #include <array>
 
@@ -310,12 +312,12 @@ std::string limitOption(std::string_view name) {
 }
 
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version) {
-    std::string names;
+    std::vector<std::string> names;
     forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
         if (limit && row.since > version)
-            names += (names.empty() ? "" : ", ") + std::string(row.name) + " (systemd " + std::to_string(row.since) + ")";
+            names.push_back(std::string(row.name) + " (systemd " + std::to_string(row.since) + ")");
     });
-    return names;
+    return joined(names, ", ");
 }
 
 ResourceLimits withoutNewer(ResourceLimits limits, unsigned version) {

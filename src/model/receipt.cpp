@@ -75,13 +75,6 @@ std::optional<JobResult> jobResultFromString(std::string_view text) { return kNa
 
 std::vector<std::string> jobResultNames() { return kNames.all(); }
 
-std::string jobResultList() {
-    std::string list;
-    for (const auto& name : jobResultNames())
-        list += (list.empty() ? "" : ", ") + name;
-    return list;
-}
-
 TaskReceipt onlyTask(const Receipt& receipt, std::string command) {
     const auto& usage = receipt.usage;
     TaskReceipt task{.kind = TaskKind::Batch,

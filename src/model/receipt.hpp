@@ -39,7 +39,6 @@ std::string_view toString(JobResult result);
 std::optional<JobResult> jobResultFromString(std::string_view text);
 /// Returns the names of all results, in the order of the enumeration.
 std::vector<std::string> jobResultNames();
-std::string jobResultList(); ///< returns these names, separated by commas, for messages
 
 /// Describes the processes that a job left behind.
 struct Leftovers {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "model/set_limit.hpp"
 
+#include "base/enum_names.hpp"
 #include "base/escape.hpp"
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 #include "model/limit_table.hpp"
 
 #include <algorithm>
@@ -14,6 +16,8 @@ namespace {
 using enum LimitForm;
 
 constexpr std::size_t kMaxName = 64;
+
+constexpr auto kOomPolicies = enumNames<OomPolicy>({{OomPolicy::Job, "job"}, {OomPolicy::Process, "process"}});
 
 Result<std::uint64_t> parseNumber(std::string_view text) {
     return text == "infinity" ? Result<std::uint64_t>(kInfinity) : parseUnsigned(text);
@@ -66,6 +70,8 @@ Result<void> setLimit(ResourceLimits& limits, std::string_view name, std::string
     return set ? validate(limits) : set;
 }
 
+std::string limitText(OomPolicy value) { return std::string(kOomPolicies[value]); }
+
 Result<void> setLimitText(std::string_view text, std::optional<CpuList>& limit) {
     auto list = CpuList::parse(text);
     if (!list)
@@ -94,10 +100,14 @@ Result<void> setLimitText(std::string_view text, std::optional<std::string>& lim
 }
 
 Result<void> setLimitText(std::string_view text, std::optional<OomPolicy>& limit) {
-    if (text != "job" && text != "process")
-        return Error{ErrorCode::InvalidArgument, "oom_policy '" + printable(text, 100) + "' is not valid: use job or process"};
-    limit = text == "job" ? OomPolicy::Job : OomPolicy::Process;
+    const auto policy = kOomPolicies.find(text);
+    if (!policy)
+        return Error{ErrorCode::InvalidArgument,
+                     "oom_policy '" + printable(text, 100) + "' is not valid: use " + enumerated(oomPolicyNames())};
+    limit = *policy;
     return {};
 }
+
+std::vector<std::string> oomPolicyNames() { return kOomPolicies.all(); }
 
 } // namespace pinfold

@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace pinfold {
 
@@ -18,12 +19,14 @@ Result<void> setLimit(ResourceLimits& limits, std::string_view name, std::string
 inline std::string limitText(const CpuList& value) { return value.toString(); }
 inline std::string limitText(const DeviceAmounts& value) { return value.toString(); }
 inline std::string limitText(const std::string& value) { return value; }
-inline std::string limitText(OomPolicy value) { return value == OomPolicy::Job ? "job" : "process"; }
+std::string limitText(OomPolicy value);
 
 // Sets a limit from a text of the form that limitText() returns. Error: InvalidArgument.
 Result<void> setLimitText(std::string_view text, std::optional<CpuList>& limit);
 Result<void> setLimitText(std::string_view text, std::optional<DeviceAmounts>& limit);
 Result<void> setLimitText(std::string_view text, std::optional<std::string>& limit);
 Result<void> setLimitText(std::string_view text, std::optional<OomPolicy>& limit);
+
+std::vector<std::string> oomPolicyNames();
 
 } // namespace pinfold

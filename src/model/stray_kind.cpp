@@ -29,4 +29,15 @@ std::optional<StrayKind> strayKindFromString(std::string_view text) { return kNa
 
 std::vector<std::string> strayKindNames() { return kNames.all(); }
 
+std::optional<StrayKind> actionableStrayKind(std::string_view text) {
+    const auto kind = strayKindFromString(text);
+    return kind == StrayKind::Orphan ? std::nullopt : kind;
+}
+
+std::vector<std::string> actionableStrayKindNames() {
+    auto names = strayKindNames();
+    std::erase(names, toString(StrayKind::Orphan));
+    return names;
+}
+
 } // namespace pinfold

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options/help.hpp"
 
-#include "options/words.hpp"
+#include "base/word_list.hpp"
 #include "wording/wrap.hpp"
 
 #include <algorithm>

@@ -46,9 +46,7 @@ const char* valueOf(LimitForm form) {
 }
 
 std::vector<std::string> wordsOf(LimitForm form) {
-    if (form == LimitForm::Word)
-        return {limitText(OomPolicy::Job), limitText(OomPolicy::Process)};
-    return {};
+    return form == LimitForm::Word ? oomPolicyNames() : std::vector<std::string>{};
 }
 
 std::vector<std::string> samplesOf(LimitForm form) {

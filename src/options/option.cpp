@@ -21,11 +21,9 @@ Result<void> apply(const Option& option, const std::string& text) {
     // An empty argument may come from an unset variable in a script, and must not select the whole node.
     if (option.isArgument() && text.empty())
         return Error{ErrorCode::InvalidArgument, option.name + " is empty"};
-    if (!option.words.empty() && std::ranges::find(option.words, text) == option.words.end()) {
-        const auto similar = suggestion(text, option.words);
-        return Error{ErrorCode::InvalidArgument, option.name + ": '" + printable(text, 100) + "' is not valid" +
-                                                     (similar.empty() ? ": use " : similar + " Use ") + enumerated(option.words)};
-    }
+    if (!option.words.empty() && std::ranges::find(option.words, text) == option.words.end())
+        return Error{ErrorCode::InvalidArgument,
+                     option.name + ": '" + printable(text, 100) + "' is not valid" + correction(text, option.words)};
     auto set = option.set(text);
     return set ? set : Error{set.error().code, option.name + ": " + set.error().message};
 }

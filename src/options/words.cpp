@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "options/words.hpp"
 
+#include "base/word_list.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <numeric>
@@ -34,11 +36,9 @@ std::string suggestion(const std::string& typed, const std::vector<std::string>&
     return ", did you mean '" + *nearest + "'?";
 }
 
-std::string enumerated(const std::vector<std::string>& words) {
-    std::string text;
-    for (std::size_t i = 0; i < words.size(); ++i)
-        text += (i == 0 ? "" : i + 1 < words.size() ? ", " : " or ") + words[i];
-    return text;
+std::string correction(const std::string& typed, const std::vector<std::string>& known) {
+    const auto similar = suggestion(typed, known);
+    return (similar.empty() ? ": use " : similar + " Use ") + enumerated(known);
 }
 
 } // namespace pinfold

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "wording/enforcement.hpp"
 
+#include "base/word_list.hpp"
+
 #include <algorithm>
 
 namespace pinfold {
@@ -15,10 +17,7 @@ std::string enforcementMark(const std::vector<std::string>& notEnforced, std::st
 }
 
 std::string notEnforcedInWords(const std::vector<std::string>& notEnforced) {
-    std::string words;
-    for (const auto& name : notEnforced)
-        words += (words.empty() ? "" : ", ") + name;
-    return words.empty() ? words : words + kMark;
+    return notEnforced.empty() ? "" : joined(notEnforced, ", ") + kMark;
 }
 
 } // namespace pinfold

@@ -2,6 +2,7 @@
 #include "wording/page_lines.hpp"
 
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 
 #include <array>
 #include <cstdio>
@@ -33,10 +34,10 @@ std::string submitLine(const JobIdentity& identity) {
 }
 
 std::string labelsLine(const Labels& labels) {
-    std::string text;
+    std::vector<std::string> words;
     for (const auto& [name, value] : labels)
-        text += (text.empty() ? "" : ", ") + name + "=" + value;
-    return text.empty() ? "" : line("labels", text);
+        words.push_back(name + "=" + value);
+    return words.empty() ? "" : line("labels", joined(words, ", "));
 }
 
 } // namespace

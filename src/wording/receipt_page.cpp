@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 #include "wording/advice.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/enforcement.hpp"
@@ -153,12 +154,12 @@ std::string diskLines(const Receipt& receipt, const Amounts& amounts) {
 }
 
 std::string waitLine(const Usage& usage, const Amounts& amounts) {
-    std::string text;
+    std::vector<std::string> words;
     for (const auto& [name, time] :
          {std::pair{"CPU", usage.cpuPressure}, std::pair{"memory", usage.memoryPressure}, std::pair{"disks", usage.ioPressure}})
         if (time)
-            text += (text.empty() ? "" : ", ") + std::string("for ") + name + " " + amounts.duration(time);
-    return text.empty() ? "" : line("waited", text);
+            words.push_back(std::string("for ") + name + " " + amounts.duration(time));
+    return words.empty() ? "" : line("waited", joined(words, ", "));
 }
 
 /// Describes an out-of-memory kill of a process if the job itself survived the kill.
@@ -217,15 +218,14 @@ std::string allocationLine(const Allocation& allocation) {
 } // namespace
 
 std::string allocationInWords(const Allocation& allocation) {
-    std::string words;
-    const auto add = [&words](const std::string& more) { words += (words.empty() ? "" : ", ") + more; };
+    std::vector<std::string> words;
     if (!allocation.cpus.empty())
-        add("CPUs " + allocation.cpus.toString());
+        words.push_back("CPUs " + allocation.cpus.toString());
     if (!allocation.gpus.empty())
-        add("GPUs " + allocation.gpus.toString());
+        words.push_back("GPUs " + allocation.gpus.toString());
     if (allocation.exclusive)
-        add("no other job on the node");
-    return words;
+        words.emplace_back("no other job on the node");
+    return joined(words, ", ");
 }
 
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width) {

@@ -148,8 +148,8 @@ TEST(RequestDict, readsWhichKindsOfReceipts) {
     EXPECT_FALSE(none->result || none->scheduler || !none->outcomes.empty() || none->leftoversOnly);
 
     EXPECT_TRUE(has(refusal(readReceiptFilter({{"result", Variant(std::string("exit\n"))}})),
-                    "'result' is 'exit\\x0a': use one of exited, signaled, stopped, timeout, out-of-memory, supervisor-lost, "
-                    "node-shutdown, node-lost, lost"));
+                    "'result' is 'exit\\x0a': use exited, signaled, stopped, timeout, out-of-memory, supervisor-lost, "
+                    "node-shutdown, node-lost or lost"));
     EXPECT_TRUE(has(refusal(readReceiptFilter({{"result", Variant(std::uint32_t{1})}})), "'result' has type u"));
     for (const char* name : {"", "sge.1", "SGE", "sge' OR 1"})
         EXPECT_TRUE(has(refusal(readReceiptFilter({{"scheduler", Variant(std::string(name))}})), "'scheduler' is '")) << name;

@@ -2,8 +2,8 @@
 #include "parse_words.hpp"
 
 #include "base/parse.hpp"
+#include "base/word_list.hpp"
 #include "cli/become_run.hpp"
-#include "options/words.hpp"
 #include "run/options.hpp"
 
 #include <gtest/gtest.h>

@@ -86,19 +86,19 @@ TEST_F(StraysSection, theExampleShowsEveryDefault) {
 
 TEST_F(StraysSection, whatIsWrongIsSaid) {
     const std::pair<const char*, const char*> cases[] = {
-        {"mode = \"murder\"", "is not one of \"report\", \"warn\", \"stop\", \"kill\""},
+        {"mode = \"murder\"", ": use \"report\", \"warn\", \"stop\" or \"kill\""},
         {"min_uid = 0", "out of range"},
         {"max_uid = 4294967295", "out of range"},
         {"min_uid = 2000\nmax_uid = 1999", "strays.min_uid is above strays.max_uid"},
         {"users = \"alice\"", "is not a list of users"},
         {"exempt_users = [\"\"]", "is not a list of users"},
         {"exempt_units = [\"/system.slice/x\"]", "is not a list of unit names"},
-        {"kinds = [\"sessions\"]", "use some of [\"session\", \"user-manager\","},
-        {"kinds = [\"orphan\"]", "use some of [\"session\""},
+        {"kinds = [\"sessions\"]", "use a list with some of \"session\", \"user-manager\","},
+        {"kinds = [\"orphan\"]", "\"supervisor\" and \"other\""},
         {"min_age = \"infinity\"", "out of range"},
         {"grace = \"2h\"", "0 to 1 h"},
         {"max_kills = 0", "out of range"},
-        {"files = \"kill\"", "is not one of \"report\", \"remove\""},
+        {"files = \"kill\"", ": use \"report\" or \"remove\""},
         {"file_directories = [\"tmp\"]", "is not a list of absolute paths"},
         {"file_directories = [\"/\"]", "is not a list of absolute paths"},
         {"file_directories = [\"/tmp/\"]", "is not a list of absolute paths"},

@@ -38,7 +38,6 @@ TEST_F(FilesTest, joinsLinesAndDropsComments) {
         texts.push_back(std::to_string(line.number) + line.text);
     EXPECT_EQ(texts, (std::vector<std::string>{"1a", "5d  e", "7f"}));
     EXPECT_TRUE(doctor::meaningfulLines("").empty());
-    EXPECT_EQ(doctor::joined({"a", "b", "c"}), "a, b and c");
 }
 
 /// No matter what the files contain, each check returns a finding, and its text is safe for a terminal.
