@@ -95,7 +95,7 @@ EarlyExit usageError(const std::string& what, const std::string& command) {
 EarlyExit unknownVerb(const std::string& word, const std::vector<Verb>& verbs) {
     Texts names;
     std::ranges::transform(verbs, std::back_inserter(names), &Verb::name);
-    return usageError(fmt::format("unknown command '{}'{}", printable(word, 100), suggestion(word, names)), "pinfold");
+    return usageError(fmt::format("unknown command '{}'{}", printable(word, 100), correction(word, names)), "pinfold");
 }
 
 /// Looks for the option that the user probably meant by an unknown option.

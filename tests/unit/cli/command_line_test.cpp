@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -143,6 +144,15 @@ TEST(CommandLine, wordsOfAClosedSetAreToldWhenOneIsWrong) {
              {{"kill", "x.1", "-s", "TREM"}, {"'TREM'", "TERM"}}})
         for (const auto& word : known)
             EXPECT_NE(refusal(words).find(word), std::string::npos) << word << ": " << refusal(words);
+}
+
+TEST(CommandLine, anUnknownVerbIsRefusedWithTheListOfVerbs) {
+    Words verbs;
+    std::ranges::transform(allVerbs(), std::back_inserter(verbs), &Verb::name);
+    EXPECT_EQ(refusal({"lst"}),
+              "pinfold: unknown command 'lst', did you mean 'list'? Use " + enumerated(verbs) + "; see pinfold --help\n");
+    EXPECT_EQ(refusal({"frob\nnicate", "--json"}),
+              "pinfold: unknown command 'frob\\x0anicate': use " + enumerated(verbs) + "; see pinfold --help\n");
 }
 
 /// Returns the options of all verbs, the common options, and the options of pinfold-run.
