@@ -51,16 +51,24 @@ std::size_t count(const std::vector<Finding>& findings, FindingState state) {
 
 } // namespace
 
-std::string doctorPage(const std::vector<Finding>& findings, const Terminal& terminal, std::size_t width, bool onlyProblems) {
+std::vector<Finding> problemsOf(std::vector<Finding> findings) {
+    std::erase_if(findings, [](const auto& finding) { return finding.state == FindingState::Ok; });
+    return findings;
+}
+
+std::string doctorPage(const std::vector<Finding>& findings, const Terminal& terminal, std::size_t width) {
     std::size_t idWidth = 0;
     for (const auto& finding : findings)
         idWidth = std::max(idWidth, finding.id.size());
     std::string text;
     for (const auto& finding : findings)
-        if (!onlyProblems || finding.state != FindingState::Ok)
-            text += linesOf(finding, idWidth, terminal, width);
-    return fmt::format("{}{} ok, {} warn, {} fail\n", text, count(findings, FindingState::Ok),
-                       count(findings, FindingState::Warn), count(findings, FindingState::Fail));
+        text += linesOf(finding, idWidth, terminal, width);
+    return text;
+}
+
+std::string countsLine(const std::vector<Finding>& findings) {
+    return fmt::format("{} ok, {} warn, {} fail\n", count(findings, FindingState::Ok), count(findings, FindingState::Warn),
+                       count(findings, FindingState::Fail));
 }
 
 } // namespace pinfold

@@ -67,11 +67,6 @@ OptionSet describe(Options& options) {
              .set = into(options.metrics)}};
 }
 
-std::vector<doctor::Finding> problemsOf(std::vector<doctor::Finding> findings) {
-    std::erase_if(findings, [](const auto& finding) { return finding.state == FindingState::Ok; });
-    return findings;
-}
-
 ExitStatus examineNode(const VerbContext& context, const Options& options) {
     doctor::Host host;
     {
@@ -79,8 +74,9 @@ ExitStatus examineNode(const VerbContext& context, const Options& options) {
         host = lookAtHost([&progress](const char* whom) { progress.asking(whom); });
     }
     const auto findings = doctor::examine(host);
-    context.terminal.print(context.json ? jsonFindings(options.problems ? problemsOf(findings) : findings)
-                                        : doctorPage(findings, context.terminal, context.terminal.width(), options.problems));
+    const auto shown = options.problems ? problemsOf(findings) : findings;
+    context.terminal.print(context.json ? jsonFindings(shown)
+                                        : doctorPage(shown, context.terminal, context.terminal.width()) + countsLine(findings));
     if (options.metrics)
         if (const auto written = writeTextfile(kDoctorTextfile, findingMetrics(findings)); !written)
             return fail(written.error());
