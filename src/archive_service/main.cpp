@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Answers the questions of `pinfold` on a login node from the site's archive of receipts. Reference: pinfold-archive(8).
 #include "archive_service/archive_server.hpp"
-#include "archive_service/options.hpp"
+#include "base/parse.hpp"
+#include "base/service_options.hpp"
 #include "build_config.hpp"
 #include "config/config.hpp"
 #include "os/descriptor_closer.hpp"
@@ -24,7 +25,20 @@
 namespace pinfold {
 namespace {
 
-constexpr int kUsage = 2;
+constexpr const char* kUsage =
+    "Usage: pinfold-archive [--root DIR] [--exit-idle-time TIME]\n"
+    "\n"
+    "Answers the questions of pinfold on this host from the site's archive of receipts. systemd starts it:\n"
+    "  systemctl enable --now pinfold-archive.socket\n"
+    "\n"
+    "  --root DIR              put DIR before all paths of the configuration, for tests\n"
+    "  --exit-idle-time TIME   exit after this time without a connection (default 5min)\n"
+    "  --help                  show this help\n"
+    "  --version               show the version\n"
+    "\n"
+    "See pinfold-archive(8), pinfold.toml(5).\n";
+
+constexpr int kNoSocket = 2; // the exit status if systemd has passed no socket
 constexpr Microseconds kPatienceWithNames = 2s;
 constexpr Microseconds kPatienceWithFile = 2s;
 // If the configuration is invalid, the service pinfold-archive ends after one second without a connection. When somebody asks the
@@ -83,32 +97,36 @@ void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
 }
 
 int run(int argc, char** argv) {
-    const auto options = parseArchiveServiceOptions(argc, argv);
-    if (!options) {
-        std::fprintf(stderr, "pinfold-archive: %s\n", options.error().message.c_str());
-        return kUsage;
+    Microseconds idle = 5min; // the service exits after this time without a connection
+    const auto setIdle = [&idle](const std::string& text) -> Result<void> {
+        const auto time = parseDuration(text);
+        idle = time ? *time : idle;
+        return time ? Result<void>() : time.error();
+    };
+    const auto parsed =
+        parseServiceOptions(argc, argv, {.name = "pinfold-archive", .usage = kUsage, .options = {{"exit-idle-time", setIdle}}});
+    if (const auto* early = std::get_if<EarlyExit>(&parsed)) {
+        std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
+        return early->status;
     }
-    if (options->help || options->version) {
-        std::fputs(options->help ? kArchiveServiceUsage : "pinfold-archive " PINFOLD_VERSION "\n", stdout);
-        return 0;
-    }
+    const auto& root = std::get<ServiceOptions>(parsed).root;
     if (sd_listen_fds(0) != 1) {
         std::fprintf(stderr, "pinfold-archive: systemd has passed no socket: run `systemctl start pinfold-archive.socket`\n");
-        return kUsage;
+        return kNoSocket;
     }
     UniqueFd listener(SD_LISTEN_FDS_START);
     (void)::fcntl(listener.get(), F_SETFL, O_NONBLOCK);
     (void)::fcntl(listener.get(), F_SETFD, FD_CLOEXEC);
-    const auto server = configuredServer(options->root);
+    const auto server = configuredServer(root);
     if (!server)
         logError(server.error().message);
     Workers workers(server ? *server : PostgresServer{},
-                    options->root / std::filesystem::path(PINFOLD_ARCHIVE_SQL).relative_path() / "report");
+                    root / std::filesystem::path(PINFOLD_ARCHIVE_SQL).relative_path() / "report");
     const Auditors names(auditors, kPatienceWithNames);
     SdEventLoop loop(logError);
     ThreadBackground background(loop);
     DescriptorCloser closer(background);
-    SubordinateUsers subordinates({loop, background, options->root / "etc/subuid", oneAtATime(findUser), oneAtATime(nameOfUser),
+    SubordinateUsers subordinates({loop, background, root / "etc/subuid", oneAtATime(findUser), oneAtATime(nameOfUser),
                                    [](const std::string&) {}, logError});
     lookFirst(subordinates, loop);
     ArchiveServer(std::move(listener), {.workers = workers,
@@ -117,7 +135,7 @@ int run(int argc, char** argv) {
                                         .closer = closer,
                                         .countsAs = [&subordinates](uid_t uid) { return subordinates.userOf(uid); },
                                         .refusal = server ? std::nullopt : std::optional(server.error())})
-        .serve(server ? options->idle : kIdleAfterRefusal);
+        .serve(server ? idle : kIdleAfterRefusal);
     background.forget();
     return 0;
 }

@@ -119,14 +119,13 @@ public:
         Settings& settings;
         Journal& journal;
     };
-    Application(const DaemonOptions& options, Parts parts)
+    Application(const std::filesystem::path& root, Parts parts)
         : settings_(parts.settings), loop_(parts.loop), notify_(loop_), background_(parts.background), closer_(background_),
           connection_(dbus::systemBus()), foreign_(connection_->getEventLoopPollData().fd, closer_),
           busSource_(loop_.get(), *connection_, [this](const std::string& why) { busLost(why); }), systemd_(*connection_, loop_),
-          processes_(options.root), cgroups_(options.root), placeholders_(loop_), watch_(loop_),
-          records_(inRoot(options.root, kRecordsDirectory)), kernelLog_(kernelLog()),
-          history_(background_, inRoot(options.root, kHistoryFile), announceMigration),
-          subordinates_({loop_, background_, options.root / "etc/subuid", findUser, nameOfUser, logInfo, logWarningLine}),
+          processes_(root), cgroups_(root), placeholders_(loop_), watch_(loop_), records_(inRoot(root, kRecordsDirectory)),
+          kernelLog_(kernelLog()), history_(background_, inRoot(root, kHistoryFile), announceMigration),
+          subordinates_({loop_, background_, root / "etc/subuid", findUser, nameOfUser, logInfo, logWarningLine}),
           context_{loop_,
                    background_,
                    systemd_,
@@ -143,7 +142,7 @@ public:
                    metrics_,
                    settings_.config(),
                    readBootId(),
-                   options.root,
+                   root,
                    [this](uid_t uid) { return subordinates_.userOf(uid); },
                    [this](uid_t uid) { return subordinates_.idsOf(uid); },
                    [this] { return subordinates_.owners(); },
@@ -151,7 +150,7 @@ public:
                    hostName,
                    PINFOLD_VERSION},
           status_(loop_, [this] { tellStatus(); }), jobs_(context_), historyKeeper_(context_),
-          metricsFile_({loop_, background_, jobs_, history_, metrics_, closer_, settings_.config(), options.root, PINFOLD_VERSION,
+          metricsFile_({loop_, background_, jobs_, history_, metrics_, closer_, settings_.config(), root, PINFOLD_VERSION,
                         logWarningLine}),
           clients_([this](uid_t uid) { return subordinates_.userOf(uid); }), admins_(loop_, background_, clients_),
           callers_(*connection_, clients_),
@@ -287,7 +286,7 @@ private:
 
 } // namespace
 
-int runDaemon(const DaemonOptions& options) {
+int runDaemon(const std::filesystem::path& root) {
     SdEventLoop loop(logErrorLine, PINFOLD_LOOP_METER ? SdEventLoop::Meter::On : SdEventLoop::Meter::Off);
     ThreadBackground background(loop);
     MessageQueue messages(background);
@@ -296,14 +295,14 @@ int runDaemon(const DaemonOptions& options) {
     };
     const QueuedLog log(messages);
     QueuedJournal journal{"pinfoldd", messages};
-    if (auto checked = CgroupTree(options.root).check(); !checked)
+    if (auto checked = CgroupTree(root).check(); !checked)
         return refuse(checked.error());
-    Settings settings(options.root, journal);
+    Settings settings(root, journal);
     if (auto loaded = settings.load(); !loaded)
         return refuse(loaded.error());
-    if (auto prepared = RecordStore(inRoot(options.root, kRecordsDirectory)).prepare(); !prepared)
+    if (auto prepared = RecordStore(inRoot(root, kRecordsDirectory)).prepare(); !prepared)
         return failForNow(prepared.error());
-    return Application(options, {loop, background, settings, journal}).run();
+    return Application(root, {loop, background, settings, journal}).run();
 }
 
 } // namespace pinfold

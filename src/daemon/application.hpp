@@ -2,12 +2,13 @@
 // Creates and connects all parts of pinfoldd, and runs the event loop.
 #pragma once
 
-#include "daemon/options.hpp"
+#include <filesystem>
 
 namespace pinfold {
 
-/// Runs pinfoldd. The exit status is 0 after SIGTERM. After a failure that a restart may repair, such as a lost bus, the exit
-/// status is 1. After a failure that a restart cannot repair, the exit status is 78 (EX_CONFIG).
-int runDaemon(const DaemonOptions& options);
+/// Runs pinfoldd. The directory `root` stands before every path that pinfoldd reads or writes. The exit status is 0 after
+/// SIGTERM. After a failure that a restart may repair, such as a lost bus, the exit status is 1. After a failure that a restart
+/// cannot repair, the exit status is 78 (EX_CONFIG).
+int runDaemon(const std::filesystem::path& root);
 
 } // namespace pinfold

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#include "build_config.hpp"
+#include "base/service_options.hpp"
 #include "daemon/application.hpp"
-#include "daemon/options.hpp"
 
 #include <malloc.h>
 
@@ -10,7 +9,16 @@
 
 namespace {
 
-constexpr int kUsage = 2;
+constexpr const char* kUsage = "Usage: pinfoldd [--root DIR]\n"
+                               "\n"
+                               "Keeps each batch job of this node in its own systemd scope. systemd starts it:\n"
+                               "  systemctl start pinfoldd\n"
+                               "\n"
+                               "  --root DIR   put DIR before all paths that are read and written, for tests\n"
+                               "  --help       show this help\n"
+                               "  --version    show the version\n"
+                               "\n"
+                               "See pinfoldd(8), pinfold.toml(5).\n";
 
 // Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. With the default settings
 // of malloc(3), pinfoldd would keep the memory of a large answer, because malloc(3) raises its mmap threshold to the size of a
@@ -22,20 +30,12 @@ void giveBackWhatIsFreed() {
 }
 
 int run(int argc, char** argv) {
-    const auto options = pinfold::parseDaemonOptions(argc, argv);
-    if (!options) {
-        std::fprintf(stderr, "pinfoldd: %s\n", options.error().message.c_str());
-        return kUsage;
+    const auto parsed = pinfold::parseServiceOptions(argc, argv, {.name = "pinfoldd", .usage = kUsage});
+    if (const auto* early = std::get_if<pinfold::EarlyExit>(&parsed)) {
+        std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
+        return early->status;
     }
-    if (options->help) {
-        std::fputs(pinfold::kDaemonUsage, stdout);
-        return 0;
-    }
-    if (options->version) {
-        std::puts("pinfoldd " PINFOLD_VERSION);
-        return 0;
-    }
-    return pinfold::runDaemon(*options);
+    return pinfold::runDaemon(std::get<pinfold::ServiceOptions>(parsed).root);
 }
 
 } // namespace

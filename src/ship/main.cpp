@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // The program pinfold-ship, which sends the receipts of a node to the site's archive.
 #include "base/paths.hpp"
-#include "build_config.hpp"
+#include "base/service_options.hpp"
 #include "config/config.hpp"
 #include "os/read_file.hpp"
 #include "os/replace_file.hpp"
@@ -13,12 +13,10 @@
 #include <systemd/sd-daemon.h>
 
 #include <fcntl.h>
-#include <getopt.h>
 #include <syslog.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <cstdio>
 #include <random>
@@ -170,23 +168,10 @@ int ship(const std::filesystem::path& root) {
 } // namespace pinfold
 
 int main(int argc, char** argv) {
-    std::filesystem::path root = "/";
-    const std::array options{option{"root", required_argument, nullptr, 'r'}, option{"help", no_argument, nullptr, 'h'},
-                             option{"version", no_argument, nullptr, 'v'}, option{nullptr, 0, nullptr, 0}};
-    for (int c = 0; (c = ::getopt_long(argc, argv, "", options.data(), nullptr)) != -1;) {
-        switch (c) {
-        case 'r':
-            root = optarg;
-            break;
-        case 'h':
-            std::fputs(pinfold::kUsage, stdout);
-            return 0;
-        case 'v':
-            std::puts("pinfold-ship " PINFOLD_VERSION);
-            return 0;
-        default:
-            return 2;
-        }
+    const auto parsed = pinfold::parseServiceOptions(argc, argv, {.name = "pinfold-ship", .usage = pinfold::kUsage});
+    if (const auto* early = std::get_if<pinfold::EarlyExit>(&parsed)) {
+        std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
+        return early->status;
     }
-    return pinfold::ship(root);
+    return pinfold::ship(std::get<pinfold::ServiceOptions>(parsed).root);
 }

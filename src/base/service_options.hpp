@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads the command lines of the services that systemd starts: pinfoldd, pinfold-ship and pinfold-archive.
+#pragma once
+
+#include "base/early_exit.hpp"
+#include "base/result.hpp"
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace pinfold {
+
+/// Holds the options that each service has.
+struct ServiceOptions {
+    std::filesystem::path root = "/"; ///< the directory before every path that the service reads or writes; only tests change it
+};
+
+/// Describes an option with a value that only one service has.
+struct OwnOption {
+    const char* name; ///< for example "exit-idle-time"
+    std::function<Result<void>(const std::string&)> set;
+};
+
+struct ServiceProgram {
+    std::string name;
+    std::string usage; ///< the text for --help
+    std::vector<OwnOption> options = {};
+};
+
+/// The text of a usage error is a single line.
+std::variant<ServiceOptions, EarlyExit> parseServiceOptions(int argc, char** argv, const ServiceProgram& program);
+
+} // namespace pinfold
