@@ -139,7 +139,8 @@ std::string endInWords(const HostsOfJob& job, const EndEvent& event, NameOfUser 
         return "it reached its run time limit" + (limit ? " of " + formatDuration(*limit) : std::string()) + " on " + host;
     }
     case EndKind::Stopped:
-        return (receipt.stoppedBy ? "user " + nameOf(*receipt.stoppedBy) : std::string("somebody")) + " stopped it on " + host;
+        return (receipt.stoppedBy ? "user " + nameIn(receipt, *receipt.stoppedBy, nameOf) : std::string("somebody")) +
+               " stopped it on " + host;
     case EndKind::SupervisorLost:
         return "its supervisor, pinfold-run, was killed on " + host;
     case EndKind::UnitsLost:

@@ -220,7 +220,7 @@ std::string adviceLines(const HostsOfJob& job, std::size_t width) {
 
 std::string hostsPage(const HostsOfJob& job, NameOfUser nameOf, const Amounts& amounts, std::size_t width) {
     const auto& any = job.hosts.front().receipts.front();
-    const auto cause = "Job " + any.key + " of user " + nameOf(any.uid) + " is over. " + causeInWords(job, nameOf);
+    const auto cause = "Job " + any.key + " of user " + nameIn(any, any.uid, nameOf) + " is over. " + causeInWords(job, nameOf);
     return wrapped(cause, width) + "\n\n" + page::identityLines(fullestIdentity(job), hostsLines(job)) + timeLines(job, amounts) +
            firstLines(job, amounts) + afterLines(job) + furtherEnds(job) + survivedLines(job, nameOf, amounts) +
            cpuLines(job, amounts) + memoryLines(job, amounts) + line("tasks", std::to_string(job.tasks)) + killedLine(job) +

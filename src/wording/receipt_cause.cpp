@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/receipt_text.hpp"
@@ -18,7 +19,7 @@ std::string andExit(const Receipt& receipt) {
 }
 
 std::string onRequest(const Receipt& receipt, NameOfUser nameOf) {
-    return "on request" + (receipt.stoppedBy ? " of user " + nameOf(*receipt.stoppedBy) : std::string());
+    return "on request" + (receipt.stoppedBy ? " of user " + nameIn(receipt, *receipt.stoppedBy, nameOf) : std::string());
 }
 
 std::string runTimeLimit(const Receipt& receipt) {
@@ -135,6 +136,12 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
 }
 
 std::string userNumber(uid_t uid) { return uid == 0 ? "root" : std::to_string(uid); }
+
+std::string nameIn(const Receipt& receipt, uid_t uid, NameOfUser nameOf) {
+    constexpr std::size_t kMostBytes = 64;
+    const bool known = uid == receipt.uid && receipt.origin.user && !receipt.origin.user->empty();
+    return known ? legible(*receipt.origin.user, kMostBytes) : nameOf(uid);
+}
 
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf) {
     const auto why = stopInWords(receipt, nameOf);

@@ -229,7 +229,8 @@ std::string allocationInWords(const Allocation& allocation) {
 }
 
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width) {
-    const auto cause = "Job " + receipt.key + " of user " + nameOf(receipt.uid) + " is over. " + causeInWords(receipt, nameOf);
+    const auto cause =
+        "Job " + receipt.key + " of user " + nameIn(receipt, receipt.uid, nameOf) + " is over. " + causeInWords(receipt, nameOf);
     return wrapped(cause, width) + "\n\n" + hostLine(receipt.origin) +
            page::identityLines(receipt.identity, nodesLine(receipt.identity)) + timeLines(receipt, amounts) +
            allocationLine(receipt.allocation) + cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) +

@@ -19,6 +19,9 @@ namespace pinfold {
 using NameOfUser = std::string (*)(uid_t uid);
 /// Returns the user id as text ("root" for 0).
 std::string userNumber(uid_t uid);
+/// Returns the name of a user whom a text about the receipt mentions. The name of the job's owner comes from the receipt, so that
+/// also pinfoldd can write it. All other names come from `nameOf`.
+std::string nameIn(const Receipt& receipt, uid_t uid, NameOfUser nameOf);
 
 /// Returns a text such as "exited with status 3" or "was ended by SIGSEGV (Segmentation fault)".
 std::string exitInWords(const ExitState& exit);

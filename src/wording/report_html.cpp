@@ -130,8 +130,8 @@ std::string hosts(const ReportedJob& job) {
 
 std::string section(const ReportedJob& job, NameOfUser nameOf) {
     const auto& receipt = job.receipt;
-    return "<h1>Job " + html(receipt.key) + "</h1>\n" + hosts(job) + "<p>of user " + html(nameOf(receipt.uid)) + ". " +
-           html(causeInWords(receipt, nameOf)) + "</p>\n" + cards(receipt) + list("Advice", adviceOn(receipt), "span") +
+    return "<h1>Job " + html(receipt.key) + "</h1>\n" + hosts(job) + "<p>of user " + html(nameIn(receipt, receipt.uid, nameOf)) +
+           ". " + html(causeInWords(receipt, nameOf)) + "</p>\n" + cards(receipt) + list("Advice", adviceOn(receipt), "span") +
            curves(job) + tasks(receipt) + list("Processes that the job left behind", receipt.leftovers.commands, "code") +
            "<h2>Receipt</h2>\n<pre>" + htmlLines(receiptPage(receipt, nameOf, amounts, 80)) + "</pre>\n";
 }
@@ -142,8 +142,8 @@ std::string row(const Receipt& receipt, NameOfUser nameOf) {
     return "<tr>" + cell(receipt.key) + cell(amounts.duration(unusedCpu(receipt)), right) +
            cell(percent(cpuEfficiency(receipt)), right) + cell(amounts.size(usage.memoryNeed), right) +
            cell(percent(memoryEfficiency(receipt)), right) + cell(amounts.runTime(runTime(receipt)), right) +
-           cell(std::string(toString(receipt.result))) + cell(amounts.time(receipt.ended)) + cell(nameOf(receipt.uid)) +
-           "</tr>\n";
+           cell(std::string(toString(receipt.result))) + cell(amounts.time(receipt.ended)) +
+           cell(nameIn(receipt, receipt.uid, nameOf)) + "</tr>\n";
 }
 
 } // namespace

@@ -29,6 +29,15 @@ def test_comes_after_the_jobs_own_output(summaries):
     assert out == "own\n" + summary("summary.1")
 
 
+def test_names_the_owner_of_the_job():
+    user = dict(user="alice", group="alice", extra_groups=[])
+    with site("[jobs]\nsummary = true\nallow_user_jobs = true\n"):
+        assert finish(start_job("user.summary8", "true", **user))[0] == 0, "pinfoldd now asks for the name of alice"
+        status, out, err = finish(start_job("user.summary9", "sh", "-c", "echo own; kill -TERM $$", **user))
+    assert status == 143 and out == "own\n" + summary("user.summary9"), err
+    assert "Job user.summary9 of user alice is over. " in out
+
+
 def test_has_the_use_over_time_of_a_job_of_some_seconds(summaries):
     status, out, err = finish(start_job("summary.8", "sh", "-c", "end=$(($(date +%s) + 3)); while [ $(date +%s) -lt $end ]; do :; done"))
     assert (status, err) == (0, "") and "Use over the time of " in out

@@ -44,6 +44,22 @@ std::string onlyAdvice(const Receipt& receipt) {
     return all.size() == 1 ? all.front() : std::to_string(all.size()) + " pieces of advice";
 }
 
+TEST(ReceiptPage, namesTheOwnerAsTheReceiptDoes) {
+    auto receipt = sample();
+    receipt.origin.user = "carol";
+    EXPECT_TRUE(receiptPage(receipt, userNumber, {}).starts_with("Job sge.4711 of user carol is over. "));
+    receipt.result = JobResult::Stopped;
+    receipt.stoppedBy = receipt.uid;
+    EXPECT_TRUE(stopLine(receipt, "node7", userNumber)
+                    .starts_with("pinfold: job sge.4711 on node7 was stopped on request of user carol. It ran "));
+    receipt.stoppedBy = 1001;
+    EXPECT_TRUE(stopLine(receipt, "node7", userNumber).find("on request of user 1001. ") != std::string::npos);
+    receipt.origin.user = "carol\n\x1b[2J";
+    EXPECT_TRUE(receiptPage(receipt, userNumber, {}).starts_with("Job sge.4711 of user carol\\x0a\\x1b[2J is over. "));
+    receipt.origin.user.reset();
+    EXPECT_TRUE(receiptPage(receipt, userNumber, {}).starts_with("Job sge.4711 of user 1000 is over. "));
+}
+
 TEST(ReceiptPage, ofAJobThatRanWell) {
     EXPECT_EQ(page(sample()), "Job sge.4711 of user alice is over. It exited with status 0.\n"
                               "\n"
