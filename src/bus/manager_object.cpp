@@ -331,10 +331,10 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
 
 void ManagerObject::VacuumHistory(sdbus::Result<std::uint64_t, std::uint64_t>&& result, Dict options) {
     handle(std::move(result), {}, [this, options = std::move(options)](const Caller& caller, const auto& answer) {
-        const auto retention = readRetention(options);
-        if (!retention)
-            return answer.fail(retention.error());
-        parts_.historyKeeper.vacuum(caller, *retention, replyWith<Vacuumed>(answer, [answer](const Vacuumed& done) {
+        const auto request = readVacuumRequest(options);
+        if (!request)
+            return answer.fail(request.error());
+        parts_.historyKeeper.vacuum(caller, *request, replyWith<Vacuumed>(answer, [answer](const Vacuumed& done) {
                                         answer.give(done.removed, done.bytes);
                                     }));
     });

@@ -277,10 +277,10 @@ Result<std::vector<Receipt>> ManagerClient::receipts(const ReceiptFilter& filter
     });
 }
 
-Result<Vacuumed> ManagerClient::vacuum(const Retention& retention) const {
+Result<Vacuumed> ManagerClient::vacuum(const VacuumRequest& request) const {
     return converted([&] {
         Vacuumed done;
-        invoke(*impl_->manager, "VacuumHistory", kVacuumTimeout, std::tie(done.removed, done.bytes), toDict(retention));
+        invoke(*impl_->manager, "VacuumHistory", kVacuumTimeout, std::tie(done.removed, done.bytes), toDict(request));
         return done;
     });
 }

@@ -91,9 +91,9 @@ public:
     /// Returns what a live job has used over time. If no live job has the key, the result is for the newest job with this key.
     Result<Profile> profile(const std::string& key, Microseconds timeout = 30s) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
-    /// Removes receipts from the history. The limits that are set in `retention` replace the configured limits of the history.
+    /// Removes receipts from the history. The limits that are set in the request replace the configured limits of the history.
     /// vacuum() waits for at most an hour until pinfoldd has removed the receipts.
-    Result<Vacuumed> vacuum(const Retention& retention) const;
+    Result<Vacuumed> vacuum(const VacuumRequest& request) const;
     Result<void> stop(const std::string& key, std::optional<Microseconds> grace) const;
     Result<void> suspend(const std::string& key) const;
     Result<void> resume(const std::string& key) const;

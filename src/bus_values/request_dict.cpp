@@ -149,18 +149,21 @@ Result<ReceiptFilter> readReceiptFilter(const Dict& options) {
     return filter;
 }
 
-Dict toDict(const Retention& retention) {
+Dict toDict(const VacuumRequest& request) {
     Dict dict;
-    put(dict, "max_age", retention.maxAge);
-    put(dict, "max_size", retention.maxBytes);
+    put(dict, "max_age", request.retention.maxAge);
+    put(dict, "max_size", request.retention.maxBytes);
+    if (request.dryRun)
+        put(dict, "dry_run", true);
     return dict;
 }
 
-Result<Retention> readRetention(const Dict& options) {
-    Retention retention;
-    auto read = readEntries(
-        options, {{"max_age", readerOf("max_age", retention.maxAge)}, {"max_size", readerOf("max_size", retention.maxBytes)}});
-    return read ? Result<Retention>(retention) : Result<Retention>(read.error());
+Result<VacuumRequest> readVacuumRequest(const Dict& options) {
+    VacuumRequest request;
+    auto read = readEntries(options, {{"max_age", readerOf("max_age", request.retention.maxAge)},
+                                      {"max_size", readerOf("max_size", request.retention.maxBytes)},
+                                      {"dry_run", readerOf("dry_run", request.dryRun)}});
+    return read ? Result<VacuumRequest>(request) : Result<VacuumRequest>(read.error());
 }
 
 Dict toDict(const ExitState& exit) {

@@ -24,8 +24,8 @@ void addIdentityReaders(EntryReaders& readers, JobIdentity& identity);
 Dict toDict(const ReceiptFilter& filter);
 Result<ReceiptFilter> readReceiptFilter(const Dict& options);
 
-Dict toDict(const Retention& retention);
-Result<Retention> readRetention(const Dict& options);
+Dict toDict(const VacuumRequest& request);
+Result<VacuumRequest> readVacuumRequest(const Dict& options);
 
 /// Makes a dictionary with the entries exit_status and exit_signal.
 Dict toDict(const ExitState& exit);

@@ -225,7 +225,9 @@ std::string jsonReconciliation(const Reconciliation& found) {
     return document(json);
 }
 
-std::string jsonVacuumed(const Vacuumed& done) { return document({{"removed", done.removed}, {"bytes", done.bytes}}); }
+std::string jsonVacuumed(const Vacuumed& done, bool dryRun) {
+    return document({{"removed", done.removed}, {"bytes", done.bytes}, {"dry_run", dryRun}});
+}
 
 std::string jsonLeftoverFiles(const LeftoverListing& listing) {
     Json list = Json::array();

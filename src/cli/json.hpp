@@ -55,7 +55,7 @@ std::string jsonProfile(const std::string& job, const Profile& profile);
 /// Returns the JSON document of `pinfold plot` for a job that has several receipts.
 std::string jsonProfiles(const std::string& job, const std::vector<HostProfile>& profiles);
 std::string jsonReconciliation(const Reconciliation& found);
-std::string jsonVacuumed(const Vacuumed& done);
+std::string jsonVacuumed(const Vacuumed& done, bool dryRun);
 /// Returns the JSON document about the node. If the user asked for the details of the live jobs, `details` contains them.
 std::string jsonNode(const NodeStatus& node, const std::optional<std::vector<JobDetail>>& details = {});
 /// Returns the JSON document about a job that has no receipt yet.

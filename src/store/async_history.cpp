@@ -122,6 +122,11 @@ void AsyncHistory::vacuum(const Retention& retention, RealTime now, std::size_t 
     inTurn<Vacuumed>([=](History& history) { return history.vacuum(retention, now, maxRows); }, std::move(reply));
 }
 
+void AsyncHistory::tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience,
+                             Reply<Vacuumed> reply) {
+    inTurn<Vacuumed>([=](History& history) { return history.tryVacuum(retention, now, maxRows, patience); }, std::move(reply));
+}
+
 void AsyncHistory::live(Reply<LiveTable> reply) {
     inTurn<LiveTable>([](History& history) { return history.live(); }, std::move(reply));
 }

@@ -31,6 +31,8 @@ public:
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
     /// Calls History::vacuum() when all earlier calls of write() are done. Errors: Internal; Busy.
     void vacuum(const Retention& retention, RealTime now, std::size_t maxRows, Reply<Vacuumed> reply);
+    /// Calls History::tryVacuum() in the same way as vacuum().
+    void tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience, Reply<Vacuumed> reply);
     /// Calls History::live() when all earlier calls of write() are done. Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
     /// Calls History::list(), and does not wait for earlier calls of write() and vacuum(). Fails with Busy if too many queries

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "store/history.hpp"
 
+#include "base/deadline.hpp"
 #include "base/parse.hpp"
 #include "model/receipt_json.hpp"
 #include "store/history_live.hpp"
@@ -275,6 +276,30 @@ Result<Vacuumed> History::vacuum(const Retention& retention, RealTime now, std::
     if (auto committed = transaction->commit(); !committed)
         return committed.error();
     return done;
+}
+
+Result<Vacuumed> History::tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience) {
+    const Deadline deadline(patience);
+    const auto rolledBack = Transaction::begin(impl_->db());
+    if (!rolledBack)
+        return rolledBack.error();
+    Vacuumed sum;
+    do {
+        if (deadline.passed())
+            return Error{ErrorCode::TimedOut,
+                         "the dry run needs longer than " + formatDuration(patience) +
+                             ", and pinfoldd writes no receipts in this time: ask for a larger age and size, "
+                             "so that fewer receipts would be removed"};
+        const auto done = removeReceipts(impl_->db(), impl_->epoch, retention, now, maxRows);
+        if (!done)
+            return done;
+        sum.removed += done->removed;
+        sum.unsent += done->unsent;
+        sum.more = done->more;
+        sum.bytes = done->bytes;
+        sum.clockDoubted = done->clockDoubted;
+    } while (sum.more);
+    return sum;
 }
 
 } // namespace pinfold

@@ -69,6 +69,12 @@ struct Retention {
     std::shared_ptr<const SubordinateOwners> owners = {};
 };
 
+/// Asks to remove receipts now. Limits that are unset in `retention` are as configured.
+struct VacuumRequest {
+    Retention retention = {};
+    bool dryRun = false; ///< only find out what would be removed
+};
+
 struct Vacuumed {
     std::uint64_t removed = 0; ///< the number of removed receipts
     std::uint64_t unsent = 0;  ///< the number of those removed receipts that were not in the archive, see Retention::unsent
@@ -167,6 +173,10 @@ public:
     /// remove 100 receipts because of their age, and 250 ms to remove 100 receipts because of the file's size. After an error
     /// vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
+    /// Returns the sum of what repeated calls of vacuum() would do now, until the history does not exceed `retention`. Changes
+    /// nothing: tryVacuum() does all the work in one transaction, and rolls it back. During this time, nothing else can be
+    /// written. So if tryVacuum() needs longer than `patience`, it gives up with the error TimedOut.
+    Result<Vacuumed> tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience);
 
 private:
     struct Impl;

@@ -259,6 +259,46 @@ def test_vacuum(world):
     assert keys(world) == []
 
 
+def copy_receipt(world, copies):
+    """Adds copies of the only receipt. Each copy is an hour older than the one before."""
+    db = sqlite3.connect(world.root / "var/lib/pinfold/history.db", timeout=60)
+    with db:
+        db.execute("""WITH RECURSIVE copies(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n < ?)
+                      INSERT INTO receipts (number, id, key, uid, ended, receipt, kind)
+                      SELECT number + n, id || n, key, uid, ended - 3600000000 * n, receipt, kind FROM receipts, copies""", (copies,))
+    db.close()
+
+
+def number_of_receipts(world):
+    db = sqlite3.connect(world.root / "var/lib/pinfold/history.db", timeout=60)
+    [(number,)] = db.execute("SELECT count(*) FROM receipts").fetchall()
+    db.close()
+    return number
+
+
+def vacuum_by_hand(world, *words):
+    done = subprocess.run([BUILD / "src/cli/pinfold", "vacuum", *words], env=world.environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_a_dry_run_of_vacuum_has_the_figures_of_the_removal_that_follows(world):
+    run_job(world, "sge.1")
+    copy_receipt(world, 1000)
+    size = world.manager().VacuumHistory(options())[1]
+    for words in (["--max-size", str(size // 2)], ["--max-age", "6030min"]):
+        before = number_of_receipts(world)
+        dry = json.loads(vacuum_by_hand(world, *words, "--dry-run", "--json"))
+        said = vacuum_by_hand(world, *words, "--dry-run")
+        assert number_of_receipts(world) == before
+        real = json.loads(vacuum_by_hand(world, *words, "--json"))
+        assert 100 < real["removed"] == before - number_of_receipts(world)
+        assert dry == {**real, "dry_run": True} and real["dry_run"] is False
+        assert said.startswith(f"Dry run; nothing was changed:\n{real['removed']} receipts would be removed; the remaining receipts would take ")
+    assert error_name(lambda: world.manager().VacuumHistory(options(dry_run="yes"))) == ERROR + "InvalidArgument"
+    assert as_user(world, "m.VacuumHistory(dbus.Dictionary({'dry_run': True}, signature='sv'))") == ERROR + "Denied"
+
+
 def make_old(directory):
     """Changes the tables of history.db to those of schema 1. The file keeps its receipt."""
     with sqlite3.connect(directory / "history.db") as new:

@@ -15,7 +15,7 @@ LIVE = {"list": "list", "status": "status", "status --jobs": "status", "status s
         "undrain --dry-run": "dry-run", "run --dry-run true": "run-dry-run", "reconcile": "reconcile", "version": "version",
         "check-config": "check-config", "config": "config", "strays --dry-run": "strays", "strays --files": "strays-files", "doctor": "doctor"}
 OVER = {"why sge.1": "why", "wait sge.1": "why", "status sge.1": "why", "show sge.1": "why", "history": "history", "history --json=lines": "history-line",
-        "plot sge.1": "plot", "vacuum": "vacuum"}
+        "plot sge.1": "plot", "vacuum": "vacuum", "vacuum --dry-run": "vacuum"}
 
 
 def expect_documents(world, command, schema):

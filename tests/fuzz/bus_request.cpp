@@ -23,7 +23,7 @@ void decodeAll(const Dict& options) {
     requireAnswer(decodeEndOptions(options));
     requireAnswer(decodeStopOptions(options));
     requireAnswer(readReceiptFilter(options));
-    requireAnswer(readRetention(options));
+    requireAnswer(readVacuumRequest(options));
     requireAnswer(decodeFlag(options, "force"));
     requireAnswer(decodeFlag(options, "dry_run"));
     requireAnswer(decodeNoOptions(options));

@@ -15,6 +15,7 @@ constexpr Microseconds kFirstLook = 10min;
 constexpr Microseconds kBetweenLooks = 1h;
 constexpr Microseconds kBetweenSteps = 20ms;
 constexpr std::size_t kReceiptsAtOnce = 100;
+constexpr Microseconds kMostForDryRun = 2s; // the receipts of jobs that end during a dry run wait for its end
 
 } // namespace
 
@@ -38,16 +39,20 @@ void HistoryKeeper::lookAfter(Microseconds delay) {
     });
 }
 
-void HistoryKeeper::vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply) {
+void HistoryKeeper::vacuum(const Caller& caller, const VacuumRequest& asked, Reply<Vacuumed> reply) {
     if (auto allowed = decide(caller, Action::VacuumHistory, {}); !allowed)
         return reply(allowed.error());
     if (run_)
         return reply(Error{ErrorCode::Busy, "another request removes receipts already: try again later"});
     auto retention = configured();
-    if (asked.maxAge)
-        retention.maxAge = asked.maxAge;
-    if (asked.maxBytes)
-        retention.maxBytes = asked.maxBytes;
+    if (asked.retention.maxAge)
+        retention.maxAge = asked.retention.maxAge;
+    if (asked.retention.maxBytes)
+        retention.maxBytes = asked.retention.maxBytes;
+    if (asked.dryRun) {
+        retention.owners = context_.owners();
+        return context_.history.tryVacuum(retention, context_.loop.realTime(), kReceiptsAtOnce, kMostForDryRun, std::move(reply));
+    }
     begin({.retention = retention, .by = caller.uid, .reply = std::move(reply)});
 }
 

@@ -19,10 +19,10 @@ public:
     /// Makes HistoryKeeper check the history once an hour.
     void start();
 
-    /// Removes receipts now. If a limit is unset in `asked`, the limit of the configuration applies. The answer comes when the
-    /// history is within the limits. The errors are Denied and Internal, and also Busy if HistoryKeeper is removing receipts
-    /// already.
-    void vacuum(const Caller& caller, const Retention& asked, Reply<Vacuumed> reply);
+    /// Removes receipts now. If a limit is unset in the request, the limit of the configuration applies. The answer comes when
+    /// the history is within the limits. The errors are Denied and Internal, and also Busy if HistoryKeeper is removing receipts
+    /// already. A dry run also fails with TimedOut if it would keep pinfoldd from writing receipts for too long.
+    void vacuum(const Caller& caller, const VacuumRequest& asked, Reply<Vacuumed> reply);
 
 private:
     struct Run {

@@ -105,13 +105,15 @@ TEST(RequestDict, textIsBounded) {
     EXPECT_TRUE(readReceiptFilter({{"key", Variant(std::string(65'536, 'k'))}}));
 }
 
-TEST(RequestDict, aRetentionComesBack) {
-    for (const auto& sent : {Retention{.maxAge = 0s, .maxBytes = 7, .clock = {}}, Retention{}}) {
-        const auto read = readRetention(toDict(sent));
+TEST(RequestDict, aRequestToRemoveReceiptsComesBack) {
+    for (const auto& sent : {VacuumRequest{.retention = {.maxAge = 0s, .maxBytes = 7}, .dryRun = true}, VacuumRequest{}}) {
+        const auto read = readVacuumRequest(toDict(sent));
         ASSERT_TRUE(read);
-        EXPECT_EQ(read->maxAge, sent.maxAge);
-        EXPECT_EQ(read->maxBytes, sent.maxBytes);
+        EXPECT_EQ(read->retention.maxAge, sent.retention.maxAge);
+        EXPECT_EQ(read->retention.maxBytes, sent.retention.maxBytes);
+        EXPECT_EQ(read->dryRun, sent.dryRun);
     }
+    EXPECT_TRUE(toDict(VacuumRequest{}).empty()) << "an older pinfoldd does not know the entry dry_run";
 }
 
 TEST(RequestDict, readsTheFilterOfReceipts) {
@@ -159,13 +161,14 @@ TEST(RequestDict, readsWhichKindsOfReceipts) {
 }
 
 TEST(RequestDict, readsWhatMayBeKept) {
-    const auto retention = readRetention({{"max_age", Variant(std::uint64_t{0})}, {"max_size", Variant(std::uint32_t{7})}});
-    ASSERT_TRUE(retention);
-    EXPECT_EQ(retention->maxAge, 0s);
-    EXPECT_EQ(retention->maxBytes, 7U);
-    EXPECT_FALSE(readRetention({})->maxAge || readRetention({})->maxBytes);
-    EXPECT_TRUE(has(refusal(readRetention({{"max_age", Variant(std::string("1d"))}})), "'max_age' has type s"));
-    EXPECT_TRUE(has(refusal(readRetention({{"max_rows", Variant(std::uint32_t{7})}})), "unknown entry 'max_rows'"));
+    const auto request = readVacuumRequest({{"max_age", Variant(std::uint64_t{0})}, {"max_size", Variant(std::uint32_t{7})}});
+    ASSERT_TRUE(request);
+    EXPECT_EQ(request->retention.maxAge, 0s);
+    EXPECT_EQ(request->retention.maxBytes, 7U);
+    const auto empty = readVacuumRequest({});
+    EXPECT_FALSE(empty->retention.maxAge || empty->retention.maxBytes || empty->dryRun);
+    EXPECT_TRUE(has(refusal(readVacuumRequest({{"max_age", Variant(std::string("1d"))}})), "'max_age' has type s"));
+    EXPECT_TRUE(has(refusal(readVacuumRequest({{"max_rows", Variant(std::uint32_t{7})}})), "unknown entry 'max_rows'"));
 }
 
 TEST(RequestReader, closesDescriptorsOnExec) {

@@ -138,9 +138,12 @@ TEST(Json, hasASchemaAndNullForTheUnknown) {
 }
 
 TEST(Json, aVacuumsOutcome) {
-    const auto document = nlohmann::json::parse(jsonVacuumed({.removed = 3, .bytes = 4096}));
-    EXPECT_EQ(document["removed"], 3);
-    EXPECT_EQ(document["bytes"], 4096);
+    for (const bool dryRun : {false, true}) {
+        const auto document = nlohmann::json::parse(jsonVacuumed({.removed = 3, .bytes = 4096}, dryRun));
+        EXPECT_EQ(document["removed"], 3);
+        EXPECT_EQ(document["bytes"], 4096);
+        EXPECT_EQ(document["dry_run"], dryRun);
+    }
 }
 
 nlohmann::json nodeDrainedBy(Drain drain) {

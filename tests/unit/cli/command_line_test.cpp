@@ -100,7 +100,7 @@ TEST(CommandLine, eachVerbTakesItsOptions) {
              {"list", "-o", "key,user", "--sort", "age", "--state", "running", "-u", "alice"},
              {"run", "--dry-run", "--memory-max", "1G", "--", "x", "--not-ours"},
              {"history", "--result", "timeout", "--scheduler", "sge", "--failed", "--leftovers", "-n", "10000", "-P"},
-             {"vacuum", "--max-age", "30d", "--max-size", "0"},
+             {"vacuum", "--max-age", "30d", "--max-size", "0", "--dry-run"},
              {"drain", "--reason", "new disk", "--wait", "--timeout", "2h"},
              {"undrain"},
              {"archive", "status", "--host", "db.example.org", "--port", "5433", "--user", "pinfold_reader"},

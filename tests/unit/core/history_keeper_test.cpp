@@ -44,8 +44,8 @@ protected:
             answer = std::move(given);
         };
     }
-    void ask(const Retention& retention, Caller caller = {0, true}) {
-        keeper.vacuum(caller, retention, intoAnswer());
+    void ask(const Retention& retention, Caller caller = {0, true}, bool dryRun = false) {
+        keeper.vacuum(caller, {.retention = retention, .dryRun = dryRun}, intoAnswer());
         loop.settle();
     }
     std::vector<JournalEvent> removals() const {
@@ -99,6 +99,25 @@ TEST_F(HistoryKeeperTest, takesABreakAfterAHundred) {
     ASSERT_EQ(removals().size(), 1U);
     EXPECT_NE(removals()[0].message.find("250 of the oldest receipts removed for user 0"), std::string::npos);
     EXPECT_EQ(loop.timers(), 0U);
+}
+
+TEST_F(HistoryKeeperTest, aDryRunTellsTheFiguresAndRemovesNothing) {
+    add("old", 250, 25 * kHour);
+    add("new", 3, 0s);
+    ask({}, {0, true}, true);
+    ASSERT_TRUE(answer && *answer) << "at once";
+    const auto found = **answer;
+    EXPECT_EQ(found.removed, 250U);
+    EXPECT_EQ(rows(), 253U);
+    EXPECT_TRUE(removals().empty());
+    ask({});
+    loop.advance(1s);
+    ASSERT_TRUE(answer && *answer);
+    EXPECT_EQ((*answer)->removed, found.removed);
+    EXPECT_EQ((*answer)->bytes, found.bytes);
+    ask({}, {1001, false}, true);
+    ASSERT_TRUE(answer && !*answer);
+    EXPECT_EQ(answer->error().code, ErrorCode::Denied);
 }
 
 TEST_F(HistoryKeeperTest, whatIsNotAskedIsAsConfigured) {

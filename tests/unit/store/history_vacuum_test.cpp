@@ -90,6 +90,40 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
     EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
 }
 
+TEST_F(HistoryFile, aDryRunFindsOutWhatTheCallsWouldDo) {
+    auto history = open();
+    ASSERT_TRUE(history.write({large(1000)}));
+    const auto before = *history.info();
+    for (const Retention& retention : {Retention{.maxAge = 900us, .maxBytes = before.bytes / 2}, Retention{.maxAge = 100us}}) {
+        const auto there = *history.info();
+        const auto found = history.tryVacuum(retention, fromUsec<RealTime>(2000), 100, 1h);
+        ASSERT_TRUE(found) << found.error().message;
+        EXPECT_FALSE(found->more);
+        EXPECT_EQ(history.info()->rows, there.rows);
+        EXPECT_EQ(history.info()->bytes, there.bytes);
+        EXPECT_EQ(history.list({.limit = 10'000})->size(), there.rows);
+        std::uint64_t removed = 0;
+        Vacuumed call{.more = true};
+        while (call.more) {
+            call = *history.vacuum(retention, fromUsec<RealTime>(2000), 100);
+            removed += call.removed;
+        }
+        EXPECT_GT(removed, 100U) << "so there were several calls";
+        EXPECT_EQ(found->removed, removed);
+        EXPECT_EQ(found->bytes, call.bytes);
+    }
+}
+
+TEST_F(HistoryFile, aDryRunThatTakesTooLongGivesUp) {
+    auto history = open();
+    ASSERT_TRUE(history.write({mixed()}));
+    const auto found = history.tryVacuum({.maxAge = 0s}, fromUsec<RealTime>(1000), 1, 0s);
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().code, ErrorCode::TimedOut);
+    EXPECT_NE(found.error().message.find("fewer receipts"), std::string::npos);
+    expectMixed(history);
+}
+
 TEST_F(HistoryFile, whoFillsItPushesOutNobodyElses) {
     auto history = open();
     ASSERT_TRUE(history.write({{receipt("alices", "sge.1", 10, 1001), receipt("bobs", "sge.2", 20, 1002)}}));
