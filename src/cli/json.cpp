@@ -192,8 +192,11 @@ std::string jsonJobs(const std::vector<JobDetail>& jobs) {
 
 std::string jsonJob(const JobDetail& detail) { return document({{"job", jobDetail(detail)}}); }
 
-std::string jsonLimits(const std::string& key, const ResourceLimits& values, const std::vector<std::string>& notEnforced) {
-    return document({{"job", key}, {"limits", limits(values)}, {"limits_not_enforced", notEnforced}});
+std::string jsonLimits(const std::string& key, const ResourceLimits& values, const Enforcement& enforcement) {
+    return document({{"job", key},
+                     {"limits", limits(values)},
+                     {"limits_not_enforced", enforcement.notEnforced},
+                     {"systemd_tasks_max", orNull(enforcement.systemdTasksMax)}});
 }
 
 std::string jsonProcesses(const std::vector<JobProcess>& processes) {

@@ -6,6 +6,7 @@
 #include "base/clock.hpp"
 #include "bus_client/manager_client.hpp"
 #include "cli/idle_table.hpp"
+#include "cli/limit_text.hpp"
 #include "cli/node_page.hpp"
 #include "cli/stray_rows.hpp"
 #include "cli/top_rows.hpp"
@@ -43,7 +44,7 @@ struct HostProfile {
 /// Returns the JSON document of `pinfold list`. The document has only the members of JobDetail::job.
 std::string jsonJobs(const std::vector<JobDetail>& jobs);
 std::string jsonJob(const JobDetail& detail);
-std::string jsonLimits(const std::string& job, const ResourceLimits& limits, const std::vector<std::string>& notEnforced);
+std::string jsonLimits(const std::string& job, const ResourceLimits& limits, const Enforcement& enforcement);
 std::string jsonProcesses(const std::vector<JobProcess>& processes);
 std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);

@@ -57,19 +57,27 @@ std::string limitValue(const ResourceLimits& limits, const LimitRow& row, const 
     return std::visit([&](auto member) { return text(row, limits.*member, amounts); }, row.member);
 }
 
-std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
+std::string limitsTable(const ResourceLimits& limits, const Enforcement& enforcement, const Amounts& amounts,
                         const TableStyle& style) {
-    // The table may cut the value of a limit, but must not cut the mark "not enforced", so the mark has a column of its own.
-    std::vector<Column> columns{{.name = "limit"}, {.name = "value", .least = 16}, {.name = "property"}};
-    if (!notEnforced.empty())
-        columns.insert(columns.begin() + 2, {.name = "note"});
+    // The table may cut the value of a limit, but must not cut the note, so the note has a column of its own.
+    std::vector<Column> columns{{.name = "limit"}, {.name = "value", .least = 16}, {.name = "note"}, {.name = "property"}};
+    bool noted = false;
     std::vector<std::vector<std::string>> rows;
     forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
-        auto& cells = rows.emplace_back();
-        cells = {row.name, text(row, limit, amounts), row.property ? row.property : "-"};
-        if (!notEnforced.empty())
-            cells.insert(cells.begin() + 2, isOneOf(notEnforced, row.name) ? "(not enforced)" : "");
+        auto value = text(row, limit, amounts);
+        std::string note = isOneOf(enforcement.notEnforced, row.name) ? "(not enforced)" : "";
+        if (row.name == std::string_view("tasks_max") && enforcement.systemdTasksMax) {
+            value = Amounts::number(enforcement.systemdTasksMax);
+            note = "(per task, from systemd)";
+        }
+        noted |= !note.empty();
+        rows.push_back({row.name, std::move(value), std::move(note), row.property ? row.property : "-"});
     });
+    if (!noted) {
+        columns.erase(columns.begin() + 2);
+        for (auto& cells : rows)
+            cells.erase(cells.begin() + 2);
+    }
     return formatTable(columns, rows, style);
 }
 

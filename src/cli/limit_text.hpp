@@ -15,8 +15,15 @@ namespace pinfold {
 /// Returns the value of one limit as people read it, or "-" if the limit is not set.
 std::string limitValue(const ResourceLimits& limits, const LimitRow& row, const Amounts& amounts);
 
-/// Returns a table of all limits. `notEnforced` has the names of the limits that the kernel does not enforce.
-std::string limitsTable(const ResourceLimits& limits, const std::vector<std::string>& notEnforced, const Amounts& amounts,
+/// Says where the kernel does something else than the limits of a job say.
+struct Enforcement {
+    std::vector<std::string> notEnforced = {}; ///< the names of the limits that the kernel does not enforce
+    /// The limit of systemd for the processes and threads of each task, if the job itself has no limit tasks_max.
+    std::optional<std::uint64_t> systemdTasksMax = {};
+};
+
+/// Returns a table of all limits.
+std::string limitsTable(const ResourceLimits& limits, const Enforcement& enforcement, const Amounts& amounts,
                         const TableStyle& style);
 
 /// Returns a line such as "tasks_max: 100 -> 50" for each limit that is set in `change`.

@@ -3,6 +3,7 @@
 #include "cli/each_job.hpp"
 #include "cli/json.hpp"
 #include "cli/limit_text.hpp"
+#include "cli/systemd_limit.hpp"
 #include "cli/verbs.hpp"
 #include "options/job_options.hpp"
 
@@ -31,16 +32,21 @@ OptionSet describe(Options& options) {
     return set;
 }
 
-std::vector<std::string> notEnforced(const ManagerClient& client, const std::string& key) {
-    auto names = client.limitsNotEnforced(key);
+Enforcement enforcementOf(const ManagerClient& client, const std::string& key, const ResourceLimits& limits) {
+    Enforcement found;
     // An older pinfoldd does not have the property LimitsNotEnforced.
-    return names ? std::move(*names) : std::vector<std::string>();
+    if (auto names = client.limitsNotEnforced(key))
+        found.notEnforced = std::move(*names);
+    if (!limits.tasksMax)
+        found.systemdTasksMax = systemdTasksMax(CgroupTree(), key);
+    return found;
 }
 
 ExitStatus list(const VerbContext& context, const ManagerClient& client, const std::string& key, const ResourceLimits& limits) {
-    const auto names = notEnforced(client, key);
-    context.terminal.print(context.json ? jsonLimits(key, limits, names)
-                                        : context.title + limitsTable(limits, names, context.amounts, context.tableStyle()));
+    const auto enforcement = enforcementOf(client, key, limits);
+    context.terminal.print(context.json
+                               ? jsonLimits(key, limits, enforcement)
+                               : context.title + limitsTable(limits, enforcement, context.amounts, context.tableStyle()));
     return ExitStatus::Ok;
 }
 
@@ -65,10 +71,10 @@ ExitStatus change(const VerbContext& context, const ManagerClient& client, const
     const auto after = client.setLimits(key, options.limits, options.force);
     if (!after)
         return fail(after.error());
-    const auto names = notEnforced(client, key);
-    context.terminal.print(context.json ? jsonLimits(key, *after, names)
+    const auto enforcement = enforcementOf(client, key, *after);
+    context.terminal.print(context.json ? jsonLimits(key, *after, enforcement)
                                         : context.title + changeLines(options.limits, before, *after, context.amounts));
-    std::fputs(enforcementWarnings(options.limits, *after, names).c_str(), stderr);
+    std::fputs(enforcementWarnings(options.limits, *after, enforcement.notEnforced).c_str(), stderr);
     return ExitStatus::Ok;
 }
 
