@@ -100,13 +100,36 @@ Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
     return keys;
 }
 
+/// Returns true if a job with this key is live, or is over and has a receipt that the caller may see.
+Result<bool> isKeyOfJob(const std::string& key) {
+    if (!JobKey::parse(key))
+        return false;
+    const auto jobs = liveJobs();
+    if (!jobs)
+        return jobs.error();
+    if (std::ranges::find(*jobs, key, &JobInfo::key) != jobs->end())
+        return true;
+    const auto receipts = findReceipts({.key = key, .limit = 1});
+    return receipts ? Result<bool>(!receipts->empty()) : Result<bool>(receipts.error());
+}
+
 bool isUnit(const std::string& name) { return name.ends_with(".scope") || name.ends_with(".slice"); }
 
+/// Returns the key of the unit's job. A key such as "own.a.scope" looks like a unit, but is never the name of a job's unit,
+/// because these names have a '-' before the first dot.
 Result<std::string> keyOfUnit(const std::string& name) {
     if (const auto unit = identifyUnit(name))
         return unit->key.text();
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' is not a unit of a job: use batch-….slice or job-….scope", printable(name, 300))};
+    const auto isKey = isKeyOfJob(name);
+    if (!isKey)
+        return isKey.error();
+    if (*isKey)
+        return name;
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("'{}' is neither the key nor a unit of a job: use the key that `pinfold list` shows, or a unit such as "
+                    "batch-….slice or job-….scope",
+                    printable(name, 300))};
 }
 
 Result<std::string> onlyOne(const std::set<std::string>& keys, const std::string& name) {

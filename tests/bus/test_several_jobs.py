@@ -53,6 +53,19 @@ def test_a_user_stops_all_of_their_own_and_nobody_elses(world):
     wait_until(lambda: world.live().keys() == {"bus.3"}, "the user's own jobs are over")
 
 
+def test_a_key_that_looks_like_a_unit_is_a_key_if_there_is_such_a_job(world):
+    for key in ("own.a.scope", "own.b.slice"):
+        open_job(world, key)
+        assert printed(pinfold(world, "show", key, "-p", "key", "--value")) == (0, f"{key}\n", "")
+        unit = f"batch-{key}.slice"
+        assert printed(pinfold(world, "show", unit, "-p", "key", "--value")) == (0, f"{key}\n", ""), "its unit names it, too"
+        assert printed(pinfold(world, "stop", "--wait", key)) == (0, "", "")
+        assert pinfold(world, "why", key).stdout.startswith(f"Job {key} of user "), "it is over"
+    for name in ("own.c.scope", "user.slice", "init.scope", "sge 1.scope"):
+        status, out, err = printed(pinfold(world, "stop", name))
+        assert (status, out) == (2, "") and err.startswith(f"pinfold: '{name}' is neither the key nor a unit of a job: ")
+
+
 def test_stop_wants_to_know_whose_jobs(world):
     assert printed(pinfold(world, "stop")) == (2, "", "pinfold: name a job, or use --user\n")
     status, _, err = printed(pinfold(world, "stop", "--user", "no-such-user"))
