@@ -29,7 +29,9 @@ Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duratio
     const std::string& message = error.getMessage();
     if (const auto code = errorCodeFromDbusName(name))
         return {*code, message};
-    const auto words = printable(message.empty() ? name : message, 500);
+    auto words = printable(message.empty() ? name : message, 500);
+    if (words.ends_with('.')) // as in systemd's "Unit pinfoldd.service is masked."
+        words.pop_back();
     // org.freedesktop.DBus.Error.TimedOut is not in the list `slow`, because the bus returns this error if it cannot start
     // pinfoldd.
     constexpr std::array<std::string_view, 3> slow{"org.freedesktop.DBus.Error.Timeout", "System.Error.ETIMEDOUT",

@@ -26,14 +26,18 @@ std::string against(const std::string& used, const std::string& limit) {
     return limit == "-" ? used : fmt::format("{} of {}", used, limit);
 }
 
+/// Returns a further part of a row, or an empty text if the amount is not known.
+std::string part(const char* name, const std::string& amount) {
+    return amount == "-" ? "" : fmt::format(", {} {}", name, amount);
+}
+
 std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
     const auto usage = detail.usage.value_or(Usage{});
     const auto& limits = detail.limits;
     const auto mark = [&detail](const char* limit) { return enforcementMark(detail.limitsNotEnforced, limit); };
-    std::string text =
-        row("memory", fmt::format("{}{}, needed up to {}, page cache {}",
-                                  against(amounts.size(memoryInUse(usage)), amounts.size(limits.memoryMax)), mark("memory_max"),
-                                  amounts.size(usage.memoryNeed), amounts.size(pageCache(usage))));
+    std::string text = row("memory", against(amounts.size(memoryInUse(usage)), amounts.size(limits.memoryMax)) +
+                                         mark("memory_max") + part("needed up to", amounts.size(usage.memoryNeed)) +
+                                         part("page cache", amounts.size(pageCache(usage))));
     const auto cpu = usage.cpuUser && usage.cpuSystem ? std::optional(*usage.cpuUser + *usage.cpuSystem) : std::nullopt;
     text +=
         row("cpu",
@@ -41,9 +45,8 @@ std::string limitLines(const JobDetail& detail, const Amounts& amounts) {
                 (limits.cpuQuota ? fmt::format(", quota {}{}", amounts.quota(limits.cpuQuota), mark("cpu_quota")) : "") +
                 (limits.cpuWeight ? fmt::format(", weight {}{}", *limits.cpuWeight, mark("cpu_weight")) : "") +
                 (limits.allowedCpus ? fmt::format(", on CPUs {}{}", limits.allowedCpus->toString(), mark("allowed_cpus")) : ""));
-    text += row("threads",
-                fmt::format("{}{}, peak {}", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)),
-                            mark("tasks_max"), Amounts::number(usage.tasksPeak)));
+    text += row("threads", against(Amounts::number(usage.tasksCurrent), Amounts::number(limits.tasksMax)) + mark("tasks_max") +
+                               part("peak", Amounts::number(usage.tasksPeak)));
     if (const auto words = allocationInWords(detail.allocation); !words.empty())
         text += row("reserved", words);
     if (const auto end = runTimeEnd(limits))

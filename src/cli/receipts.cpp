@@ -83,8 +83,10 @@ Result<std::vector<Receipt>> newestOnThisHost(const ReceiptFilter& filter) {
     const bool known = receipts ? !receipts->empty() : receipts.error().code != ErrorCode::Unreachable;
     if (known || !key)
         return receipts;
+    // After a look into the file, an earlier line has already said why pinfoldd does not answer.
     return Error{ErrorCode::Unreachable,
-                 fmt::format("{}; the job may still run: see `systemctl status '{}'`", away.message, key->sliceName())};
+                 fmt::format("{}; the job may still run: see `systemctl status '{}'`",
+                             receipts ? "the file has no receipt of job " + key->text() : away.message, key->sliceName())};
 }
 
 } // namespace
