@@ -1,17 +1,28 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
+import importlib
+
 import disposable
 import pytest
 
 disposable.require()
 
 from failures import pytest_runtest_makereport  # noqa: E402, F401
-from nodes import NODES, ask, on  # noqa: E402
+from nodes import NODES, ask, on, set_site  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def batch_system(request):
+    """Starts the batch system, and returns its module, for example openpbs for the tests in test_openpbs_jobs.py."""
+    [name] = {item.path.stem.split("_")[1] for item in request.session.items}
+    system = importlib.import_module(name)
+    system.start()
+    yield system
+    system.keep_logs()
 
 
 @pytest.fixture(autouse=True)
 def nothing_left(request, batch_system):
-    """Cleans up after a failed test. Jobs that a failed test left behind would make all later tests fail, each at its deadline.
-    `batch_system` is a fixture of each test module, and returns the module that has started the batch system."""
+    """Cleans up after a failed test. Jobs that a failed test left behind would make all later tests fail, each at its deadline."""
     yield
     if getattr(request.node, "failed", False):
         batch_system.delete_all()
@@ -21,3 +32,13 @@ def nothing_left(request, batch_system):
                 on(node, "pinfold", "stop", "--grace=0", "--wait", key, check=False)
     for node in NODES:
         ask(node, "expect_nothing_left")
+
+
+@pytest.fixture
+def unenforced():
+    """A container may have no memory controller."""
+    for node in NODES:
+        set_site(node, '[jobs]\nunenforced_limits = "warn"\n')
+    yield
+    for node in NODES:
+        set_site(node, "")

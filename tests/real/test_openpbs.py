@@ -24,13 +24,6 @@ from two_hosts import CLEANS_UP, ENDS, drain, failed_jobs, identity, outcome, un
 WAITS = "$HOME/leave {} ; touch $HOME/$PBS_JOBID.runs; while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; exit 3"
 
 
-@pytest.fixture(scope="module")
-def batch_system():
-    openpbs.start()
-    yield openpbs
-    openpbs.keep_logs()
-
-
 @pytest.mark.parametrize("script, status, expected", ENDS)
 def test_the_exit_status_is_the_same_in_pbs_and_in_the_receipt(script, status, expected):
     job = Job(script, node="node1").wait()
@@ -335,16 +328,6 @@ def test_attach_takes_a_session_into_the_job():
     job.delete()
     job.wait()
     assert not processes_with("sleep\x004717")
-
-
-@pytest.fixture
-def unenforced():
-    """A container may have no memory controller."""
-    for node in NODES:
-        set_site(node, '[jobs]\nunenforced_limits = "warn"\n')
-    yield
-    for node in NODES:
-        set_site(node, "")
 
 
 def test_usage_is_of_all_processes_and_limits_are_what_pbs_allots(unenforced):

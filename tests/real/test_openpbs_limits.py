@@ -30,13 +30,6 @@ echo over"""
 FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
 
 
-@pytest.fixture(scope="module")
-def batch_system():
-    openpbs.start()
-    yield openpbs
-    openpbs.keep_logs()
-
-
 def in_slice(job, file):
     return (BATCH / f"batch-{job.key}.slice" / file).read_text().strip()
 
