@@ -60,6 +60,18 @@ if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start
     rest = event.job.release_nodes(keep_select="{kept}")
 """
 
+# This hook keeps the script of a job from its launch until the file exists. MoM ends a hook after 30 s.
+WAIT = """import os, time, pbs
+event = pbs.event()
+if event.env["PBS_TASKNUM"] == "1":
+    open("{file}.waits", "w").close()
+    while not os.path.exists("{file}"):
+        time.sleep(0.1)
+"""
+
+# The script of a job that leaves the daemon `sleep SECONDS`, and ends when the test says so.
+WAITS = "$HOME/leave {} ; touch $HOME/$PBS_JOBID.runs; while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; exit 3"
+
 numbers = itertools.count(1)
 
 
@@ -151,6 +163,44 @@ def hook(name, events, text, order):
         qmgr(f"delete hook {name}")
 
 
+class Launch:
+    """The launch of a job on node1, which waits."""
+
+    def __init__(self):
+        self.file = Path("/root", f"launch.{next(numbers)}")
+
+    def wait(self):
+        wait_until(Path(f"{self.file}.waits").exists, "MoM launches the job")
+
+    def go(self, job):
+        """Lets the launch of the job go on, and waits until pinfold's hook has run."""
+        self.file.touch()
+        ran = re.compile(f"label=hook_execjob_launch_pinfold_{re.escape(job.id)} action=mom_process_hooks .*profile_stop")
+        wait_until(lambda: any(map(ran.search, mom_log("node1"))), f"the launch of {job.id} is over")
+
+
+@contextmanager
+def launch_waits():
+    """Lets each launch of a job's script wait until launch.go(). The wait comes before pinfold's hook."""
+    launch = Launch()
+    with hook("wait", "execjob_launch", WAIT.format(file=launch.file), order=90):
+        yield launch
+
+
+@contextmanager
+def switched_off():
+    """Switches pinfold's hook off, and on again afterwards."""
+    qmgr("set hook pinfold enabled = false")
+    try:
+        for node in NODES:
+            wait_until(lambda: not has_hook(node), f"MoM of {node} has heard that the hook is off")
+        yield
+    finally:
+        qmgr("set hook pinfold enabled = true")
+        for node in NODES:
+            wait_until(lambda: has_hook(node), f"MoM of {node} has the hook")
+
+
 def end_mom(node, signal):
     """Ends MoM without systemd, which would start no MoM with an option."""
     pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
@@ -170,9 +220,14 @@ def keep_logs():
         on(node, "sh", "-c", f"cp -r {HOME}/mom_logs {HOME}/server_logs {HOME}/sched_logs /results")
 
 
-def has_hook(node):
+def doctor(node):
+    """Returns what `pinfold doctor` has found, by the id of the finding."""
     done = on(node, "pinfold", "doctor", "--json", check=False)
-    return any((finding["id"], finding["state"]) == ("openpbs.hook", "ok") for finding in json.loads(done.stdout)["findings"])
+    return {finding["id"]: finding for finding in json.loads(done.stdout)["findings"]}
+
+
+def has_hook(node):
+    return doctor(node)["openpbs.hook"]["state"] == "ok"
 
 
 def vnode(name):
@@ -199,6 +254,20 @@ def delete_all():
     jobs = pbs("qselect", check=False).stdout.split()
     if jobs:
         pbs("qdel", "-W", "force", *jobs, check=False)
+
+
+def held(jobs):
+    return [job.id for job in jobs if job.state() == "H" or job.shown().get("Hold_Types", "n") != "n"]
+
+
+def limits(job, node="node1"):
+    return json.loads(on(node, "pinfold", "limits", job.key, "--json").stdout)["limits"]
+
+
+def seconds(duration):
+    """Returns the seconds of a duration such as 1:02:03."""
+    hours, minutes, rest = map(int, duration.split(":"))
+    return hours * 3600 + minutes * 60 + rest
 
 
 class Job:

@@ -2,6 +2,7 @@
 """This file has the tests that are the same for every real batch system on two hosts."""
 
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 from nodes import NODES, on
@@ -55,3 +56,24 @@ def drain(node):
 
 def undrain(node):
     on(node, "pinfold", "undrain")
+
+
+@contextmanager
+def drained(node):
+    drain(node)
+    try:
+        yield
+    finally:
+        undrain(node)
+
+
+@contextmanager
+def no_pinfoldd(node="node1"):
+    """Stops pinfoldd, and keeps systemd and D-Bus from starting it, for as long as the context lasts."""
+    units = ("pinfoldd.socket", "pinfoldd")
+    on(node, "systemctl", "mask", "--runtime", "--now", *units)
+    try:
+        yield
+    finally:
+        on(node, "systemctl", "unmask", "--runtime", *units)
+        on(node, "systemctl", "start", *units)
