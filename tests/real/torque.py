@@ -2,12 +2,20 @@
 """A real Torque, set up as docs/schedulers/torque.md says, and its jobs. The server and the scheduler run on node1, and a pbs_mom runs on
 each node."""
 
+import contextlib
+import functools
 import itertools
+import json
+import re
+import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
-from jobs import run, wait_until
+import pytest
+
+from jobs import read_journal, run, wait_until
 from nodes import NODES, ask, on
+from terminal import Terminal
 from two_hosts import put_leave
 
 PREFIX = "/opt/torque"
@@ -50,6 +58,12 @@ def qmgr(directive, check=True):
     return torque("qmgr", "-c", directive, check=check)
 
 
+def version():
+    """Returns the version of Torque. If the sources are from a branch, the version is the branch's name."""
+    return re.search("Version: (.*)", torque("qstat", "--version").stderr).group(1).strip()
+
+
+@functools.cache
 def start():
     for node in NODES:
         on(node, "sh", "-c", SET_UP.format(prefix=PREFIX, home=HOME, programs=PROGRAMS, server=SERVER))
@@ -102,17 +116,91 @@ def delete_all():
     torque("qdel", "all", check=False)
 
 
-class Job:
-    """A batch job with its own file for output and errors. `nodes` is the value of -l nodes=."""
+@pytest.fixture(scope="module")
+def batch_system():
+    """Every module of tests imports this fixture. All modules use the same Torque."""
+    start()
+    yield sys.modules[__name__]
+    keep_logs()
 
-    def __init__(self, script, *options, nodes=None, user="alice"):
-        self.home = Path("/home", user)
-        self.out = self.home / f"out.{next(numbers)}"
-        file = self.home / "script"  # Torque makes a copy of the script
-        file.write_text(f"#!/bin/sh\n{script}\n")
-        where = ["-l", f"nodes={nodes}"] if nodes else []
-        self.id = torque("qsub", "-j", "oe", "-o", f"{SERVER}:{self.out}", *where, *options, file, user=user, cwd=self.home).stdout.strip()
-        self.key = f"torque.{self.id}"
+
+@contextlib.contextmanager
+def changed_config(change):
+    """node1's pbs_mom has the changed text as its configuration for as long as the context lasts."""
+    file = Path(HOME, "mom_priv/config")
+    text = file.read_text()
+    file.write_text(change(text))
+    run("systemctl", "restart", "pbs_mom")
+    try:
+        yield
+    finally:
+        file.write_text(text)
+        run("systemctl", "restart", "pbs_mom")
+
+
+def mom_config(line):
+    return changed_config(lambda text: f"{text}{line}\n")
+
+
+def without_node_check():
+    return changed_config(lambda text: "".join(line for line in text.splitlines(keepends=True) if not line.startswith("$node_check")))
+
+
+@contextlib.contextmanager
+def site_scripts(**scripts):
+    """node1's pbs_mom has these scripts in the place of pinfold's programs for as long as the context lasts. A script that is None does not
+    exist."""
+    folder = Path(HOME, "mom_priv")
+    try:
+        for name, text in scripts.items():
+            (folder / name).unlink()
+            if text is not None:
+                (folder / name).write_text(text)
+                (folder / name).chmod(0o755)
+        yield
+    finally:
+        for name in scripts:
+            (folder / name).unlink(missing_ok=True)
+            (folder / name).symlink_to(f"{PROGRAMS}/torque-{name}")
+
+
+@contextlib.contextmanager
+def without_pinfoldd():
+    """pinfoldd does not run on node1 for as long as the context lasts, and nothing can start it."""
+    run("systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
+    try:
+        yield
+    finally:
+        run("systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
+        run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
+
+
+def wait_back(name):
+    """pbs_server sends no jobs for five minutes to a node that has refused three jobs in a row, even if the node takes jobs again."""
+    wait_state(name, "free", 400)
+
+
+def sent_back(job):
+    """Returns the prologue's messages about the refused job. The prologue does not run for jobs that pbs_mom itself refuses. start_count also
+    includes the jobs that pbs_mom refuses: one for each scheduler cycle until pbs_mom's next status, up to 45 s later."""
+    said = read_journal("-o", "cat", "-t", "torque-prologue").splitlines()
+    return [line for line in said if line.startswith(f"job {job.key} goes back to the queue: ")]
+
+
+def alive(command):
+    return [name for name in NODES if command in on(name, "ps", "-eo", "args").stdout]
+
+
+def doctor(name):
+    """Returns what `pinfold doctor` says about Torque on this node: the state and what was found, by the finding's id."""
+    findings = json.loads(on(name, "pinfold", "doctor", "--json", check=False).stdout)["findings"]
+    return {found["id"]: (found["state"], found["found"]) for found in findings if found["id"].startswith("torque.")}
+
+
+class Submitted:
+    def __init__(self, number):
+        self.id = number
+        self.key = f"torque.{number}"
 
     def shown(self):
         job = ElementTree.fromstring(torque("qstat", "-x", "-f", self.id).stdout).find("Job")
@@ -128,6 +216,13 @@ class Job:
     def starts(self):
         return int(self.shown().get("start_count", 0))
 
+    def is_held(self):
+        return self.state() == "H" or self.shown().get("Hold_Types", "n") != "n"
+
+    def unit(self):
+        """Returns the job's key as it is in the names of units and cgroups."""
+        return run("systemd-escape", self.key).stdout.strip()
+
     def wait_state(self, *states, deadline=120):
         wait_until(lambda: self.state() in states, f"{self.id} in a state of {states}: {self.shown()}", deadline)
         return self
@@ -136,20 +231,60 @@ class Job:
         """Waits until the job is over for Torque."""
         return self.wait_state("C", deadline=deadline)
 
-    def wait_file(self, name, deadline=120):
-        """Waits until the job has made this file in its home directory."""
-        wait_until((self.home / name).exists, f"{name} of {self.id}: {self.shown()}", deadline)
-
     def delete(self):
         torque("qdel", self.id)
-
-    def output(self):
-        return self.out.read_text()
 
     def node(self):
         """Returns the node of the mother superior."""
         return self.shown()["exec_host"].partition("/")[0]
 
+    def limits(self):
+        return json.loads(on(self.node(), "pinfold", "limits", self.key, "--json").stdout)["limits"]
+
+    def receipts(self, name=None):
+        """Returns the receipts on this node, the newest first."""
+        return ask(name or self.node(), "receipts", self.key)
+
     def receipt(self, name=None):
         """Returns the newest receipt on this node, which must exist."""
-        return ask(name or self.node(), "receipts", self.key)[0]
+        return self.receipts(name)[0]
+
+
+class Job(Submitted):
+    """A batch job with its own file for output and errors. `nodes` is the value of -l nodes=."""
+
+    def __init__(self, script, *options, nodes=None, user="alice"):
+        self.home = Path("/home", user)
+        self.out = self.home / f"out.{next(numbers)}"
+        file = self.home / "script"  # Torque makes a copy of the script
+        file.write_text(f"#!/bin/sh\n{script}\n")
+        where = ["-l", f"nodes={nodes}"] if nodes else []
+        super().__init__(torque("qsub", "-j", "oe", "-o", f"{SERVER}:{self.out}", *where, *options, file, user=user, cwd=self.home).stdout.strip())
+
+    def wait_file(self, name, deadline=120):
+        """Waits until the job has made this file in its home directory."""
+        wait_until((self.home / name).exists, f"{name} of {self.id}: {self.shown()}", deadline)
+
+    def output(self):
+        return self.out.read_text()
+
+
+class Interactive(Submitted):
+    """A job of `qsub -I` on node1, as a user at a terminal has it."""
+
+    def __init__(self):
+        self.terminal = Terminal("runuser", "-u", "alice", "--", f"{PREFIX}/bin/qsub", "-I", "-l", "nodes=node1",
+                                 cwd="/home/alice")
+        self.terminal.read_until("to start")
+        super().__init__(re.search("waiting for job ([^ ]+) to start", self.terminal.seen).group(1))
+        self.typed = 0
+
+    def ready(self):
+        self.terminal.read_until(" ready")
+        return self
+
+    def type(self, line):
+        """Types a command, and waits until it is over."""
+        self.typed += 1
+        self.terminal.type(f"{line}; echo typed-$(({self.typed} + 0))")
+        self.terminal.read_until(f"typed-{self.typed}")
