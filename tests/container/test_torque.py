@@ -14,6 +14,7 @@ import pytest
 
 from jobs import (as_alice, drained, expect_nothing_left, journal, leftovers_of_pinfold, live_jobs, processes_with, read_journal, receipts, run,
                   wait_until)
+from terminal import Terminal
 from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
 
 PROGRAMS = Path("/usr/libexec/pinfold")
@@ -507,7 +508,15 @@ def test_a_drained_node_sends_jobs_back_to_the_queue(make_mom):
         said = read_journal("-o", "cat", "-t", "torque-prologue")
         assert "job torque.4732.server goes back to the queue: " in said and "drained" in said
     assert run_to_end(mom, it) == 0
-    assert output(mom, it) == "ran\n"
+    assert (output(mom, it), output(mom, it, ".ER")) == ("ran\n", ""), "pbs_mom keeps the files from the refused start"
+
+
+def test_the_user_of_an_interactive_job_reads_why_the_node_refuses_it():
+    with drained():
+        terminal = Terminal(PROGRAMS / "torque-prologue", "4739.server", "alice", "users", "job", "nodes=1:ppn=1", "batch", "", "script")
+        assert terminal.status() == 2
+    assert "drained" in terminal.seen
+    assert "job torque.4739.server does not start: " in read_journal("-o", "cat", "-t", "torque-prologue")
 
 
 def test_without_pinfoldd_the_job_goes_back_to_the_queue(make_mom):
@@ -516,7 +525,7 @@ def test_without_pinfoldd_the_job_goes_back_to_the_queue(make_mom):
     it = job("4722.server", "echo ran")
     assert mom.ask("start", job=it)["code"] == JOB_EXEC_RETRY
     assert output(mom, it) == ""
-    assert "pinfoldd is not reachable" in output(mom, it, ".ER")
+    assert "job torque.4722.server goes back to the queue: pinfold: pinfoldd is not reachable" in read_journal("-o", "cat", "-t", "torque-prologue")
     sister = job("4723.server", node=1, hosts=["node0", "node1"])
     assert mom.ask("join", job=sister)["code"] not in (0, 1)
     assert mom.ask("epilogue", job=it, session=0, status=-3)["code"] != 0, "nobody can say that nothing is left"

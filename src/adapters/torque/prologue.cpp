@@ -58,13 +58,17 @@ int prologue(char** argv) {
     if (outage(opened.status) &&
         pinfold::mayRunUnconfined({pinfold::ErrorCode::Unreachable, "pinfoldd is not reachable"}, (*arguments)[1]))
         return 0;
-    // The prologue's message on standard error goes to the job's output file. The next start of the job truncates the output
-    // file, so the prologue also writes its message to syslog.
-    std::fputs(opened.printed.c_str(), stderr);
+    // The standard error of an interactive job is the user's terminal. Otherwise the standard error is the job's output file, and
+    // pbs_mom keeps the file for the job's next start. A node may refuse the same job many times, so the prologue writes nothing
+    // to the output file.
+    const bool interactive = ::isatty(STDERR_FILENO) == 1;
+    if (interactive)
+        std::fputs(opened.printed.c_str(), stderr);
     ::openlog("torque-prologue", 0, LOG_DAEMON);
     ::syslog(LOG_ERR, "%s",
              ("job " + pinfold::printable((*arguments)[1], 300) +
-              " goes back to the queue: " + pinfold::printable(withoutEnd(opened.printed), 1000))
+              (interactive ? " does not start: " : " goes back to the queue: ") +
+              pinfold::printable(withoutEnd(opened.printed), 1000))
                  .c_str());
     return torque::kRequeue;
 }
