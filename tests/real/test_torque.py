@@ -9,8 +9,8 @@ import pytest
 
 import torque
 from jobs import live_jobs, processes_with, run, text_of, wait_until
-from nodes import NODES, on, set_site
-from torque import Interactive, Job, alive, batch_system  # noqa: F401
+from nodes import NODES, on
+from torque import Interactive, Job, alive
 from two_hosts import CLEANS_UP, ENDS, failed_jobs, identity, outcome
 
 PBSDSH = f"{torque.PREFIX}/bin/pbsdsh"
@@ -211,16 +211,6 @@ def test_torque_suspends_the_session_and_pinfold_the_whole_job():
     print(job.status(), outcome(job.receipt()), job.receipt()["leftover_commands"])
     assert not alive("sleep 473")
     assert job.receipt()["leftover_commands"] == ["sleep 4735"]
-
-
-@pytest.fixture
-def unenforced():
-    """A container may have no memory controller."""
-    for node in NODES:
-        set_site(node, '[jobs]\nunenforced_limits = "warn"\n')
-    yield
-    for node in NODES:
-        set_site(node, "")
 
 
 @pytest.mark.parametrize("asked, memory_max", [("nodes=node1:ppn=2,mem=300mb", 300 << 20), ("nodes=node1,mem=3mw", 12 << 20),

@@ -10,7 +10,7 @@ import pytest
 
 import torque
 from jobs import live_jobs, processes_with, run, wait_until
-from torque import Interactive, Job, alive, batch_system, mom_config, site_scripts  # noqa: F401
+from torque import Interactive, Job, alive, mom_config, site_scripts
 from two_hosts import CLEANS_UP, outcome
 
 WAITS = "echo a; $HOME/leave {}; touch $HOME/$PBS_JOBID.runs; until [ -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; echo b; exit 5"

@@ -5,8 +5,8 @@ The tests also show that a job runs, once pinfold takes it. After the last tests
 import torque
 from jobs import journal, read_journal, wait_until
 from nodes import set_site
-from torque import Interactive, Job, alive, batch_system, sent_back, site_scripts, wait_back, without_node_check, without_pinfoldd  # noqa: F401
-from two_hosts import drain, outcome, undrain
+from torque import Interactive, Job, alive, sent_back, site_scripts, wait_back, without_node_check
+from two_hosts import drain, no_pinfoldd, outcome, undrain
 
 
 def held(jobs):
@@ -33,7 +33,7 @@ def test_without_the_node_check_the_prologue_refuses_again_and_again_and_says_wh
 def test_without_the_node_check_and_without_the_daemon_a_job_goes_back_to_the_queue():
     with without_node_check():
         wait_back("node1")
-        with without_pinfoldd():
+        with no_pinfoldd():
             job = Job("echo ran; exit 3", nodes="node1")
             wait_until(lambda: len(sent_back(job)) >= 2, "the prologue has refused the job twice")
         job.wait()
@@ -48,7 +48,7 @@ def test_without_the_daemon_an_interactive_job_is_deleted():
     nobody can tell whether the user sees the reason."""
     with without_node_check():
         wait_back("node1")
-        with without_pinfoldd():
+        with no_pinfoldd():
             job = Interactive()
             job.terminal.status()
             job.wait()
@@ -61,7 +61,7 @@ def test_without_the_daemon_an_interactive_job_is_deleted():
 def test_a_site_may_let_jobs_run_unconfined():
     set_site("node1", '[jobs]\non_failure = "run-unconfined"\n')
     try:
-        with without_pinfoldd():
+        with no_pinfoldd():
             job = Job("grep ^0: /proc/self/cgroup; exit 4", nodes="node1").wait()
     finally:
         set_site("node1", "")
@@ -86,7 +86,7 @@ def test_a_job_that_ends_without_the_daemon_is_over_and_what_it_left_is_gone_aft
     job = Job("$HOME/leave 4751; touch $HOME/$PBS_JOBID.runs; until [ -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; echo b; exit 2",
               nodes="node1")
     job.wait_file(f"{job.id}.runs")
-    with without_pinfoldd():
+    with no_pinfoldd():
         (job.home / f"{job.id}.go").touch()
         job.wait()
         lives = alive("sleep 4751")
@@ -134,7 +134,7 @@ def test_jobs_that_wait_for_a_drained_node_run_when_it_is_back():
 
 
 def test_without_the_daemon_a_job_waits_and_then_runs():
-    with without_pinfoldd():
+    with no_pinfoldd():
         job = Job("exit 3", nodes="node1")
         torque.wait_down("node1", "not reachable")
         wait_until(lambda: job.state() == "Q", "it waits")

@@ -11,7 +11,7 @@ import torque
 import torque_mom
 from jobs import wait_until
 from stand_in import DELETED, RUNS, WITH_A_TASK, compare, real_job, recorded
-from torque import Job, batch_system, mom_config, site_scripts  # noqa: F401
+from torque import Job, mom_config, site_scripts
 from two_hosts import ENDS
 
 RECORD = Path("/tmp/torque-calls")

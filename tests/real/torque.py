@@ -3,15 +3,11 @@
 each node."""
 
 import contextlib
-import functools
 import itertools
 import json
 import re
-import sys
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
-
-import pytest
 
 from jobs import read_journal, run, wait_until
 from nodes import NODES, ask, on
@@ -63,7 +59,6 @@ def version():
     return re.search("Version: (.*)", torque("qstat", "--version").stderr).group(1).strip()
 
 
-@functools.cache
 def start():
     for node in NODES:
         on(node, "sh", "-c", SET_UP.format(prefix=PREFIX, home=HOME, programs=PROGRAMS, server=SERVER))
@@ -116,14 +111,6 @@ def delete_all():
     torque("qdel", "all", check=False)
 
 
-@pytest.fixture(scope="module")
-def batch_system():
-    """Every module of tests imports this fixture. All modules use the same Torque."""
-    start()
-    yield sys.modules[__name__]
-    keep_logs()
-
-
 @contextlib.contextmanager
 def changed_config(change):
     """node1's pbs_mom has the changed text as its configuration for as long as the context lasts."""
@@ -162,17 +149,6 @@ def site_scripts(**scripts):
         for name in scripts:
             (folder / name).unlink(missing_ok=True)
             (folder / name).symlink_to(f"{PROGRAMS}/torque-{name}")
-
-
-@contextlib.contextmanager
-def without_pinfoldd():
-    """pinfoldd does not run on node1 for as long as the context lasts, and nothing can start it."""
-    run("systemctl", "mask", "--runtime", "--now", "pinfoldd.socket", "pinfoldd")
-    try:
-        yield
-    finally:
-        run("systemctl", "unmask", "--runtime", "pinfoldd.socket", "pinfoldd")
-        run("systemctl", "start", "pinfoldd.socket", "pinfoldd")
 
 
 def wait_back(name):
