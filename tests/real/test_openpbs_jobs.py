@@ -33,7 +33,7 @@ def test_a_job_runs_in_its_scope_and_leaves_nothing():
     lines = job.output().splitlines()
     assert all(f"/batch-{unit}.slice/job-{unit}.scope" in line for line in lines), lines
     receipt = job.receipt()
-    assert outcome(receipt) == ("exited", 3, None)
+    assert outcome(receipt) == ("exited", 3, None) and receipt["project"] is None
     assert (receipt["leftovers"], receipt["leftover_commands"]) == (1, ["sleep 4713"])
     assert not any("sleep 4713" in on(node, "ps", "-eo", "args").stdout for node in NODES)
     mom = Path(openpbs.HOME, "mom_priv/mom.lock").read_text().strip()

@@ -149,7 +149,7 @@ def identity(attributes, job_id, exec_host):
              "project": attributes.get("project"), "group": attributes.get("egroup"),
              "submit-host": str(attributes.get("Job_Owner") or "").partition("@")[2],
              "submit-directory": (attributes.get("Variable_List") or {}).get("PBS_O_WORKDIR")}
-    if found["project"] == "_pbs_project_default":
+    if str(found["project"]) == "_pbs_project_default":  # in OpenPBS, the value is an object, which is not equal to its text
         del found["project"]
     array = re.match(r"([0-9]{1,18})\[([0-9]{1,18})\]", job_id)
     if array:

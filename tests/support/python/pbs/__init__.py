@@ -117,6 +117,16 @@ class Attributes:
         self.__dict__[name] = self.changed[name] = value
 
 
+class project:
+    """Like OpenPBS's own type (_base_types.py), a project has a text, but is not equal to its text."""
+
+    def __init__(self, value):
+        self._value = value
+
+    def __str__(self):
+        return str(self._value)
+
+
 class job(Attributes):
     known = ("id", "euser", "Job_Owner", "exec_vnode", "exec_host", "exec_host2", "Join_Path", "Exit_status", "stime", "run_count",
              "Resource_List", "resources_used", "Job_Name", "Account_Name", "queue", "project", "egroup", "Variable_List")
@@ -125,6 +135,8 @@ class job(Attributes):
         values = dict(values)
         hidden = {name: values.pop(name, default) for name, default in
                   (("_msmom", False), ("_stdout_file", None), ("_stderr_file", None))}
+        if "project" in values:
+            values["project"] = project(values["project"])
         super().__init__(values)
         self.__dict__.update(hidden, _rerun=False, _delete=False, Resource_List=pbs_resource(values.get("Resource_List", {})),
                              resources_used=pbs_resource(values.get("resources_used", {})),
