@@ -33,8 +33,8 @@ def test_names_the_owner_of_the_job():
     user = dict(user="alice", group="alice", extra_groups=[])
     with site("[jobs]\nsummary = true\nallow_user_jobs = true\n"):
         assert finish(start_job("user.summary8", "true", **user))[0] == 0, "pinfoldd now asks for the name of alice"
-        status, out, err = finish(start_job("user.summary9", "sh", "-c", "echo own; kill -TERM $$", **user))
-    assert status == 143 and out == "own\n" + summary("user.summary9"), err
+        status, out, err = finish(start_job("user.summary9", "sh", "-c", "echo own; exit 3", **user))
+    assert status == 3 and out == "own\n" + summary("user.summary9"), err
     assert "Job user.summary9 of user alice is over. " in out
 
 
