@@ -14,7 +14,8 @@ TOP = Path(__file__).resolve().parents[3]
 PAGE = (TOP / "docs/man/pinfold-json.5.scd").read_text().replace("\\_", "_")
 GOLDEN = sorted((TOP / "tests/unit/cli/golden").glob("*.json"))
 # These golden files are further examples of a document.
-SCHEMA_OF = {"check-config-wrong": "check-config", "dry-run-node": "dry-run", "status-job": "job", "status-jobs": "status", "why-hosts": "why", "why-live": "why"}
+SCHEMA_OF = {"check-config-wrong": "check-config", "dry-run-node": "dry-run", "limits-of-systemd": "limits", "status-job": "job",
+             "status-jobs": "status", "vacuum-dry-run": "vacuum", "why-hosts": "why", "why-live": "why"}
 # These keys are in a document only in the cases that the page names.
 SOMETIMES = {"status.json": {"live"}, "why.json": {"live", "key", "first_end", "missing_hosts", "missing_total", "receipts"}}
 FREE = {"states", "schedulers", "environment", "properties", "labels"}  # these objects have keys that no schema lists
