@@ -243,14 +243,31 @@ std::string formatSize(std::uint64_t bytes) {
     return text + kSizeSuffixes[index];
 }
 
+namespace {
+
+/// Returns a duration below a minute with at most one decimal. Only seconds, and numbers below 10, need the decimal.
+std::string formatShort(Microseconds duration) {
+    if (duration < 1ms)
+        return duration == 0us ? "0" : std::to_string(duration.count()) + "us";
+    const bool isSeconds = duration >= 1s;
+    const Microseconds unit = isSeconds ? 1s : 1ms;
+    const auto tenth = duration % unit * 10 / unit;
+    const bool hasTenth = tenth > 0 && (isSeconds || duration < 10ms);
+    return std::to_string(duration / unit) + (hasTenth ? "." + std::to_string(tenth) : "") + (isSeconds ? "s" : "ms");
+}
+
+} // namespace
+
 std::string formatDuration(Microseconds duration) {
     if (duration == kForever)
         return "infinity";
+    if (duration < 1min)
+        return formatShort(duration);
     struct Step {
         Microseconds size;
         const char* name;
     };
-    constexpr std::array steps{Step{24h, "d"}, Step{1h, "h"}, Step{1min, "min"}, Step{1s, "s"}, Step{1ms, "ms"}, Step{1us, "us"}};
+    constexpr std::array steps{Step{24h, "d"}, Step{1h, "h"}, Step{1min, "min"}, Step{1s, "s"}};
     std::string text;
     int parts = 0;
     for (const auto& step : steps) {
@@ -262,7 +279,7 @@ std::string formatDuration(Microseconds duration) {
         }
         ++parts;
     }
-    return text.empty() ? "0" : text;
+    return text;
 }
 
 std::string counted(std::uint64_t number, std::string_view one, std::string_view many) {

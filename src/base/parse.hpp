@@ -39,7 +39,8 @@ std::string signalName(int signal);
 /// Returns a size as text, such as "1.5K" for 1536, and "infinity" for kInfinity.
 std::string formatSize(std::uint64_t bytes);
 
-/// Returns a duration in its two largest units, such as "1h 30min" for 90min. Returns "infinity" for kForever.
+/// Returns a duration in its two largest units, such as "1h 30min" for 90min, or in one unit below a minute, such as "1.5s" or
+/// "250ms". Smaller parts are left out. Returns "infinity" for kForever.
 std::string formatDuration(Microseconds duration);
 
 /// Returns a text such as "1 process", "2 processes" or "0 processes".

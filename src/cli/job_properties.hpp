@@ -21,7 +21,7 @@ Properties propertiesOf(const JobDetail& detail, const std::string& user);
 /// the owner.
 Properties propertiesOf(const Receipt& receipt, const std::string& user);
 
-/// Returns the names of all properties that a live job or a job that is over has.
+/// Returns the names of all properties. Some properties exist only while a job is live, and others only after its end.
 std::vector<std::string> propertyNames();
 
 } // namespace pinfold

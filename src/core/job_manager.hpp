@@ -123,7 +123,7 @@ public:
     /// Answers with the profile of the live job with the key. If no live job has the key, profile() answers with the profile of
     /// the newest ended job with the key. The profile is empty if pinfoldd has not looked at the job.
     void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
-    /// Answers with the receipts that match the filter, but at most kMostReceiptsAtOnce.
+    /// Answers with the receipts that match the filter. An answer has at most kMostReceiptsAtOnce receipts.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
 
 private:

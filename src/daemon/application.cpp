@@ -227,7 +227,7 @@ private:
 
     void busLost(const std::string& why) {
         // pinfoldd does not reconnect to the bus, but exits. The next pinfoldd takes over all jobs from the records and units.
-        // Every start of pinfoldd takes over jobs with the same code, so the code is well tested.
+        // The code that takes over the jobs runs at each start of pinfoldd, so this code is well tested.
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }

@@ -21,7 +21,7 @@ public:
     static constexpr Microseconds kFlush = 1s;
 
     explicit MessageQueue(Background& background);
-    /// Waits until the thread has written all messages, but at most kFlush.
+    /// Waits until the thread has written all messages. The wait ends after the time kFlush in any case.
     ~MessageQueue();
     MessageQueue(const MessageQueue&) = delete;
     MessageQueue& operator=(const MessageQueue&) = delete;

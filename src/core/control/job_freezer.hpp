@@ -28,9 +28,9 @@ private:
     void begin(const JobPtr& job, uid_t by, Reply<void> reply);
     void suspended(const JobPtr& job, uid_t by);
     void freeze(const JobPtr& job, SystemdDone done);
-    /// Calls FreezeUnit until the kernel says that the job is frozen, but at most `tries` times. PID 1 may answer FreezeUnit too
-    /// early: while PID 1 of systemd 252 waits for the freeze, it takes any change of the slice's cgroup.events for the end of
-    /// the wait (unit_check_cgroup_events in systemd's src/core/cgroup.c).
+    /// Calls FreezeUnit until the kernel says that the job is frozen. Calls FreezeUnit at most `tries` times. PID 1 may answer
+    /// FreezeUnit too early: while PID 1 of systemd 252 waits for the freeze, it takes any change of the slice's cgroup.events
+    /// for the end of the wait (unit_check_cgroup_events in systemd's src/core/cgroup.c).
     void freezeUnit(const JobPtr& job, int tries, SystemdDone done);
     void thaw(const JobPtr& job, SystemdDone done);
     /// Thaws the job without a turn, and does not wait for the answer.

@@ -34,8 +34,8 @@ void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
-/// Writes that the job is near its limit `limit`. `words` says how near the limit is, for example "reaches its run time limit of
-/// 2h in 5min".
+/// Writes a journal entry that says that the job is near its limit `limit`. `words` says how near the limit is, for example
+/// "reaches its run time limit of 2h in 5min".
 void logLimitNear(const CoreContext& context, const Job& job, const std::string& limit, const std::string& words);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
@@ -45,16 +45,17 @@ void logSuspension(const CoreContext& context, const Job& job, bool suspended, u
 void logHistoryVacuumed(const CoreContext& context, const Vacuumed& done, std::optional<uid_t> by);
 void logVacuumFailed(const CoreContext& context, const Vacuumed& before, const std::string& why);
 
-/// The function logHistoryFailing() writes that receipts cannot be written, and logHistoryWorks() writes that receipts can be
-/// written again. The argument `late` is the number of receipts that had been set aside and are in the history now.
+/// The journal entry of logHistoryFailing() says that receipts cannot be written. The journal entry of logHistoryWorks() says
+/// that receipts can be written again. The argument `late` is the number of receipts that had been set aside and are in the
+/// history now.
 void logHistoryFailing(const CoreContext& context, const std::string& why);
 void logHistoryWorks(const CoreContext& context, std::uint64_t late);
-/// Writes that receipts are lost, because too many receipts were waiting to be written. The receipt `first` is lost now, and
-/// more receipts may be lost later.
+/// Writes a journal entry that says that receipts are lost, because too many receipts were waiting. The receipt `first` is lost
+/// now, and more receipts may be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// Writes that the clock has jumped far ahead. After the jump, pinfoldd removes no receipt because of its age until the clock has
-/// been right for a day.
+/// Writes a journal entry that says that the clock has jumped far ahead. After the jump, pinfoldd removes no receipt because of
+/// its age until the clock has been right for a day.
 void logClockDoubted(const CoreContext& context);
 
 /// Writes one journal entry for each orphan, and one journal entry for each record that pinfoldd cannot read.
@@ -64,10 +65,10 @@ void logDrained(const CoreContext& context, const Drain& drain);
 void logUndrained(const CoreContext& context, uid_t by);
 void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
-/// Writes that the node's shutdown ends `jobs` jobs.
+/// Writes a journal entry that says that the node's shutdown ends `jobs` jobs.
 void logShutdown(const CoreContext& context, std::size_t jobs);
-/// Writes that pinfoldd has made a receipt for a lost job. A lost job ran in an earlier boot, or nothing of it is left on the
-/// node.
+/// Writes a journal entry that says that pinfoldd has made a receipt for a lost job. A lost job ran in an earlier boot, or
+/// nothing of it is left on the node.
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);

@@ -150,6 +150,14 @@ TEST(FormatSize, comesBackWithinItsPrecision) {
 TEST(FormatDuration, writesTheTwoLargestUnits) {
     EXPECT_EQ(formatDuration(90min), "1h 30min");
     EXPECT_EQ(formatDuration(90'061'000'001us), "1d 1h");
+    EXPECT_EQ(formatDuration(119'999ms), "1min 59s");
+    EXPECT_EQ(formatDuration(59'999ms), "59.9s");
+    EXPECT_EQ(formatDuration(1'151ms), "1.1s");
+    EXPECT_EQ(formatDuration(2'027ms), "2s");
+    EXPECT_EQ(formatDuration(692'047us), "692ms");
+    EXPECT_EQ(formatDuration(7'933us), "7.9ms");
+    EXPECT_EQ(formatDuration(487us), "487us");
+    EXPECT_EQ(formatDuration(0us), "0");
     EXPECT_EQ(formatDuration(250ms), "250ms");
     EXPECT_EQ(formatDuration(60s), "1min");
     EXPECT_EQ(formatDuration(kForever), "infinity");

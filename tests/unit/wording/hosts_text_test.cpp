@@ -160,7 +160,7 @@ Receipts eventful() {
 TEST(HostsPage, hasAllThatIsKnown) {
     EXPECT_EQ(page(eventful()),
               "Job slurm.123 of user alice is over. It ended because task 3 (simulate) was killed on host node2 at the job's own "
-              "memory limit of 4G; 2 other hosts were stopped 900ms to 1s 200ms later.\n"
+              "memory limit of 4G; 2 other hosts were stopped 900ms to 1.2s later.\n"
               "\n"
               "  name         tube\n"
               "  account      physics\n"
@@ -173,7 +173,7 @@ TEST(HostsPage, hasAllThatIsKnown) {
               "  ended        2023-11-14T23:13:50Z, after 1:00:30\n"
               "  first end    node2, 2023-11-14T23:13:20Z\n"
               "               or node3: the clocks do not tell which was first\n"
-              "  then         2 hosts, 900ms to 1s 200ms after the first end, last node1\n"
+              "  then         2 hosts, 900ms to 1.2s after the first end, last node1\n"
               "  also         2 hosts would have ended the job as well: node3, node4\n"
               "  before       the job had no process left on 1 host: node6\n"
               "  earlier      1 failure did not end the job, at 2023-11-14T22:43:20Z:\n"
@@ -188,7 +188,7 @@ TEST(HostsPage, hasAllThatIsKnown) {
               "               host\n"
               "  tasks        7\n"
               "  killed       4 processes because memory ran out: node2 (3), node3 (1)\n"
-              "  left behind  5 processes, CPU 3s 500ms, stopped by pinfold:\n"
+              "  left behind  5 processes, CPU 3.5s, stopped by pinfold:\n"
               "               node5 (3), node1 (2)\n"
               "\n"
               "The job hardly used the CPUs of 1 host: ask for fewer hosts, or let the job use\n"
