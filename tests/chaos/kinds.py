@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from asking import DELAY, OUTAGE, RAN, Wrapper, admitted, ask, ended, job, opened, pinfold, populated, quiet, refused, start, terminated, until
+from asking import DELAY, OUTAGE, OWNERS, RAN, Wrapper, admitted, ask, ended, job, opened, pinfold, populated, quiet, refused, start, terminated, until
 from jobs import ESCAPIST, text_of
 from story import Outcome
 
@@ -16,7 +16,6 @@ UNTIL_TOLD = "read line; exit 4"  # exits with 4 when the test writes a line
 WAYS = ("set-sid", "double-fork", "daemon")
 # Within this time after its start, a wrapper may be at any step of the job's creation, or a little beyond the last step.
 CREATION = 0.06  # seconds
-OWNERS = {"alice": 1000, "bob": 1001}
 
 
 def exits(story):
@@ -80,8 +79,7 @@ def stopped(story):
 
 
 def request_of(user):
-    """pinfoldd knows users by their ids."""
-    return f" on request of user {user if user == 'root' else OWNERS[user]}"
+    return f" on request of user {user}"
 
 
 def told_to_end(story):

@@ -151,7 +151,7 @@ def test_a_job_can_be_named_by_its_id_or_its_unit():
     assert "Job sge.471101 " in run("pinfold", "status", "471101").stdout
     other = start_job("own.471101", "sleep", "1000")
     wait_running("own.471101")
-    one_line(run("pinfold", "stop", "471101", check=False), 2, "several jobs", "own.471101, sge.471101")
+    one_line(run("pinfold", "stop", "471101", check=False), 2, "several jobs", "own.471101 or sge.471101")
     one_line(run("pinfold", "stop", "ssh.scope", check=False), 2, "is neither the key nor a unit of a job")
     for process, key in ((job, "sge.471101"), (other, "own.471101")):
         run("pinfold", "stop", key)
