@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <type_traits>
 
 namespace pinfold {
@@ -29,14 +30,14 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
 }
 
 /// Makes an Impl, the private data of a client. The member `connection` of the Impl is a connection to the system bus, and the
-/// member `manager` is the proxy of pinfoldd's manager object. Error: Unreachable.
-template <class Impl> Result<std::unique_ptr<Impl>> connected() {
+/// member `manager` is the proxy of pinfoldd's manager object. `name` is a name that pinfoldd has on the bus. Error: Unreachable.
+template <class Impl> Result<std::unique_ptr<Impl>> connected(const std::string& name = kBusName) {
     Result<void> checked;
-    auto impl = converted([&checked] {
+    auto impl = converted([&checked, &name] {
         auto made = std::make_unique<Impl>();
         made->connection = dbus::systemBus();
         checked = checkDaemon(*made->connection);
-        made->manager = dbus::makeProxy(*made->connection, kBusName, kManagerPath);
+        made->manager = dbus::makeProxy(*made->connection, name, kManagerPath);
         return made;
     });
     if (!checked)

@@ -131,6 +131,13 @@ Result<ManagerClient> ManagerClient::connect() {
     return ManagerClient(std::move(*impl));
 }
 
+Result<ManagerClient> ManagerClient::connectTo(const std::string& uniqueName) {
+    auto impl = connected<Impl>(uniqueName);
+    if (!impl)
+        return impl.error();
+    return ManagerClient(std::move(*impl));
+}
+
 Result<std::string> ManagerClient::version() const {
     return converted([this] { return impl_->manager->getProperty("Version").onInterface(kManagerInterface).get<std::string>(); });
 }

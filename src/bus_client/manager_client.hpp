@@ -52,6 +52,9 @@ class ManagerClient {
 public:
     /// Connects to the system bus.
     static Result<ManagerClient> connect();
+    /// Connects to the system bus, and sends all calls of the manager object to the unique name of the running pinfoldd. The bus
+    /// does not start a program for a call to a unique name.
+    static Result<ManagerClient> connectTo(const std::string& uniqueName);
     ManagerClient(ManagerClient&&) noexcept;
     ManagerClient& operator=(ManagerClient&&) noexcept;
     ~ManagerClient();

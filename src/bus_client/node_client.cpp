@@ -107,6 +107,18 @@ Result<bool> NodeClient::hasOwner(const std::string& name) const {
         [&] { return askInShort<bool>(*dbus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "NameHasOwner", name); });
 }
 
+Result<std::optional<std::string>> NodeClient::ownerOf(const std::string& name) const {
+    return converted([&]() -> std::optional<std::string> {
+        try {
+            return askInShort<std::string>(*dbus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "GetNameOwner", name);
+        } catch (const sdbus::Error& error) {
+            if (dbus::errorName(error) == "org.freedesktop.DBus.Error.NameHasNoOwner")
+                return std::nullopt;
+            throw;
+        }
+    });
+}
+
 Result<bool> NodeClient::canBeStarted(const std::string& name) const {
     return converted([&] {
         const auto names = askInShort<std::vector<std::string>>(*dbus::makeProxy(*impl_->connection, kBus, kBusPath), kBus,

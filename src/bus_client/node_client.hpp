@@ -34,6 +34,9 @@ public:
     Result<Properties> unit(const std::string& name) const;
     /// Returns true if a running service on the bus has the given name.
     Result<bool> hasOwner(const std::string& name) const;
+    /// Returns the unique name, such as ":1.42", of the running service on the bus that has the given name. Returns nullopt if no
+    /// running service has the name.
+    Result<std::optional<std::string>> ownerOf(const std::string& name) const;
     /// Returns true if the bus can start a service with the given name.
     Result<bool> canBeStarted(const std::string& name) const;
 

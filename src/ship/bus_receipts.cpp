@@ -22,17 +22,18 @@ Result<void> BusReceipts::connect() {
             return bus.error();
         bus_ = *std::move(bus);
     }
-    // A call to the bus name kBusName would start pinfoldd if no program owned the name.
-    const auto runs = bus_->hasOwner(kBusName);
-    if (!runs)
-        return runs.error();
-    if (!*runs)
+    // If an administrator stops pinfoldd right before the call, a call to the bus name kBusName would start pinfoldd again.
+    const auto owner = bus_->ownerOf(kBusName);
+    if (!owner)
+        return owner.error();
+    if (!*owner)
         return Error{ErrorCode::Unreachable, "pinfoldd does not run"};
-    if (!manager_) {
-        auto manager = ManagerClient::connect();
+    if (!manager_ || owner_ != **owner) {
+        auto manager = ManagerClient::connectTo(**owner);
         if (!manager)
             return manager.error();
         manager_ = *std::move(manager);
+        owner_ = **owner;
     }
     return {};
 }

@@ -6,6 +6,7 @@
 #include "ship/endpoints.hpp"
 
 #include <optional>
+#include <string>
 
 namespace pinfold {
 
@@ -20,6 +21,7 @@ private:
 
     std::optional<NodeClient> bus_;
     std::optional<ManagerClient> manager_;
+    std::string owner_; ///< the unique name of the pinfoldd to which manager_ sends its calls
 };
 
 } // namespace pinfold

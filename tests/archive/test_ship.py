@@ -4,10 +4,12 @@ receipts of the node."""
 
 import contextlib
 import random
+import re
 import shutil
 import signal
 import sqlite3
 import stat
+import subprocess
 
 import dbus
 import pytest
@@ -255,6 +257,23 @@ def test_the_bus_is_killed(node):
     assert node.stop() < 2
 
 
+@contextlib.contextmanager
+def calls_on(world, method):
+    """Collects the destination of each call of the method while the context lasts."""
+    lines, destinations = world.directory / "calls", []
+    with open(lines, "w") as file:
+        address = world.environment["DBUS_SYSTEM_BUS_ADDRESS"]
+        monitor = subprocess.Popen(["dbus-monitor", "--address", address, f"type='method_call',member='{method}'"], stdout=file)
+    try:
+        wait_until(lambda: "member=NameLost" in lines.read_text(), "the monitor")  # the last message before dbus-monitor begins to monitor
+        yield destinations
+        wait_until(lambda: f"member={method}" in lines.read_text(), "a call")
+    finally:
+        monitor.terminate()
+        monitor.wait()
+    destinations += re.findall(rf"^method call .* destination=(\S+) .*member={method}$", lines.read_text(), re.M)
+
+
 def test_pinfoldd_that_is_stopped_stays_stopped(node):
     """On the system bus, a call would start pinfoldd. On this bus, a call would make the file `started`, as the service file says."""
     started = node.world.directory / "started"
@@ -264,9 +283,12 @@ def test_pinfoldd_that_is_stopped_stays_stopped(node):
     configuration = node.world.directory / "bus.conf"
     configuration.write_text(configuration.read_text().replace("<auth>", f"<servicedir>{services}</servicedir><auth>"))
     node.world.bus.call_blocking("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus", "ReloadConfig", "", ())
-    node.start()
-    node.run_job()
-    node.arrives()
+    with calls_on(node.world, "ListReceipts") as destinations:
+        node.start()
+        node.run_job()
+        node.arrives()
+    # For a call to the name org.pinfold1, the bus would start a pinfoldd that was stopped right before the call.
+    assert destinations and all(name.startswith(":") for name in destinations), destinations
     node.world.stop_daemon()
     node.stop()
     node.start()
