@@ -67,7 +67,8 @@ def node():
 
 
 def refusal(world, method, argument, entry):
-    """Calls the method with a wrong word in one place, and returns the message about the word, or None if the word may be in this place."""
+    """Calls the method with a wrong word in one place, and returns the message about the word, or None if the word may be in this place. The
+    call may fail for another reason, for example because a job with the same key is live, or because an entry is missing."""
     leader = pidfd(world.leader)
     values = {"s": "bus.1", "h": leader, "ah": [leader], "a{sv}": dbus.Dictionary({}, signature="sv"), "i": 15, "u": 2}
     arguments = METHODS[method][1]
@@ -77,7 +78,9 @@ def refusal(world, method, argument, entry):
         world.bus.call_blocking("org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", method, "".join(kind for _, kind in arguments),
                                 list(passed.values()))
     except dbus.DBusException as error:
-        return error.get_dbus_message() if error.get_dbus_name() == REFUSED else None
+        message = error.get_dbus_message()
+        about_the_word = WRONG in message or f"unknown entry '{entry}'" in message
+        return message if error.get_dbus_name() == REFUSED and about_the_word else None
     return None
 
 
