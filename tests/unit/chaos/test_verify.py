@@ -92,6 +92,8 @@ def test_what_the_epilogue_was_told_before_it_was_stored(story):
                                        ("systemd[1]: pinfoldd.service: Main process exited, code=dumped, status=6/ABRT", True),
                                        ("systemd[1]: pinfoldd.service: Watchdog timeout (limit 30s)!", True),
                                        ("systemd[1]: pinfoldd.service: Main process exited, code=killed, status=9/KILL", False),
+                                       ("systemd[1]: pinfoldd.service: Unexpected error response from GetNameOwner(): Connection terminated", False),
+                                       ("systemd[1]: pinfoldd.service: Unexpected error response from GetNameOwner(): Invalid argument", True),
                                        ("pinfoldd[7]: ready, 3 jobs taken up", False)])
 def test_the_journal(line, bad):
     assert bool(verify.journal_faults([line])) == bad
