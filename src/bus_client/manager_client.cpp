@@ -124,15 +124,10 @@ ManagerClient::ManagerClient(ManagerClient&&) noexcept = default;
 ManagerClient& ManagerClient::operator=(ManagerClient&&) noexcept = default;
 ManagerClient::~ManagerClient() = default;
 
-Result<ManagerClient> ManagerClient::connect() {
-    auto impl = connected<Impl>();
-    if (!impl)
-        return impl.error();
-    return ManagerClient(std::move(*impl));
-}
+Result<ManagerClient> ManagerClient::connect() { return connectTo(kBusName); }
 
-Result<ManagerClient> ManagerClient::connectTo(const std::string& uniqueName) {
-    auto impl = connected<Impl>(uniqueName);
+Result<ManagerClient> ManagerClient::connectTo(const std::string& name) {
+    auto impl = connected<Impl>(name);
     if (!impl)
         return impl.error();
     return ManagerClient(std::move(*impl));

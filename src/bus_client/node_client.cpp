@@ -102,11 +102,6 @@ Result<NodeClient::Properties> NodeClient::unit(const std::string& name) const {
     return path ? properties(kSystemd, *path, "") : Result<Properties>(path.error());
 }
 
-Result<bool> NodeClient::hasOwner(const std::string& name) const {
-    return converted(
-        [&] { return askInShort<bool>(*dbus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "NameHasOwner", name); });
-}
-
 Result<std::optional<std::string>> NodeClient::ownerOf(const std::string& name) const {
     return converted([&]() -> std::optional<std::string> {
         try {

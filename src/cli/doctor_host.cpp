@@ -73,7 +73,7 @@ void askBus(Host& host, const Asking& asking) {
     if (host.systemd)
         askUnits(*client, host);
     asking("logind");
-    if (const auto there = client->hasOwner("org.freedesktop.login1"); there && *there)
+    if (const auto there = client->ownerOf("org.freedesktop.login1"); there && *there)
         host.logind =
             orNone(client->properties("org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager"));
     asking("pinfoldd");
