@@ -23,6 +23,7 @@ Retention HistoryKeeper::configured() const {
     Retention retention{.maxAge = context_.config.history.maxAge, .maxBytes = context_.config.history.maxSize};
     if (const auto& archive = context_.config.archive; archive.enabled())
         retention.unsent = KeepUnsent{inRoot(context_.root, kSentFile), archive.maxUnsent};
+    retention.owners = context_.owners();
     return retention;
 }
 
@@ -49,16 +50,13 @@ void HistoryKeeper::vacuum(const Caller& caller, const VacuumRequest& asked, Rep
         retention.maxAge = asked.retention.maxAge;
     if (asked.retention.maxBytes)
         retention.maxBytes = asked.retention.maxBytes;
-    if (asked.dryRun) {
-        retention.owners = context_.owners();
+    if (asked.dryRun)
         return context_.history.tryVacuum(retention, context_.loop.realTime(), kReceiptsAtOnce, kMostForDryRun, std::move(reply));
-    }
     begin({.retention = retention, .by = caller.uid, .reply = std::move(reply)});
 }
 
 void HistoryKeeper::begin(Run run) {
     run_ = std::move(run);
-    run_->retention.owners = context_.owners();
     step();
 }
 
