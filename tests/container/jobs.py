@@ -217,19 +217,28 @@ def site(text, accepted=True):
 
 
 @contextlib.contextmanager
-def preloaded(library, **environment):
-    """Runs pinfoldd with a library of tests/support/guest that comes before libc."""
-    file = Path("/run/systemd/system/pinfoldd.service.d/preloaded.conf")
+def drop_in(service, settings):
+    """systemd adds these settings to the section [Service] of the unit for as long as the context lasts."""
+    file = Path(f"/run/systemd/system/{service}.service.d/test.conf")
     file.parent.mkdir(parents=True, exist_ok=True)
-    words = [f"{name}={value}" for name, value in {"LD_PRELOAD": f"/usr/libexec/pinfold-tests/{library}", **environment}.items()]
-    file.write_text(f"[Service]\nEnvironment={' '.join(words)}\n")
+    file.write_text(f"[Service]\n{settings}\n")
     run("systemctl", "daemon-reload")
-    run("systemctl", "restart", "pinfoldd")
     try:
         yield
     finally:
         file.unlink()
         run("systemctl", "daemon-reload")
+
+
+@contextlib.contextmanager
+def preloaded(library, **environment):
+    """Runs pinfoldd with a library of tests/support/guest that comes before libc."""
+    words = [f"{name}={value}" for name, value in {"LD_PRELOAD": f"/usr/libexec/pinfold-tests/{library}", **environment}.items()]
+    try:
+        with drop_in("pinfoldd", f"Environment={' '.join(words)}"):
+            run("systemctl", "restart", "pinfoldd")
+            yield
+    finally:
         run("systemctl", "restart", "pinfoldd")
 
 

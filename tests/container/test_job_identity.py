@@ -7,11 +7,10 @@ import json
 import subprocess
 from pathlib import Path
 
-from jobs import (RECORDS, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run, site, start_job,
+from jobs import (RECORDS, daemon_ready, drop_in, expect_nothing_left, finish, live_jobs, main_pid, processes_with, receipts, run, site, start_job,
                   systemd_stopped, units, wait_running, wait_until)
 
 USERS = "[jobs]\nallow_user_jobs = true\n"
-DROP_IN = Path("/etc/systemd/system/pinfoldd.service.d/test.conf")
 
 
 def as_user(user, key, *command):
@@ -32,14 +31,10 @@ def stop(*keys):
 
 @contextlib.contextmanager
 def unit_setting(line):
-    DROP_IN.parent.mkdir(parents=True, exist_ok=True)
-    DROP_IN.write_text(f"[Service]\n{line}\n")
-    run("systemctl", "daemon-reload")
     try:
-        yield
+        with drop_in("pinfoldd", line):
+            yield
     finally:
-        DROP_IN.unlink()
-        run("systemctl", "daemon-reload")
         run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
         run("systemctl", "reset-failed", "pinfoldd.service", "pinfoldd.socket", check=False)
         run("systemctl", "start", "pinfoldd.socket", "pinfoldd.service")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import torque
-from jobs import live_jobs, processes_with, run, wait_until
+from jobs import drop_in, live_jobs, processes_with, run, wait_until
 from torque import Interactive, Job, alive, mom_config, site_scripts
 from two_hosts import CLEANS_UP, outcome
 
@@ -21,18 +21,9 @@ touch $HOME/$PBS_JOBID.left
 sleep 1000"""
 
 
-@contextlib.contextmanager
 def option(text):
     """systemd starts node1's pbs_mom with this option for as long as the context lasts."""
-    file = Path("/run/systemd/system/pbs_mom.service.d/option.conf")
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(f"[Service]\nExecStart=\nExecStart={torque.PREFIX}/sbin/pbs_mom -F {text}\n")
-    run("systemctl", "daemon-reload")
-    try:
-        yield
-    finally:
-        file.unlink()
-        run("systemctl", "daemon-reload")
+    return drop_in("pbs_mom", f"ExecStart=\nExecStart={torque.PREFIX}/sbin/pbs_mom -F {text}")
 
 
 def told(job):
