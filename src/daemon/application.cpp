@@ -34,6 +34,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <optional>
 #include <string>
 #include <utility>
@@ -287,7 +288,7 @@ private:
 } // namespace
 
 int runDaemon(const std::filesystem::path& root) {
-    SdEventLoop loop(logErrorLine, PINFOLD_LOOP_METER ? SdEventLoop::Meter::On : SdEventLoop::Meter::Off);
+    SdEventLoop loop(logErrorLine, std::getenv("PINFOLD_LOOP_METER") ? SdEventLoop::Meter::On : SdEventLoop::Meter::Off);
     ThreadBackground background(loop);
     MessageQueue messages(background);
     messages.onLost = [](std::uint64_t count) {

@@ -9,7 +9,8 @@
 namespace pinfold {
 
 /// Measures how long a thread slept in system calls: the wall time without the time in which the thread ran or waited for a CPU.
-/// A measurement costs some microseconds, so only debug builds use a LoopMeter.
+/// A measurement costs some microseconds, so pinfoldd uses a LoopMeter only if the
+/// environment has the variable PINFOLD_LOOP_METER.
 class LoopMeter {
 public:
     /// If one turn of the loop slept longer than kTooLong, the turn has made a call that may block.
