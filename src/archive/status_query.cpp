@@ -11,7 +11,7 @@ namespace {
 
 // In the results of the queries, points in time are microseconds since 1970, and the difference clock_off is in microseconds,
 // too.
-constexpr const char* kQuery =
+constexpr const char* kStatusQuery =
     "SELECT node, epoch, position, newest, unsent, gaps, rejected, replaced_histories,"
     " (extract(epoch FROM seen) * 1000000)::bigint, (extract(epoch FROM complete) * 1000000)::bigint,"
     " (extract(epoch FROM clock_off) * 1000000)::bigint, (extract(epoch FROM restored) * 1000000)::bigint"
@@ -51,7 +51,7 @@ ArchiveNode nodeOf(const Row& row) {
 } // namespace
 
 Result<ArchiveStatus> readStatus(PostgresConnection& connection) {
-    const auto rows = connection.run(kQuery, {}, kQueryPatience);
+    const auto rows = connection.run(kStatusQuery, {}, kQueryPatience);
     if (!rows)
         return rows.error();
     const auto now = connection.run(kNow, {}, kQueryPatience);

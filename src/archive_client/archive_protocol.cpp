@@ -72,9 +72,9 @@ void readOutcome(const std::string& name, const Json& value, JobOutcome outcome,
            "' is about the history of one node, and the archive has receipts of many nodes: ask pinfoldd on the node itself");
 }
 
-using Reader = std::function<void(const std::string& name, const Json& value)>;
+using EntryReader = std::function<void(const std::string& name, const Json& value)>;
 
-std::map<std::string, Reader> readersOf(ArchiveQuery& query) {
+std::map<std::string, EntryReader> readersOf(ArchiveQuery& query) {
     using S = const std::string&;
     using J = const Json&;
     auto& f = query.filter;

@@ -10,13 +10,6 @@
 namespace pinfold {
 namespace {
 
-std::string_view trim(std::string_view text) {
-    const auto first = text.find_first_not_of(' ');
-    if (first == std::string_view::npos)
-        return {};
-    return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
 bool isDevicePath(std::string_view path) {
     return path.size() <= DeviceAmounts::kMaxPath && path.starts_with("/dev/") && path.size() > 5 &&
            std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f && c != ','; });

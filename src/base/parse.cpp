@@ -25,14 +25,6 @@ constexpr std::string_view kSizeSuffixes = "KMGTPE";
 
 char toUpper(char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c; }
 
-std::string_view trim(std::string_view text) {
-    while (!text.empty() && text.front() == ' ')
-        text.remove_prefix(1);
-    while (!text.empty() && text.back() == ' ')
-        text.remove_suffix(1);
-    return text;
-}
-
 bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
@@ -126,6 +118,14 @@ std::optional<std::uint64_t> clockTime(std::string_view text) {
 }
 
 } // namespace
+
+std::string_view trim(std::string_view text) {
+    while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ')
+        text.remove_suffix(1);
+    return text;
+}
 
 Result<std::uint64_t> parseSize(std::string_view text) {
     constexpr const char* forms = "bytes, or a number with K, M, G, T, P or E (powers of 1024), or \"infinity\"";

@@ -7,13 +7,22 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace pinfold {
 
+/// Returns the text without the blanks at its ends.
+std::string_view trim(std::string_view text);
+
 /// systemd and org.pinfold1 use the value kInfinity for "no limit".
 constexpr std::uint64_t kInfinity = UINT64_MAX;
+
+/// Returns the limit, or nothing if the limit is unset or kInfinity.
+constexpr std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>& limit) {
+    return limit == kInfinity ? std::nullopt : limit;
+}
 
 /// Reads a size such as "4096", "64K", "1.5G" or "infinity", and returns the number of bytes. The suffixes K, M, G, T, P and E
 /// are powers of 1024, and "B" or "iB" may follow a suffix. Error: InvalidArgument.

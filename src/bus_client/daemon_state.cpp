@@ -13,18 +13,16 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kSystemd = "org.freedesktop.systemd1";
-
 bool runs(sdbus::IConnection& connection) {
     const auto bus = dbus::makeProxy(connection, "org.freedesktop.DBus", "/org/freedesktop/DBus");
     return askInShort<bool>(*bus, "org.freedesktop.DBus", "NameHasOwner", std::string(kBusName));
 }
 
 std::map<std::string, sdbus::Variant> unitProperties(sdbus::IConnection& connection) {
-    const auto manager = dbus::makeProxy(connection, kSystemd, "/org/freedesktop/systemd1");
+    const auto manager = dbus::makeProxy(connection, "org.freedesktop.systemd1", "/org/freedesktop/systemd1");
     const auto unit =
-        askInShort<sdbus::ObjectPath>(*manager, std::string(kSystemd) + ".Manager", "GetUnit", std::string("pinfoldd.service"));
-    const auto proxy = dbus::makeProxy(connection, kSystemd, unit);
+        askInShort<sdbus::ObjectPath>(*manager, "org.freedesktop.systemd1.Manager", "GetUnit", std::string("pinfoldd.service"));
+    const auto proxy = dbus::makeProxy(connection, "org.freedesktop.systemd1", unit);
     return askInShort<std::map<std::string, sdbus::Variant>>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", std::string());
 }
 

@@ -25,7 +25,7 @@ constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 static_assert(NodeClient::kTimeLimit == kShortTime);
 
 /// Converts exceptions of sdbus-c++ to errors.
-template <class F> auto converted(F&& call) -> Result<decltype(call())> {
+template <class F> auto answered(F&& call) -> Result<decltype(call())> {
     try {
         return call();
     } catch (const sdbus::Error& error) {
@@ -69,7 +69,7 @@ Result<NodeClient> NodeClient::connect() {
     // separate thread connects to the bus. When the time limit is over, connect() returns and the thread continues to wait.
     using Made = Result<std::unique_ptr<Impl>>;
     std::packaged_task<Made()> connecting([] {
-        return converted([] {
+        return answered([] {
             auto made = std::make_unique<Impl>();
             made->connection = dbus::systemBus();
             return made;
@@ -85,7 +85,7 @@ Result<NodeClient> NodeClient::connect() {
 
 Result<NodeClient::Properties> NodeClient::properties(const std::string& service, const std::string& path,
                                                       const std::string& interface) const {
-    return converted([&] {
+    return answered([&] {
         const auto proxy = dbus::makeProxy(*impl_->connection, service, path);
         Properties properties;
         for (const auto& [name, value] : askInShort<dbus::Dict>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", interface))
@@ -95,7 +95,7 @@ Result<NodeClient::Properties> NodeClient::properties(const std::string& service
 }
 
 Result<NodeClient::Properties> NodeClient::unit(const std::string& name) const {
-    const auto path = converted([&] {
+    const auto path = answered([&] {
         const auto proxy = dbus::makeProxy(*impl_->connection, kSystemd, kSystemdPath);
         return askInShort<sdbus::ObjectPath>(*proxy, "org.freedesktop.systemd1.Manager", "LoadUnit", name);
     });
@@ -103,7 +103,7 @@ Result<NodeClient::Properties> NodeClient::unit(const std::string& name) const {
 }
 
 Result<std::optional<std::string>> NodeClient::ownerOf(const std::string& name) const {
-    return converted([&]() -> std::optional<std::string> {
+    return answered([&]() -> std::optional<std::string> {
         try {
             return askInShort<std::string>(*dbus::makeProxy(*impl_->connection, kBus, kBusPath), kBus, "GetNameOwner", name);
         } catch (const sdbus::Error& error) {
@@ -115,7 +115,7 @@ Result<std::optional<std::string>> NodeClient::ownerOf(const std::string& name) 
 }
 
 Result<bool> NodeClient::canBeStarted(const std::string& name) const {
-    return converted([&] {
+    return answered([&] {
         const auto names = askInShort<std::vector<std::string>>(*dbus::makeProxy(*impl_->connection, kBus, kBusPath), kBus,
                                                                 "ListActivatableNames");
         return std::find(names.begin(), names.end(), name) != names.end();

@@ -5,7 +5,7 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kHead = R"bash(# SPDX-License-Identifier: LGPL-2.1-or-later
+constexpr const char* kBashHead = R"bash(# SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
 # The build of pinfold has made this file from the tables of options in pinfold's sources.
 
@@ -184,7 +184,7 @@ std::string bashScript(const Commands& commands) {
         values += valueCases(verb.name, options);
         words += wordsCase(verb.name, wordsOf(options), options);
     }
-    return std::string(kHead) +
+    return std::string(kBashHead) +
            "\n# Sets words, offer and comma for the value of the option $2 of the command $1. Fails if the option has no value.\n"
            "_pinfold_value() {\n    case \"$1 $2\" in\n" +
            values +

@@ -5,7 +5,7 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kHead = R"fish(# SPDX-License-Identifier: LGPL-2.1-or-later
+constexpr const char* kFishHead = R"fish(# SPDX-License-Identifier: LGPL-2.1-or-later
 # The build of pinfold has made this file from the tables of options in pinfold's sources.
 
 function __pinfold_live_jobs
@@ -67,7 +67,7 @@ std::string line(const std::string& start, const Option& option) {
 } // namespace
 
 std::string fishScript(const Commands& commands) {
-    std::string text = kHead;
+    std::string text = kFishHead;
     std::string running; // the verbs whose arguments are another command
     for (const auto& verb : commands.verbs) {
         text += "complete -c pinfold -n __fish_use_subcommand -a " + verb.name + " -d " + quoted(verb.summary) + "\n";

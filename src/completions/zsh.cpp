@@ -5,7 +5,7 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kHead = R"zsh(#compdef pinfold pinfold-run
+constexpr const char* kZshHead = R"zsh(#compdef pinfold pinfold-run
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The build of pinfold has made this file from the tables of options in pinfold's sources.
 
@@ -39,7 +39,7 @@ std::string escaped(std::string_view text, std::string_view special) {
     return out;
 }
 
-std::string quoted(std::string_view text) { return "'" + escaped(text, "") + "'"; }
+std::string zshQuoted(std::string_view text) { return "'" + escaped(text, "") + "'"; }
 
 const char* functionOf(Offer offer) {
     switch (offer) {
@@ -108,13 +108,13 @@ std::string specifications(const OptionSet& options) {
 std::string zshScript(const Commands& commands) {
     auto common = commands.common;
     common.push_back({.name = "--version", .help = "show the version"});
-    std::string text = kHead;
+    std::string text = kZshHead;
     text += "_pinfold_verb() {\n    case $1 in\n";
     for (const auto& verb : commands.verbs)
         text += "    " + verb.name + ") _arguments" + specifications(verb.withCommon(commands.common)) + " ;;\n";
     text += "    esac\n}\n\nlocal -a verbs\nverbs=(\n";
     for (const auto& verb : commands.verbs)
-        text += "    " + quoted(verb.name + ":" + verb.summary) + "\n";
+        text += "    " + zshQuoted(verb.name + ":" + verb.summary) + "\n";
     text += ")\nif [[ $service == pinfold-run ]]; then\n    _arguments" + specifications(commands.wrapper.options) +
             "\n    return\nfi\n_arguments -C" + specifications(common) +
             " \\\n        '1:command:->verb' '*::argument:->rest'\n"

@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-constexpr auto kNames = enumNames<EndKind>({
+constexpr auto kEndKindNames = enumNames<EndKind>({
     {EndKind::OutOfMemory, "out-of-memory"},
     {EndKind::NodeLost, "node-lost"},
     {EndKind::NodeShutdown, "node-shutdown"},
@@ -176,7 +176,7 @@ void choose(const std::vector<Candidate>& candidates, FirstEnd& found) {
 
 } // namespace
 
-std::string_view toString(EndKind kind) { return kNames[kind]; }
+std::string_view toString(EndKind kind) { return kEndKindNames[kind]; }
 
 bool isOfItself(EndKind kind) { return kind <= EndKind::Crash; }
 

@@ -10,7 +10,6 @@
 namespace pinfold {
 namespace {
 
-constexpr std::string_view kSlicePrefix = "batch-";
 constexpr std::string_view kSliceSuffix = ".slice";
 constexpr std::string_view kScopePrefix = "job-";
 constexpr std::string_view kScopeSuffix = ".scope";

@@ -53,6 +53,8 @@ private:
 
 /// kBatchSlice is the name of the slice that contains all jobs.
 constexpr std::string_view kBatchSlice = "batch.slice";
+/// kSlicePrefix is the beginning of the name of each job's slice.
+constexpr std::string_view kSlicePrefix = "batch-";
 
 /// Names the job and the task to which a unit of pinfold belongs.
 struct UnitIdentity {

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr auto kNames = enumNames<JobState>({
+constexpr auto kJobStateNames = enumNames<JobState>({
     {JobState::Creating, "creating"},
     {JobState::Running, "running"},
     {JobState::Ending, "ending"},
@@ -34,9 +34,9 @@ constexpr std::array kTransitions{
 
 } // namespace
 
-std::string_view toString(JobState state) { return kNames[state]; }
+std::string_view toString(JobState state) { return kJobStateNames[state]; }
 
-std::optional<JobState> jobStateFromString(std::string_view text) { return kNames.find(text); }
+std::optional<JobState> jobStateFromString(std::string_view text) { return kJobStateNames.find(text); }
 
 std::string_view toString(std::optional<ShownState> state) { return state ? kShownNames[*state] : "?"; }
 

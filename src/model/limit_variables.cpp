@@ -12,10 +12,6 @@ constexpr std::uint64_t kUsecPerCpu = 1'000'000; // the CPU time that one CPU pr
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr const char* kOmpVariable = "OMP_NUM_THREADS";
 
-std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>& limit) {
-    return limit == kInfinity ? std::nullopt : limit;
-}
-
 /// Returns how many CPUs the job can keep busy: the least of its slots, its CPUs, and its CPU quota, which is rounded up to
 /// whole CPUs. The result is unset if the job has no slots, no list of CPUs and no CPU quota.
 std::optional<std::uint64_t> cpusOf(const JobRecord& record) {

@@ -110,10 +110,6 @@ std::optional<Microseconds> sum(const std::optional<Microseconds>& a, const std:
     return a && b ? std::optional(*a + *b) : std::nullopt;
 }
 
-std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>& limit) {
-    return limit == kInfinity ? std::nullopt : limit;
-}
-
 std::optional<std::uint64_t> without(const std::optional<std::uint64_t>& whole, const std::optional<std::uint64_t>& part) {
     return whole ? std::optional(*whole - std::min(*whole, part.value_or(0))) : std::nullopt;
 }

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr auto kNames = enumNames<OomCause>({
+constexpr auto kOomCauseNames = enumNames<OomCause>({
     {OomCause::OwnLimit, "own-limit"},
     {OomCause::Node, "node"},
     {OomCause::Oomd, "oomd"},
@@ -32,9 +32,9 @@ const char* beginning(OomCause cause) {
 
 } // namespace
 
-std::string_view toString(OomCause cause) { return kNames[cause]; }
+std::string_view toString(OomCause cause) { return kOomCauseNames[cause]; }
 
-std::optional<OomCause> oomCauseFromString(std::string_view text) { return kNames.find(text); }
+std::optional<OomCause> oomCauseFromString(std::string_view text) { return kOomCauseNames.find(text); }
 
 std::string oomLine(const OomVerdict& verdict, std::optional<std::uint64_t> peak) {
     std::string line = beginning(verdict.cause);

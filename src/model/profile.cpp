@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-constexpr auto kNames = enumNames<Measure>({
+constexpr auto kMeasureNames = enumNames<Measure>({
     {Measure::Anon, "anon"},
     {Measure::Shmem, "shmem"},
     {Measure::Cache, "cache"},
@@ -92,7 +92,7 @@ void merge(ProfilePoint& into, const ProfilePoint& next) {
 
 } // namespace
 
-std::string_view toString(Measure measure) { return kNames[measure]; }
+std::string_view toString(Measure measure) { return kMeasureNames[measure]; }
 
 void Profile::add(const ProfilePoint& point) {
     // pinfoldd looks at a job a little too early or too late, so the last point grows until its length is as near to the step as

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr auto kNames = enumNames<JobResult>({
+constexpr auto kJobResultNames = enumNames<JobResult>({
     {JobResult::Exited, "exited"},
     {JobResult::Signaled, "signaled"},
     {JobResult::Stopped, "stopped"},
@@ -69,11 +69,11 @@ void Leftovers::boundCommands() {
         cut(command, share);
 }
 
-std::string_view toString(JobResult result) { return kNames[result]; }
+std::string_view toString(JobResult result) { return kJobResultNames[result]; }
 
-std::optional<JobResult> jobResultFromString(std::string_view text) { return kNames.find(text); }
+std::optional<JobResult> jobResultFromString(std::string_view text) { return kJobResultNames.find(text); }
 
-std::vector<std::string> jobResultNames() { return kNames.all(); }
+std::vector<std::string> jobResultNames() { return kJobResultNames.all(); }
 
 TaskReceipt onlyTask(const Receipt& receipt, std::string command) {
     const auto& usage = receipt.usage;

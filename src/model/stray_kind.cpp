@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-constexpr auto kNames = enumNames<StrayKind>({
+constexpr auto kStrayKindNames = enumNames<StrayKind>({
     {StrayKind::Session, "session"},
     {StrayKind::UserManager, "user-manager"},
     {StrayKind::Linger, "linger"},
@@ -23,11 +23,11 @@ constexpr auto kNames = enumNames<StrayKind>({
 
 } // namespace
 
-std::string_view toString(StrayKind kind) { return kNames[kind]; }
+std::string_view toString(StrayKind kind) { return kStrayKindNames[kind]; }
 
-std::optional<StrayKind> strayKindFromString(std::string_view text) { return kNames.find(text); }
+std::optional<StrayKind> strayKindFromString(std::string_view text) { return kStrayKindNames.find(text); }
 
-std::vector<std::string> strayKindNames() { return kNames.all(); }
+std::vector<std::string> strayKindNames() { return kStrayKindNames.all(); }
 
 std::optional<StrayKind> actionableStrayKind(std::string_view text) {
     const auto kind = strayKindFromString(text);

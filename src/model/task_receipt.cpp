@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-constexpr auto kNames = enumNames<TaskKind>({
+constexpr auto kTaskKindNames = enumNames<TaskKind>({
     {TaskKind::Batch, "batch"},
     {TaskKind::Task, "task"},
     {TaskKind::Login, "login"},
@@ -14,8 +14,8 @@ constexpr auto kNames = enumNames<TaskKind>({
 
 } // namespace
 
-std::string_view toString(TaskKind kind) { return kNames[kind]; }
+std::string_view toString(TaskKind kind) { return kTaskKindNames[kind]; }
 
-std::optional<TaskKind> taskKindFromString(std::string_view text) { return kNames.find(text); }
+std::optional<TaskKind> taskKindFromString(std::string_view text) { return kTaskKindNames.find(text); }
 
 } // namespace pinfold

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/open_files.hpp"
 
+#include "os/file_error.hpp"
 #include "os/memory_maps.hpp"
 #include "os/process.hpp"
 #include "os/read_file.hpp"
@@ -22,8 +23,6 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostMaps = 256 << 20;
-
-Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
 /// Returns true if errno says that the process or thread has ended. Processes end at any time, so the end of a process is not an
 /// error.
@@ -80,12 +79,12 @@ private:
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
         if (::statx(AT_FDCWD, link.c_str(), flags, 0, &status) != 0)
-            return hasGone() ? Result<void>() : failed(link);
+            return hasGone() ? Result<void>() : fileError(link);
         const auto device = std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor;
         if (!devices_->contains(device))
             return {};
         if (::statx(AT_FDCWD, link.c_str(), flags, STATX_INO, &status) != 0)
-            return hasGone() ? Result<void>() : failed(link);
+            return hasGone() ? Result<void>() : fileError(link);
         found.insert({std::uint64_t{status.stx_dev_major} << 32 | status.stx_dev_minor, status.stx_ino});
         return {};
     }
@@ -93,7 +92,7 @@ private:
     Result<void> addMaps(const std::filesystem::path& file) {
         const auto text = readFile(AT_FDCWD, file.c_str(), kMostMaps);
         if (!text)
-            return hasGone() ? Result<void>() : failed(file);
+            return hasGone() ? Result<void>() : fileError(file);
         if (text->size() >= kMostMaps)
             return Error{ErrorCode::Internal, file.string() + " is longer than " + std::to_string(kMostMaps) + " bytes"};
         auto files = mappedFiles(*text, *devices_);

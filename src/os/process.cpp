@@ -156,7 +156,7 @@ std::optional<std::filesystem::path> userNamespace(const std::filesystem::path& 
     return error ? std::nullopt : std::optional(std::move(name));
 }
 
-Result<std::vector<pid_t>> numbersIn(const std::filesystem::path& directory) {
+Result<std::vector<pid_t>> pidsIn(const std::filesystem::path& directory) {
     std::vector<pid_t> found;
     std::error_code error;
     for (std::filesystem::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error))
@@ -245,7 +245,7 @@ Result<pid_t> ProcessTable::processOf(pid_t thread) const { return pidIn(thread,
 Result<pid_t> ProcessTable::tracerOf(pid_t thread) const { return pidIn(thread, "TracerPid:"); }
 
 Result<std::vector<pid_t>> ProcessTable::threadsOf(pid_t pid) const {
-    auto threads = numbersIn(root_ / "proc" / std::to_string(pid) / "task");
+    auto threads = pidsIn(root_ / "proc" / std::to_string(pid) / "task");
     return threads ? threads : notRead(pid);
 }
 
@@ -282,7 +282,7 @@ std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const
                                                       : readFile(AT_FDCWD, path.c_str());
 }
 
-Result<std::vector<pid_t>> ProcessTable::pids() const { return numbersIn(root_ / "proc"); }
+Result<std::vector<pid_t>> ProcessTable::pids() const { return pidsIn(root_ / "proc"); }
 
 Result<void> ProcessTable::showsAll() const {
     const auto mounts = readFile(AT_FDCWD, (root_ / "proc/self/mountinfo").c_str());

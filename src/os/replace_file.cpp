@@ -2,6 +2,7 @@
 #include "os/replace_file.hpp"
 
 #include "base/unique_fd.hpp"
+#include "os/file_error.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -14,8 +15,6 @@
 
 namespace pinfold {
 namespace {
-
-Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
 UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
     const auto create = [&] { return UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)); };
@@ -36,11 +35,11 @@ Result<void> replace(const std::filesystem::path& file, std::string_view text, m
     const auto temporary = file.parent_path() / ("." + file.filename().string() + std::string(kTemporarySuffix));
     const auto fd = createAnew(temporary, mode);
     if (!fd)
-        return failed(temporary);
+        return fileError(temporary);
     if (::fchmod(fd.get(), mode) == 0 && writeAll(fd.get(), text) && (!durable || ::fsync(fd.get()) == 0) &&
         std::rename(temporary.c_str(), file.c_str()) == 0)
         return {};
-    auto error = failed(file);
+    auto error = fileError(file);
     ::unlink(temporary.c_str());
     return error;
 }
@@ -49,7 +48,7 @@ Result<void> replace(const std::filesystem::path& file, std::string_view text, m
 Result<void> syncDirectoryOf(const std::filesystem::path& file) {
     const UniqueFd directory(::open(file.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!directory || ::fsync(directory.get()) != 0)
-        return failed(file.parent_path());
+        return fileError(file.parent_path());
     return {};
 }
 
@@ -66,7 +65,7 @@ Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_v
 
 Result<void> removeFileDurably(const std::filesystem::path& file) {
     if (::unlink(file.c_str()) != 0)
-        return errno == ENOENT ? Result<void>() : Result<void>(failed(file));
+        return errno == ENOENT ? Result<void>() : Result<void>(fileError(file));
     return syncDirectoryOf(file);
 }
 

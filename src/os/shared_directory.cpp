@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/shared_directory.hpp"
 
+#include "os/file_error.hpp"
 #include "os/owner_rights.hpp"
 
 #include <dirent.h>
@@ -15,8 +16,6 @@
 
 namespace pinfold {
 namespace {
-
-Error failed(const std::filesystem::path& path) { return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)}; }
 
 UniqueFd openDirectory(int parent, const char* name) {
     return UniqueFd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
@@ -64,7 +63,7 @@ struct Walk {
     Result<void> below(int directory, unsigned depth, std::uint64_t& others, const Visit& visit) const {
         Names names(directory);
         if (!names.opened())
-            return failed(path);
+            return fileError(path);
         if (depth > SharedDirectory::kMostDepth)
             return Error{ErrorCode::Internal, path.string() + ": its directories are nested more than " +
                                                   std::to_string(SharedDirectory::kMostDepth) + " deep"};
@@ -73,7 +72,7 @@ struct Walk {
             if (!status && errno == ENOENT)
                 continue;
             if (!status)
-                return failed(path);
+                return fileError(path);
             if (status->uid != uid || status->mountPoint || status->id.device != device) {
                 ++others;
                 continue;
@@ -84,7 +83,7 @@ struct Walk {
             if (auto visited = visit(directory, name, *status); !visited)
                 return visited;
         }
-        return errno == 0 ? Result<void>() : failed(path);
+        return errno == 0 ? Result<void>() : fileError(path);
     }
 
     Result<void> enter(int parent, const char* name, const FileStatus& expected, unsigned depth, std::uint64_t& others,
@@ -92,7 +91,7 @@ struct Walk {
         const auto directory = openDirectory(parent, name);
         const auto status = directory ? fileStatus(directory.get(), "") : std::nullopt;
         if (!status)
-            return failed(path);
+            return fileError(path);
         if (status->id != expected.id || status->uid != uid || status->mountPoint)
             return Error{ErrorCode::Busy, path.string() + " changes while pinfold examines it"};
         return below(directory.get(), depth + 1, others, visit);
@@ -118,26 +117,26 @@ Result<SharedDirectory> SharedDirectory::open(const std::filesystem::path& path)
     auto directory = openDirectory(AT_FDCWD, path.c_str());
     struct stat status {};
     if (!directory || ::fstat(directory.get(), &status) != 0)
-        return failed(path);
+        return fileError(path);
     const bool othersWrite = (status.st_mode & (S_IWGRP | S_IWOTH)) != 0;
     if ((status.st_uid != 0 && status.st_uid != ::geteuid()) || (othersWrite && (status.st_mode & S_ISVTX) == 0))
         return Error{ErrorCode::ConfigInvalid,
                      path.string() + ": users other than root can rename files in it: chown root, chmod +t, or remove it from " +
                          "strays.file_directories"};
     const auto own = fileStatus(directory.get(), "");
-    return own ? SharedDirectory(path, std::move(directory), own->id.device) : Result<SharedDirectory>(failed(path));
+    return own ? SharedDirectory(path, std::move(directory), own->id.device) : Result<SharedDirectory>(fileError(path));
 }
 
 Result<std::vector<DirectoryEntry>> SharedDirectory::entries() const {
     Names names(directory_.get());
     if (!names.opened())
-        return failed(path_);
+        return fileError(path_);
     std::vector<DirectoryEntry> entries;
     while (const auto* name = names.next())
         if (const auto status = fileStatus(directory_.get(), name); status && !status->mountPoint)
             entries.push_back({name, *status});
     if (errno != 0)
-        return failed(path_);
+        return fileError(path_);
     return entries;
 }
 
@@ -173,7 +172,7 @@ Result<TreeRemoval> SharedDirectory::remove(const DirectoryEntry& entry) const {
             return {};
         }
         // A directory with files of other users stays, and this does not count as an error.
-        return (errno == ENOTEMPTY || errno == EEXIST) && removal.others > 0 ? Result<void>() : failed(walk.path);
+        return (errno == ENOTEMPTY || errno == EEXIST) && removal.others > 0 ? Result<void>() : fileError(walk.path);
     };
     if (entry.status.directory)
         if (auto walked = walk.enter(directory_.get(), entry.name.c_str(), entry.status, 0, removal.others, take); !walked)

@@ -13,15 +13,16 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostBytes = 4096;
+constexpr std::size_t kMostPositionBytes = 4096;
 
 /// Opens with O_NONBLOCK, because an open of a FIFO would wait for a writer.
 std::optional<std::string> textOf(const std::filesystem::path& file) {
     const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     struct stat status {};
-    if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_size > static_cast<off_t>(kMostBytes))
+    if (!fd || ::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+        status.st_size > static_cast<off_t>(kMostPositionBytes))
         return std::nullopt;
-    std::array<char, kMostBytes> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read(2) fills the buffer
+    std::array<char, kMostPositionBytes> buffer; // NOLINT(cppcoreguidelines-pro-type-member-init): read(2) fills the buffer
     const auto count = ::read(fd.get(), buffer.data(), buffer.size());
     if (count < 0)
         return std::nullopt;

@@ -15,7 +15,6 @@ namespace pinfold {
 namespace {
 
 constexpr std::string_view kSupervisorsHome = "pinfold.slice";
-constexpr std::string_view kJobSlices = "batch-";
 constexpr std::string_view kUserManager = "user@";
 constexpr std::string_view kSession = "session-";
 constexpr std::string_view kService = ".service";
@@ -124,7 +123,7 @@ StrayKind kindOf(const Place& place, const Logins& logins) {
 }
 
 std::string_view jobSliceOf(const Place& place) {
-    const bool below = place.slices.size() > 1 && place.slices[0] == kBatchSlice && place.slices[1].starts_with(kJobSlices);
+    const bool below = place.slices.size() > 1 && place.slices[0] == kBatchSlice && place.slices[1].starts_with(kSlicePrefix);
     return below ? place.slices[1] : std::string_view();
 }
 

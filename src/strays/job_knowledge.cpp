@@ -15,7 +15,6 @@ namespace {
 
 constexpr int kTries = 6;
 constexpr std::chrono::milliseconds kBetween{100};
-constexpr std::string_view kJobSlices = "batch-";
 
 void addIdentities(const JobRecord& record, std::vector<ProcessIdentity>& ours) {
     if (record.supervisor)
@@ -40,7 +39,7 @@ Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
         return populated;
     }
     for (const auto& name : cgroups.children(batch)) {
-        if (name.starts_with(kJobSlices) && name.ends_with(".slice") && !cgroups.isEmpty(batch + "/" + name))
+        if (name.starts_with(kSlicePrefix) && name.ends_with(".slice") && !cgroups.isEmpty(batch + "/" + name))
             populated.insert(name);
     }
     return populated;

@@ -16,7 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::chrono::seconds kLastWords{10};
-constexpr std::chrono::seconds kPatience{1}; // the time limit for reading one command line
+constexpr std::chrono::seconds kCommandLinePatience{1}; // the time limit for reading one command line
 
 /// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, the job's record is gone, so no
 /// record names the job's pinfold-run any more. But pinfold-run still writes its last messages before it ends.
@@ -48,7 +48,7 @@ Findings StrayScanner::look(Pidfds pidfds) const {
     // the job, or the job has ended together with the process.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
-    ProcessLooks looks(kPatience, policy_.subordinates);
+    ProcessLooks looks(kCommandLinePatience, policy_.subordinates);
     std::vector<std::string> unread;
     auto findings = judge(std::move(scan.processes), [&](ProcessInfo& info) {
         if (auto command = commandOf(looks, info))

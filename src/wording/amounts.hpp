@@ -25,6 +25,9 @@ struct Amounts {
     static std::string number(std::optional<std::uint64_t> value);
 };
 
+/// Pages for people show times in the local time zone.
+inline const Amounts kLocalAmounts{.local = true};
+
 /// Returns a time in the local time zone, such as "2026-11-20T23:43:09+01:00".
 std::string formatLocal(RealTime time);
 

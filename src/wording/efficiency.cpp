@@ -50,8 +50,6 @@ std::optional<std::uint64_t> pageCache(const Usage& usage) {
     return *usage.memoryFile - std::min(*usage.memoryFile, *usage.memoryShmem);
 }
 
-std::optional<std::uint64_t> finite(std::optional<std::uint64_t> limit) { return limit == kInfinity ? std::nullopt : limit; }
-
 std::optional<Microseconds> finite(std::optional<Microseconds> limit) { return limit == kForever ? std::nullopt : limit; }
 
 } // namespace pinfold

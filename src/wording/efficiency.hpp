@@ -40,7 +40,6 @@ std::optional<std::uint64_t> memoryInUse(const Usage& usage);
 std::optional<std::uint64_t> pageCache(const Usage& usage);
 
 /// Returns the limit's value, or nullopt if there is no limit.
-std::optional<std::uint64_t> finite(std::optional<std::uint64_t> limit);
 std::optional<Microseconds> finite(std::optional<Microseconds> limit);
 
 } // namespace pinfold

@@ -14,7 +14,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kSparkColumns = 40;
-constexpr std::size_t kNameWidth = 13;
+constexpr std::size_t kCurveNameWidth = 13;
 constexpr std::size_t kRows = 6; // of a chart
 constexpr std::size_t kAxisWidth = 10;
 constexpr std::size_t kLeastWidth = 40;
@@ -187,7 +187,7 @@ std::string profileLines(const Profile& profile, const Amounts& amounts) {
         const auto values = valuesOf(profile, row.curve, kSparkColumns);
         const auto top = *std::ranges::max_element(values);
         const std::string name = row.name;
-        text += "  " + name + std::string(kNameWidth - name.size(), ' ') + sparkline(values, top) + " at most " +
+        text += "  " + name + std::string(kCurveNameWidth - name.size(), ' ') + sparkline(values, top) + " at most " +
                 amountOf(row.curve, highestOf(profile, row.curve), amounts) + "\n";
     }
     const auto time = std::chrono::duration_cast<std::chrono::seconds>(profile.length());

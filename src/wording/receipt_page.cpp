@@ -31,10 +31,10 @@ constexpr std::size_t kMostAdvice = 3;
 constexpr std::size_t kMostTasks = 10;
 constexpr std::size_t kCommandBytes = 100;
 
-std::string percent(double share) { return std::to_string(std::llround(share * 100)) + "%"; }
+std::string wholePercent(double share) { return std::to_string(std::llround(share * 100)) + "%"; }
 
 std::string percentOf(std::uint64_t part, std::uint64_t whole) {
-    return whole == 0 ? "" : ", " + percent(static_cast<double>(part) / static_cast<double>(whole));
+    return whole == 0 ? "" : ", " + wholePercent(static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string timeLines(const Receipt& receipt, const Amounts& amounts) {

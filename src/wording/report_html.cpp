@@ -30,8 +30,6 @@ std::string htmlLines(std::string_view text) {
     return out;
 }
 
-constexpr Amounts amounts{.local = true};
-
 std::string cards(const Receipt& receipt) {
     const auto outcome = outcomeOf(receipt);
     const auto* tone = outcome == JobOutcome::Succeeded ? "good" : outcome == JobOutcome::Failed ? "bad" : "";
@@ -39,13 +37,16 @@ std::string cards(const Receipt& receipt) {
     const auto limit = finite(receipt.limits.memoryMax);
     const auto runTimeMax = timeLimit(runTimeEnd(receipt.limits));
     const auto cpus = cpusOf(receipt);
-    return "<div class=\"cards\">\n" + card("result", std::string(toString(receipt.result)), amounts.time(receipt.ended), tone) +
-           card("run time", amounts.runTime(runTime(receipt)), runTimeMax ? "of " + amounts.runTime(runTimeMax) : "no limit") +
+    return "<div class=\"cards\">\n" +
+           card("result", std::string(toString(receipt.result)), kLocalAmounts.time(receipt.ended), tone) +
+           card("run time", kLocalAmounts.runTime(runTime(receipt)),
+                runTimeMax ? "of " + kLocalAmounts.runTime(runTimeMax) : "no limit") +
            card("CPU efficiency", percent(cpuEfficiency(receipt)),
-                amounts.duration(cpuTime(receipt.usage)) + (cpus ? " of " + amounts.duration(coreWalltime(receipt)) : "")) +
+                kLocalAmounts.duration(cpuTime(receipt.usage)) +
+                    (cpus ? " of " + kLocalAmounts.duration(coreWalltime(receipt)) : "")) +
            card("memory efficiency", percent(memoryEfficiency(receipt)),
-                (need ? amounts.size(need) + " needed" : std::string("need not known")) +
-                    (limit ? " of " + amounts.size(limit) : std::string())) +
+                (need ? kLocalAmounts.size(need) + " needed" : std::string("need not known")) +
+                    (limit ? " of " + kLocalAmounts.size(limit) : std::string())) +
            "</div>\n";
 }
 
@@ -58,7 +59,7 @@ std::string path(const std::vector<double>& values, double top) {
 }
 
 std::string figure(const Profile& profile, Curve curve, const ChartLimits& limits) {
-    if (!isShown(profile, curve, amounts))
+    if (!isShown(profile, curve, kLocalAmounts))
         return "";
     const auto highest = highestOf(profile, curve);
     const auto values = valuesOf(profile, curve, kColumns);
@@ -67,7 +68,7 @@ std::string figure(const Profile& profile, Curve curve, const ChartLimits& limit
     const bool drawn = limit && *limit > 0 && *limit <= top * 3;
     top = (drawn ? std::max(top, *limit) : top) * 1.05; // the factor leaves room for a line at the top
     std::string text = "<figure><figcaption><b>" + html(curveName(curve)) + "</b><span class=\"top\">" +
-                       html(headingOf(profile, curve, limits, amounts)) + "</span></figcaption>\n<svg viewBox=\"0 0 " +
+                       html(headingOf(profile, curve, limits, kLocalAmounts)) + "</span></figcaption>\n<svg viewBox=\"0 0 " +
                        std::to_string(kColumns) + " " + twoDecimals(kHeight) +
                        "\" preserveAspectRatio=\"none\" role=\"img\"><title>" + html(curveName(curve)) +
                        " over time</title><path class=\"area\" d=\"" + path(values, top) + "\"/>";
@@ -75,8 +76,8 @@ std::string figure(const Profile& profile, Curve curve, const ChartLimits& limit
         const auto y = twoDecimals(kHeight - *limit / top * kHeight);
         text += "<line class=\"limit\" x1=\"0\" x2=\"" + std::to_string(kColumns) + "\" y1=\"" + y + "\" y2=\"" + y + "\"/>";
     }
-    const auto end = amounts.duration(std::chrono::duration_cast<std::chrono::seconds>(profile.length()));
-    return text + "</svg>\n<div class=\"axis\"><span>0</span><span>height " + html(amountOf(curve, top, amounts)) +
+    const auto end = kLocalAmounts.duration(std::chrono::duration_cast<std::chrono::seconds>(profile.length()));
+    return text + "</svg>\n<div class=\"axis\"><span>0</span><span>height " + html(amountOf(curve, top, kLocalAmounts)) +
            "</span><span>" + html(end) + "</span></div></figure>\n";
 }
 
@@ -104,7 +105,7 @@ std::string taskRow(const std::vector<std::string>& row) {
 }
 
 std::string tasks(const Receipt& receipt) {
-    const auto table = taskTable(receipt, amounts, TaskReceipt::kMost);
+    const auto table = taskTable(receipt, kLocalAmounts, TaskReceipt::kMost);
     if (table.rows.empty())
         return "";
     std::string text = "<h2>Tasks</h2>\n<div class=\"wide\"><table>\n<tr>";
@@ -133,16 +134,16 @@ std::string section(const ReportedJob& job, NameOfUser nameOf) {
     return "<h1>Job " + html(receipt.key) + "</h1>\n" + hosts(job) + "<p>of user " + html(nameIn(receipt, receipt.uid, nameOf)) +
            ". " + html(causeInWords(receipt, nameOf)) + "</p>\n" + cards(receipt) + list("Advice", adviceOn(receipt), "span") +
            curves(job) + tasks(receipt) + list("Processes that the job left behind", receipt.leftovers.commands, "code") +
-           "<h2>Receipt</h2>\n<pre>" + htmlLines(receiptPage(receipt, nameOf, amounts, 80)) + "</pre>\n";
+           "<h2>Receipt</h2>\n<pre>" + htmlLines(receiptPage(receipt, nameOf, kLocalAmounts, 80)) + "</pre>\n";
 }
 
 std::string row(const Receipt& receipt, NameOfUser nameOf) {
     constexpr const char* right = " class=\"n\"";
     const auto& usage = receipt.usage;
-    return "<tr>" + cell(receipt.key) + cell(amounts.duration(unusedCpu(receipt)), right) +
-           cell(percent(cpuEfficiency(receipt)), right) + cell(amounts.size(usage.memoryNeed), right) +
-           cell(percent(memoryEfficiency(receipt)), right) + cell(amounts.runTime(runTime(receipt)), right) +
-           cell(std::string(toString(receipt.result))) + cell(amounts.time(receipt.ended)) +
+    return "<tr>" + cell(receipt.key) + cell(kLocalAmounts.duration(unusedCpu(receipt)), right) +
+           cell(percent(cpuEfficiency(receipt)), right) + cell(kLocalAmounts.size(usage.memoryNeed), right) +
+           cell(percent(memoryEfficiency(receipt)), right) + cell(kLocalAmounts.runTime(runTime(receipt)), right) +
+           cell(std::string(toString(receipt.result))) + cell(kLocalAmounts.time(receipt.ended)) +
            cell(nameIn(receipt, receipt.uid, nameOf)) + "</tr>\n";
 }
 
@@ -158,7 +159,7 @@ std::string htmlReport(const std::vector<ReportedJob>& jobs, NameOfUser nameOf) 
     std::string body;
     for (const auto& job : jobs)
         body += section(job, nameOf);
-    return page(jobs.size() == 1 ? "Job " + jobs.front().receipt.key : "Jobs", body);
+    return htmlPage(jobs.size() == 1 ? "Job " + jobs.front().receipt.key : "Jobs", body);
 }
 
 std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf) {
@@ -170,7 +171,7 @@ std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf) {
         "<th class=\"n\">memory efficiency</th><th class=\"n\">run time</th><th>result</th><th>ended</th><th>user</th></tr>\n";
     for (const auto& receipt : receipts)
         body += row(receipt, nameOf);
-    return page("Jobs", body + "</table></div>\n");
+    return htmlPage("Jobs", body + "</table></div>\n");
 }
 
 } // namespace pinfold

@@ -108,8 +108,6 @@ constexpr std::array kSections{
 };
 
 constexpr std::size_t kMostRows = 1000; // no query of the report returns more rows than kMostRows
-constexpr Amounts amounts{.local = true};
-
 /// Returns the value of a cell, or nullptr if the table has no such cell or the cell is NULL.
 const std::string* valueAt(const ReportTable& table, std::size_t row, std::size_t column) {
     const auto& values = table.rows[row];
@@ -139,7 +137,7 @@ std::string nameOfAll(std::string_view column) { return "all_" + std::string(col
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }
 
-constexpr std::string_view kRows = "rows"; // the column all_rows has the number of rows before LIMIT
+constexpr std::string_view kRowsColumn = "rows"; // the column all_rows has the number of rows before LIMIT
 
 std::optional<double> ofAll(const ReportTable& table, std::string_view column) { return numberAt(table, 0, nameOfAll(column)); }
 
@@ -160,8 +158,8 @@ const ReportTable* find(const std::vector<ReportTable>& tables, std::string_view
 bool isTime(std::string_view column) { return column.ends_with("_us"); }
 bool isMemory(std::string_view column) { return column.ends_with("_byte_hours"); }
 
-/// Returns true if the values of a column are amounts. The function has a list of the columns with counts, because their names do
-/// not end with a unit.
+/// Returns true if the values of a column are amounts. The function has a list of the columns with counts, because their
+/// names do not end with a unit.
 bool isAmount(std::string_view column) {
     constexpr std::array<std::string_view, 10> counts{"jobs",
                                                       "hosts",
@@ -194,9 +192,9 @@ std::uint64_t whole(double value) {
 
 std::string amountText(std::string_view column, double value) {
     if (isTime(column))
-        return amounts.duration(fromUsec<Microseconds>(whole(value)));
+        return kLocalAmounts.duration(fromUsec<Microseconds>(whole(value)));
     if (isMemory(column))
-        return amounts.size(whole(value)) + "·h";
+        return kLocalAmounts.size(whole(value)) + "·h";
     return std::to_string(whole(value));
 }
 
@@ -245,7 +243,8 @@ std::string line(const ReportTable& table, const Section& section, std::size_t r
 }
 
 bool hasSums(const ReportTable& table) {
-    return std::ranges::any_of(table.columns, [](const auto& column) { return isOfAll(column) && column != nameOfAll(kRows); });
+    return std::ranges::any_of(table.columns,
+                               [](const auto& column) { return isOfAll(column) && column != nameOfAll(kRowsColumn); });
 }
 
 std::string sumLine(const ReportTable& table, const Section& section) {
@@ -267,7 +266,7 @@ std::string sumLine(const ReportTable& table, const Section& section) {
 
 /// Tells the reader if the page does not show all rows.
 std::string notice(const ReportTable& table, std::size_t shown) {
-    const auto all = std::max<std::uint64_t>(table.rows.size(), whole(ofAll(table, kRows).value_or(0)));
+    const auto all = std::max<std::uint64_t>(table.rows.size(), whole(ofAll(table, kRowsColumn).value_or(0)));
     if (shown == all)
         return "";
     return "<p>The table shows only the first " + std::to_string(shown) + " of " + std::to_string(all) + " lines." +
@@ -316,7 +315,7 @@ std::string htmlSiteReport(const std::vector<ReportTable>& tables, RealTime sinc
     const auto* totals = find(tables, "totals");
     const auto* complete = find(tables, "completeness");
     auto body = "<h1>Site report</h1>\n<p>" +
-                html("Jobs that ended from " + amounts.time(since) + " to " + amounts.time(until) + ".") + "</p>\n" +
+                html("Jobs that ended from " + kLocalAmounts.time(since) + " to " + kLocalAmounts.time(until) + ".") + "</p>\n" +
                 (complete ? completeness(*complete) : "") + (totals ? cards(*totals) : "");
     for (const auto& section : kSections)
         if (const auto* table = find(tables, section.table))
@@ -325,7 +324,7 @@ std::string htmlSiteReport(const std::vector<ReportTable>& tables, RealTime sinc
         if (&table != totals && &table != complete &&
             std::ranges::find(kSections, table.name, &Section::table) == kSections.end())
             body += sectionHtml(table, {.table = table.name, .title = table.name.c_str(), .text = ""});
-    return page("Site report", body);
+    return htmlPage("Site report", body);
 }
 
 } // namespace pinfold

@@ -14,7 +14,7 @@ namespace {
 constexpr Microseconds kFirstLook = 10min;
 constexpr Microseconds kBetweenLooks = 1h;
 constexpr Microseconds kBetweenSteps = 20ms;
-constexpr std::size_t kReceiptsAtOnce = 100;
+constexpr std::size_t kReceiptsPerStep = 100;
 constexpr Microseconds kMostForDryRun = 2s; // the receipts of jobs that end during a dry run wait for its end
 
 } // namespace
@@ -51,7 +51,8 @@ void HistoryKeeper::vacuum(const Caller& caller, const VacuumRequest& asked, Rep
     if (asked.retention.maxBytes)
         retention.maxBytes = asked.retention.maxBytes;
     if (asked.dryRun)
-        return context_.history.tryVacuum(retention, context_.loop.realTime(), kReceiptsAtOnce, kMostForDryRun, std::move(reply));
+        return context_.history.tryVacuum(retention, context_.loop.realTime(), kReceiptsPerStep, kMostForDryRun,
+                                          std::move(reply));
     begin({.retention = retention, .by = caller.uid, .reply = std::move(reply)});
 }
 
@@ -61,7 +62,7 @@ void HistoryKeeper::begin(Run run) {
 }
 
 void HistoryKeeper::step() {
-    context_.history.vacuum(run_->retention, context_.loop.realTime(), kReceiptsAtOnce,
+    context_.history.vacuum(run_->retention, context_.loop.realTime(), kReceiptsPerStep,
                             [this](const Result<Vacuumed>& done) { stepped(done); });
 }
 

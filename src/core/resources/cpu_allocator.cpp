@@ -18,7 +18,7 @@
 namespace pinfold {
 namespace {
 
-struct Core {
+struct CpuCore {
     CpuPlace place;               ///< the package, the NUMA node and the L3 cache of the core's lowest CPU
     std::vector<unsigned> online; ///< the core's online hyper-threads
     std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
@@ -33,12 +33,12 @@ struct Core {
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
-    std::vector<Domain> parts;      ///< the smaller domains in this domain; empty for an L3 cache
-    std::vector<const Core*> cores; ///< the free cores of the domain, the lowest number first
+    std::vector<Domain> parts;         ///< the smaller domains in this domain; empty for an L3 cache
+    std::vector<const CpuCore*> cores; ///< the free cores of the domain, the lowest number first
 };
 
 struct Placement {
-    std::vector<const Core*> cores;
+    std::vector<const CpuCore*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
     /// First the number of free CPUs in the smallest domain that has room for the whole job, and then the number of free CPUs in
@@ -48,12 +48,13 @@ struct Placement {
     bool operator<(const Placement& other) const {
         return std::tie(nodes, l3s, room) < std::tie(other.nodes, other.l3s, other.room);
     }
-    void add(const std::vector<const Core*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
+    void add(const std::vector<const CpuCore*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
 };
 
 /// Returns all cores that jobs may use. The cores may be free or taken now.
-std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken, HyperThreads hyperThreads) {
-    std::map<unsigned, Core> all;
+std::vector<CpuCore> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken,
+                                  HyperThreads hyperThreads) {
+    std::map<unsigned, CpuCore> all;
     for (const auto& place : topology.cpus) {
         auto& core = all[place.core];
         if (core.online.empty())
@@ -63,7 +64,7 @@ std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, 
             core.usable.push_back(place.cpu);
         core.taken = core.taken || taken.contains(place.cpu);
     }
-    std::vector<Core> cores;
+    std::vector<CpuCore> cores;
     for (auto& [number, core] : all) {
         const bool whole = core.usable.size() == core.online.size();
         core.size = hyperThreads == HyperThreads::Count ? static_cast<unsigned>(core.usable.size()) : whole ? 1 : 0;
@@ -73,7 +74,7 @@ std::vector<Core> coresForJobs(const Topology& topology, const CpuList& usable, 
     return cores;
 }
 
-void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
+void insert(Domain& domain, std::span<const unsigned> way, const CpuCore& core) {
     domain.free += core.size;
     domain.cores.push_back(&core);
     if (way.empty())
@@ -86,7 +87,7 @@ void insert(Domain& domain, std::span<const unsigned> way, const Core& core) {
 
 /// Builds the tree of the free cores. The tree contains pointers to the elements of `cores`, so these elements must not move
 /// while the tree exists.
-Domain treeOfFree(const std::vector<Core>& cores) {
+Domain treeOfFree(const std::vector<CpuCore>& cores) {
     Domain machine;
     for (const auto& core : cores)
         if (!core.taken)
@@ -97,9 +98,9 @@ Domain treeOfFree(const std::vector<Core>& cores) {
 /// Chooses some of the cores of one L3 cache. The cores may have different sizes, for example in hybrid processors or if
 /// hyper-threads are offline. pickCores() avoids a large core that would give the job more than it needs, if a smaller core is
 /// enough.
-std::vector<const Core*> pickCores(const std::vector<const Core*>& cores, unsigned wanted) {
-    std::vector<const Core*> picked;
-    const Core* larger = nullptr;
+std::vector<const CpuCore*> pickCores(const std::vector<const CpuCore*>& cores, unsigned wanted) {
+    std::vector<const CpuCore*> picked;
+    const CpuCore* larger = nullptr;
     for (const auto* core : cores) {
         if (wanted >= core->size) {
             picked.push_back(core);
@@ -190,7 +191,7 @@ CpuList onlineOf(const Topology& topology) {
     return CpuList::of(cpus);
 }
 
-CpuAllocation allocationOf(const Topology& topology, const std::vector<const Core*>& cores, HyperThreads hyperThreads) {
+CpuAllocation allocationOf(const Topology& topology, const std::vector<const CpuCore*>& cores, HyperThreads hyperThreads) {
     std::vector<unsigned> cpus;
     std::vector<unsigned> reserved;
     for (const auto* core : cores) {

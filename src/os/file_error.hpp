@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace pinfold {
+
+/// Returns the error for a call with this path that has just failed and has set errno.
+inline Error fileError(const std::filesystem::path& path) {
+    return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)};
+}
+
+} // namespace pinfold
