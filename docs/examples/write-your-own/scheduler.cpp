@@ -1,4 +1,4 @@
-// scheduler KEY USER COMMAND [ARGS...]: run a job in its own scope. Exit status 99: nothing has run, so requeue the job.
+// scheduler KEY USER COMMAND [ARGS...]: run a job in its own scope. If the exit status is 99, nothing has run: requeue the job.
 // g++ -std=c++20 -o scheduler scheduler.cpp -lsystemd
 #include <fcntl.h>
 #include <grp.h>
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
         call("CreateJob", nullptr, "sha{sv}", key, static_cast<int>(syscall(SYS_pidfd_open, job, 0)), 3, "uid", "u",
              owner->pw_uid, "memory_max", "t", std::uint64_t{256} << 20, "report_within", "t", std::uint64_t{10'000'000}) < 0) {
         std::fprintf(stderr, "%s\n", error.message ? error.message : "no bus");
-        close(word[1]); // end the waiting process: if only the answer was lost, the job ends, too
+        close(word[1]); // end the waiting process: if pinfoldd has created the job nevertheless, the job ends, too
         waitpid(job, nullptr, 0);
         return 99;
     }
@@ -57,6 +57,6 @@ int main(int argc, char** argv) {
     const bool exited = WIFEXITED(status);
     const int number = exited ? WEXITSTATUS(status) : WTERMSIG(status);
     if (call("EndJob", nullptr, "sa{sv}", key, 2, "leader", "u", job, exited ? "exit_status" : "exit_signal", "i", number) < 0)
-        std::fprintf(stderr, "%s\n", error.message); // if there is no error, no process of the job is left; see GetReceipt
+        std::fprintf(stderr, "%s\n", error.message); // without an error, no process of the job is left
     return exited ? number : 128 + number;
 }

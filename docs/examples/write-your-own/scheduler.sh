@@ -1,5 +1,5 @@
 #!/bin/sh
-# scheduler.sh KEY USER COMMAND [ARGS...]: run a job in its own scope. Exit status 99: nothing has run, so requeue the job.
+# scheduler.sh KEY USER COMMAND [ARGS...]: run a job in its own scope. If the exit status is 99, nothing has run: requeue the job.
 if [ $# -lt 3 ]; then
     echo "usage: scheduler.sh KEY USER COMMAND [ARGS...]" >&2
     exit 2
@@ -25,7 +25,7 @@ if [ "$status" -gt 128 ]; then
 else
     how="--exit-status $status"
 fi
-# No process of the job is left when this command returns.
+# When `pinfold end` returns, no process of the job is left.
 # shellcheck disable=SC2086 # $how is two words
 pinfold end "$key" $how >/dev/null
 pinfold why "$key" >&2
