@@ -48,7 +48,7 @@ std::optional<std::string> larger(std::string_view name, std::string_view value,
         return seconds(*usage.cpuUser);
     if (name == "ru_stime" && usage.cpuSystem && Seconds(*usage.cpuSystem).count() > *theirs)
         return seconds(*usage.cpuSystem);
-    // The resident memory of a process does not include the page cache, so the memory need comes first.
+    // Like ru_maxrss, the memory need does not include the page cache. The memory peak does, so it is only a substitute.
     const auto kibi = (usage.memoryNeed ? usage.memoryNeed : usage.memoryPeak).value_or(0) / 1024;
     if (name == "ru_maxrss" && static_cast<double>(kibi) > *theirs)
         return std::to_string(kibi);

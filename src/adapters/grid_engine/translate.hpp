@@ -60,7 +60,8 @@ void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, st
 
 /// Returns the run time after which Grid Engine ends the job, in microseconds, or nullopt if the job's environment does not say
 /// it. sge_execd does not write h_rt into the spool directory, so a job submission verifier (JSV) of the site has to copy h_rt
-/// into the variable PINFOLD_BATCH_RUN_TIME_MAX. The user can set this variable, too, which only changes when the job is warned.
+/// into the variable PINFOLD_BATCH_RUN_TIME_MAX. The user can set this variable, too, but the variable only changes when pinfoldd
+/// warns the job.
 std::optional<std::uint64_t> gridEngineRunTimeMax(const GridEngineConfig& environment);
 
 /// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value of "binding" ends with the topology

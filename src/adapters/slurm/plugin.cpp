@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // slurmd and slurmstepd load pinfold's plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
 // Between fork and exec, Slurm has already set up the task's process, and the process waits until slurmstepd lets it continue.
-// The plugin code runs as root in slurmstepd: if the plugin fails, the launch of the task fails and Slurm requeues the job. If
-// the plugin used a hook in the child process instead, a failure of the hook would look like a failure of the user's program.
+// slurm_spank_task_post_fork() runs as root in slurmstepd itself: if the function fails, the launch of the task fails, and Slurm
+// requeues the job. If a hook in the child process failed, the failure would look like a failure of the user's program.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -77,9 +77,10 @@ std::string groupOf(spank_t spank) {
     return found ? found->gr_name : std::to_string(gid);
 }
 
-/// Returns what the receipt says about the job. Without the batch script, slurmd tells its part only to the epilogue.
+/// Returns what the receipt says about the job. On a node without the batch script, slurmd tells the account, the partition and
+/// the nodes of the job only to the epilogue.
 JobIdentity identify(spank_t spank, std::uint32_t stepId) {
-    static const std::string group = groupOf(spank); // a slurmstepd is of one job only
+    static const std::string group = groupOf(spank); // a slurmstepd belongs to only one job
     const auto variable = [spank](const char* name) { return variableOf(spank, name); };
     auto identity = slurmIdentity({.arrayJob = item<std::uint32_t>(spank, S_JOB_ARRAY_ID, 0),
                                    .arrayTask = item<std::uint32_t>(spank, S_JOB_ARRAY_TASK_ID, 0),

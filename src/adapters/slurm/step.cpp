@@ -22,7 +22,8 @@ constexpr Patience kForStart{10s, 10s};
 // kForEnd is longer than a site's kill_grace. If a process has not ended after this time, the process hangs in the kernel. If a
 // process hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
 constexpr Patience kForEnd{10s, 120s};
-// A job can run even if pinfoldd does not write lines to the job's output. So the start of a job waits only for a short time.
+// A job can run even if pinfoldd does not write lines to the job's output. So the start of a job waits only a short time for
+// pinfoldd to take the output.
 constexpr Patience kForOutput{1s, 1s};
 
 /// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a move to a cgroup with

@@ -68,7 +68,7 @@ using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 /// Returns how the environment of a task changes. `given` has the variables that pinfoldd gave for the job. `isSet` says whether
 /// the task's environment already has a variable. A variable about a limit (limit_variables.hpp) keeps its value. But if the
 /// environment has PINFOLD_JOB, the values are from the batch script on another node, or from the job in which the user called
-/// sbatch or srun: Slurm passes on the whole environment. Such values are replaced or removed.
+/// sbatch or srun, because Slurm passes on the whole environment. The changes then replace or remove the values.
 EnvironmentChanges environmentChanges(const std::map<std::string, std::string>& given,
                                       const std::function<bool(const char* name)>& isSet);
 

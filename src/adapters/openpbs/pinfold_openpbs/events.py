@@ -108,8 +108,8 @@ def on_attach(event):
     owner = owner_of(event.job).pw_uid
     outside = session_of(event.pid, owner)
     while outside:  # a process may have forked before pinfold moved it
-        # One call of pinfold takes at most 16 processes. With --owner, pinfold checks the owner of each process. This check is needed, because the
-        # hook runs as root, and a process id may belong to a process of another user by now.
+        # One call of pinfold takes at most 16 processes. With --owner, pinfold checks the owner of each process. The check is needed, because
+        # the hook runs as root, and a process id may belong to a process of another user by now.
         opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
         outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 

@@ -124,9 +124,9 @@ def run_time_limits(walltime):
 
 
 def variables(given, present):
-    """Returns the variables that the job's environment gets: those that pinfold gave for the job, and None for a variable to remove. A variable
-    about a limit usually keeps its value. But the value may be about another job, for example a job that submitted this one with its whole
-    environment. In that case, all variables about the other job are replaced or removed."""
+    """Returns the variables that the job's environment gets: those that pinfold gave for the job, and None for a variable to remove. A
+    variable about a limit usually keeps its value. But if PINFOLD_JOB names another job, for example a job that submitted this one with its
+    whole environment, all variables about the other job are replaced or removed."""
     other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
     kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
     stale = [name for name in present.keys() if other and name.startswith("PINFOLD_")]
@@ -178,8 +178,8 @@ def exit_status(value):
 
 def used_resources(usage, wall=None):
     """Returns the used resources of a live job, or of a job with a receipt: cput in seconds, mem in kilobytes, and cpupercent. mem is the
-    memory that the job needed, without page cache. If this is not known, mem is the peak of the memory with page cache. cpupercent is the
-    mean over the time `wall` (in microseconds), as in PBS's own hook."""
+    memory that the job needed, without page cache. If the needed memory is not known, mem is the peak of the memory with page cache.
+    cpupercent is the mean over the time `wall` (in microseconds), as in PBS's own hook."""
     used = {}
     if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
         cpu = usage["cpu_user"] + usage["cpu_system"]
