@@ -7,8 +7,8 @@
 namespace pinfold {
 namespace {
 
-// A timer that calls prune every night leaves tables for at least seven weeks, so three weeks are enough to notice its end early,
-// and a server that was down for a few days causes no warning.
+// While a timer calls prune every night, at least the next seven weeks have tables. If one of the first three weeks has no table,
+// the timer has not called prune for weeks: a server that was down for a few days causes no warning.
 constexpr const char* kQuery =
     "SELECT (extract(epoch FROM min(week)) * 1000000)::bigint"
     " FROM generate_series(date_trunc('week', now() AT TIME ZONE 'UTC'), now() AT TIME ZONE 'UTC' + interval '2 weeks',"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// PostgreSQL lets each role change the settings with which the sessions of the role begin. All nodes share a role, and so do all
-// login nodes. So a host that was taken over can disturb the other hosts with such settings.
+// PostgreSQL lets each role change the settings with which the sessions of the role begin. All nodes share one role, and all
+// login nodes share another role. So a host that was taken over can disturb the other hosts with such settings.
 #pragma once
 
 #include "base/result.hpp"

@@ -124,7 +124,7 @@ ArchiveQuery queryFromJson(const Json& document) {
     }
     std::ranges::sort(query.filter.outcomes);
     if (query.allHostsOf && document["filter"].size() > (document["filter"].contains("profiles") ? 2U : 1U))
-        refuse("all_hosts_of excludes all other entries but profiles");
+        refuse("with all_hosts_of, the only other entry may be profiles");
     return query;
 }
 

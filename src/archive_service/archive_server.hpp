@@ -33,7 +33,7 @@ public:
     struct Parts {
         Workers& workers;
         const Auditors& auditors;
-        SdEventLoop& loop; ///< gets the answers for `countsAs`; serve() handles the events of the loop
+        SdEventLoop& loop; ///< serve() handles the events of this loop, from which `countsAs` learns the subordinate ids
         DescriptorCloser& closer;
         std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id, and all other ids as they are
         std::optional<Error> refusal;         ///< if set, all requests get this error as their answer

@@ -49,7 +49,7 @@ constexpr Microseconds kIdleAfterRefusal = 1s;
 // a thread may still wait for the user database then.
 std::mutex userDatabase;
 
-/// Returns a function that does the same as `look`, a function of os/user_database.hpp, and that several threads may call.
+/// Returns a function that several threads may call, and that does the same as `look`, a function of os/user_database.hpp.
 template <class Found, class What> auto oneAtATime(Found (*look)(What)) {
     return [look](What what) {
         const std::lock_guard lock(userDatabase);

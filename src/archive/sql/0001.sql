@@ -20,8 +20,8 @@ BEGIN
 END
 $$;
 
--- All nodes share one role. PostgreSQL lets a role end the sessions of the same role, and lets everybody store large objects.
--- A node that was taken over must not be able to do either.
+-- All nodes share one role. PostgreSQL lets a role end the sessions of the same role, and lets everybody store large objects. A node that was
+-- taken over must be able neither to end sessions of other nodes nor to store large objects.
 REVOKE EXECUTE ON FUNCTION pg_catalog.pg_terminate_backend(integer, bigint), pg_catalog.pg_cancel_backend(integer),
     pg_catalog.lo_creat(integer), pg_catalog.lo_create(oid), pg_catalog.lo_from_bytea(oid, bytea) FROM PUBLIC;
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
@@ -45,11 +45,11 @@ CREATE TABLE pinfold.schema_version (
     applied timestamptz NOT NULL DEFAULT now()
 );
 
--- Columns whose names end with _us are microseconds. A number that a column has no room for is the largest number of the column,
--- and a later time than the last day of the year 9999 is that day; `body` always has the exact value.
+-- Columns whose names end with _us are microseconds. If a number of the receipt is too large for its column, the column has the largest number
+-- of its type. If a time is after the last day of the year 9999, the column has that day. `body` always has the exact value.
 CREATE TABLE pinfold.receipt (
     node text NOT NULL,                 -- the name in the node's certificate
-    epoch text NOT NULL,                -- the node's history that gave the sequence
+    epoch text NOT NULL,                -- the name of the node's history to which the sequence belongs
     sequence bigint NOT NULL,
     id text NOT NULL,
     cluster text NOT NULL DEFAULT '',
@@ -82,8 +82,8 @@ CREATE TABLE pinfold.receipt (
     received timestamptz NOT NULL DEFAULT now(),
     body jsonb NOT NULL,                -- the whole receipt, without the members that are null
     -- The largest receipt of pinfoldd has 320 KiB on a node with 100 disks, and 460 KiB on a node with 1,000 disks
-    -- (tests/unit/model/receipt_json_test.cpp). pinfold-archive must have room for each receipt, also for one of a node that was taken
-    -- over. The size of the text decides, because a number such as 1e131071 is short in JSON and long in the text of a jsonb.
+    -- (tests/unit/model/receipt_json_test.cpp). pinfold-archive must have room for each receipt, also for a receipt of a node that was taken
+    -- over. The check measures the receipt as text, because a number such as 1e131071 is short in JSON and long in the text of a jsonb.
     CONSTRAINT at_most_1_mib CHECK (octet_length(body::text) <= 1048576),
     PRIMARY KEY (node, id, ended)
 ) PARTITION BY RANGE (ended);
@@ -91,11 +91,11 @@ CREATE INDEX receipt_by_key ON pinfold.receipt (key, cluster, run);
 CREATE INDEX receipt_by_owner ON pinfold.receipt (uid, ended);
 CREATE INDEX receipt_by_end ON pinfold.receipt (ended);
 
--- Receipts of nodes whose clock is wrong, and of weeks that have no partition yet.
+-- receipt_default has the receipts of nodes whose clock is wrong, and of weeks that have no partition yet.
 CREATE TABLE pinfold.receipt_default PARTITION OF pinfold.receipt DEFAULT;
 
--- What the jobs used over time, in the form of encode(Profile) in src/model/profile.cpp. A list of receipts or a report does not read
--- this table. The profile of a receipt is in the partition of the same week as the receipt.
+-- The table profile says what the jobs used over time, in the form of encode(Profile) in src/model/profile.cpp. Lists of receipts and reports
+-- do not read this table. The profile of a receipt is in the partition of the same week as the receipt.
 CREATE TABLE pinfold.profile (
     node text NOT NULL,
     id text NOT NULL,
@@ -112,13 +112,13 @@ CREATE TABLE pinfold.node (
     newest bigint NOT NULL DEFAULT 0,   -- the highest sequence that the node has
     boot text,
     seen timestamptz NOT NULL DEFAULT now(), -- the server's time of the last put
-    complete timestamptz,               -- the server's time of the last put after which no receipt was missing at the end
+    complete timestamptz,               -- the server's time of the last put after which the archive had the newest receipt of the node
     clock_off interval,                 -- the node's clock minus the server's clock
-    restored timestamptz,               -- when the node last began to use sequences again that the archive has
+    restored timestamptz,               -- when the node last began to use sequences again that it had used before
     PRIMARY KEY (node, epoch)
 );
 
--- Sequences that a node no longer had when it sent the receipts after them.
+-- The table gap has the sequences of receipts that a node no longer had when it sent its later receipts.
 CREATE TABLE pinfold.gap (
     node text NOT NULL,
     epoch text NOT NULL,
@@ -128,7 +128,8 @@ CREATE TABLE pinfold.gap (
     PRIMARY KEY (node, epoch, first)
 );
 
--- Receipts that cannot be rows of pinfold.receipt, for example because a text has the character \u0000, or because they are too large.
+-- The table rejected has the receipts that cannot be rows of pinfold.receipt, for example because they are too large, or because a text has
+-- the character \u0000.
 CREATE TABLE pinfold.rejected (
     node text NOT NULL,
     epoch text NOT NULL,
@@ -145,11 +146,11 @@ CREATE FUNCTION pinfold.partition_name(whole text, moment timestamptz) RETURNS t
     RETURN whole || '_' || to_char(moment AT TIME ZONE 'UTC', 'IYYY"w"IW');
 
 -- Makes the partitions of the week in which `moment` is, if they do not exist, and moves the week's receipts and profiles out of
--- receipt_default and profile_default. Only prune() and the installation call this function, and no node can. All readers and nodes wait
--- for a session that attaches a partition until the end of its transaction, and a node that was taken over would not end it.
+-- receipt_default and profile_default. Only prune() and the installation call this function, and no node can. When a session attaches a
+-- partition, all readers and nodes wait until the session's transaction ends, and a node that was taken over would not end its transaction.
 --
--- With some settings, PostgreSQL writes a time so that it reads another time, and the partition of a week would have wrong bounds. So
--- this function does not use the settings of the session.
+-- With some settings of a session, PostgreSQL reads a time that it has written itself as another time, and a partition would get wrong bounds.
+-- So this function does not use the settings of the session.
 CREATE FUNCTION pinfold.make_partition(moment timestamptz) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pinfold, pg_temp SET DateStyle = 'ISO' SET TimeZone = 'UTC' SET default_tablespace = ''
     SET default_table_access_method = 'heap' AS $$
@@ -171,8 +172,8 @@ BEGIN
 END
 $$;
 
--- Makes the partitions of all weeks from the time `since` on, but at most of the last year, and of the next eight weeks. So a site has
--- two months to notice that nothing calls prune() any more. Until then no receipt of an honest node goes to receipt_default.
+-- Makes the partitions of all weeks from the time `since` on, but at most of the last year, and of the next eight weeks. So a site has two
+-- months to notice that nothing calls prune() any more. During these two months, no receipt of an honest node goes to receipt_default.
 CREATE FUNCTION pinfold.make_partitions(since timestamptz) RETURNS void LANGUAGE sql
     SET search_path = pinfold, pg_temp SET TimeZone = 'UTC' AS $$
     SELECT make_partition(week)
@@ -280,13 +281,13 @@ CREATE FUNCTION pinfold.note_gaps(node text, epoch text, first bigint, last bigi
     WHERE s.following > s.sequence + 1
 $$;
 
--- Ends the sessions that no honest node has: those that have been in one transaction for this time, those that have been idle for a
--- minute, and those of one certificate beyond the newest eight. pinfold-ship has one connection, closes it after ten idle seconds, and
--- gives up a lot after 60 s. A node that was taken over could otherwise hold locks and connections on purpose. Only the serial number
--- tells certificates apart, because PostgreSQL cuts the names of certificates to 63 bytes.
+-- Ends the sessions that no honest node has: those whose transaction takes longer than `longer_than`, those that have been idle for a minute,
+-- and all sessions of a certificate except the newest eight. pinfold-ship has one connection, closes it after ten idle seconds, and gives up a
+-- lot after 60 s. A node that was taken over could otherwise hold locks and connections on purpose. Only the serial number tells certificates
+-- apart, because PostgreSQL cuts the names of certificates to 63 bytes.
 CREATE FUNCTION pinfold.end_stuck_sessions(longer_than interval) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_stat_clear_snapshot(); -- else a second call in one transaction would see the sessions of the first call
+    PERFORM pg_stat_clear_snapshot(); -- without this, a second call in the same transaction would see the sessions of the first call
     RETURN (SELECT count(pg_terminate_backend(pid))
             FROM (SELECT *, row_number() OVER (PARTITION BY client_serial, issuer_dn ORDER BY backend_start DESC) AS nth
                   FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
@@ -297,9 +298,9 @@ BEGIN
 END
 $$;
 
--- Counts the receipts of a node that the archive cannot get any more: those that the node had removed, and those that were lost with a
--- history that is not `epoch`, the node's present one. put() calls this function. It must not read a view, because a node that was taken
--- over can forbid its role to read views (restrict_nonsystem_relation_kind).
+-- Counts the receipts of a node that the archive cannot get any more: receipts that the node had removed, and receipts that were lost with an
+-- earlier history of the node. `epoch` is the name of the node's present history. put() calls this function. The function must not read a
+-- view, because a node that was taken over can forbid its role to read views (restrict_nonsystem_relation_kind).
 CREATE FUNCTION pinfold.missing(node text, epoch text) RETURNS bigint LANGUAGE sql STABLE
     RETURN pinfold.bounded(
         coalesce((SELECT sum(g.last - g.first + 1) FROM pinfold.gap g WHERE g.node = missing.node), 0)
@@ -334,8 +335,8 @@ BEGIN
     END IF;
 
     PERFORM end_stuck_sessions('60 s');
-    -- All sessions lock receipt before profile, both before their partitions, and all of them before rows of other tables. So no two
-    -- sessions wait for each other.
+    -- All sessions take their locks in the same order, so no two sessions wait for each other: first receipt, then profile, then the
+    -- partitions of both, and last the rows of other tables.
     LOCK TABLE ONLY receipt IN ROW EXCLUSIVE MODE;
     INSERT INTO node (node, epoch) VALUES (put.node, put.epoch) ON CONFLICT DO NOTHING;
     SELECT n.position INTO before FROM node n WHERE n.node = put.node AND n.epoch = put.epoch FOR UPDATE;
@@ -380,19 +381,19 @@ GRANT EXECUTE ON FUNCTION pinfold.position(text, text),
 
 -- Reports -------------------------------------------------------------------------------------------------------------------------
 
--- Returns the jobs that ended from `since` on and before `until`, one row for each job. The queries in report/ use it.
+-- Returns the jobs that ended from `since` on and before `until`, one row for each job. The queries in report/ use jobs().
 --
--- All receipts of one job on its hosts have the same cluster, key, run and owner. The n-th receipt with the same key and run on a
--- node belongs to the n-th job with this name. Keys that pinfoldd or users have chosen (manual.*, user.*) name a job on one node
--- only. If a part of a job's hosts ended outside of the time, the row has the figures of the other hosts.
+-- All receipts of one job on its hosts have the same cluster, key, run and owner. The n-th receipt with the same key and run on a node belongs
+-- to the n-th job with this name. Keys that pinfoldd or users have chosen (manual.*, user.*) name a job on one node only. If the job ended on
+-- some hosts before `since` or after `until`, the row has the figures of the other hosts.
 --
--- Amounts are sums over the hosts. A request is the amount that the job asked for, multiplied by the run time, because a job of ten
--- days keeps CPUs and memory from other jobs longer than a job of one minute. A request is compared with the use only on hosts that
--- know both, and a host that used more than its job asked for does not make up for another host. The memory that was used is the need
--- (memory_need), because a job can do without its page cache.
+-- Amounts are sums over the hosts. A request is the amount that the job asked for, multiplied by the run time, because a job of ten days keeps
+-- CPUs and memory from other jobs longer than a job of one minute. A request is compared with the use only on hosts for which both are known.
+-- A host on which the job used more than it asked for does not make up for a host on which the job used less. The used memory is the memory
+-- need (memory_need), because a job can do without its page cache.
 --
--- The cause is what ended the job first. A batch system stops the job's other hosts after the end of the batch script, so a host
--- that was stopped or killed by a signal is the cause only if no host failed by itself, and none had ended with status 0 before.
+-- The cause is what ended the job first. A batch system stops the job's other hosts after the end of the batch script, so a host that was
+-- stopped or killed by a signal is the cause only if no host failed by itself, and no host had ended with status 0 earlier.
 --
 -- PostgreSQL puts a function in the language SQL that consists of one SELECT into the query that calls it. So a report computes
 -- only the columns that it uses.
@@ -403,8 +404,8 @@ CREATE FUNCTION pinfold.jobs(since timestamptz, until timestamptz) RETURNS TABLE
     cpu_used_without_request_us numeric,    -- the use on hosts where the request is not known
     memory_asked_byte_us numeric,
     memory_needed_byte_us numeric,
-    without_memory_limit boolean,           -- on at least one host
-    without_memory_need boolean,            -- on at least one host
+    without_memory_limit boolean,           -- true if the limit is missing on at least one host
+    without_memory_need boolean,            -- true if the need is not known on at least one host
     leftovers numeric, leftover_cpu_us numeric)
 LANGUAGE sql STABLE AS $$
     SELECT r.cluster, r.key, r.run, r.uid, max(r.owner), max(r.account), max(r.queue), max(r.ended), count(*),
@@ -445,9 +446,10 @@ FROM (SELECT DISTINCT ON (node) *, count(*) OVER (PARTITION BY node) AS historie
 ORDER BY n.node;
 GRANT EXECUTE ON FUNCTION pinfold.missing(text, text), pinfold.bounded(numeric) TO pinfold_reader;
 
--- Locks receipt and profile against all other sessions. A lot takes less than a second, so a session of a node that keeps its lock for
--- longer does so on purpose. Each time that the lock does not come, the sessions of all nodes that are in a transaction end, also those
--- that have just begun one: a node that was taken over could always have another session that is young. An honest node sends its lot again.
+-- Locks receipt and profile against all other sessions. A lot takes less than a second, so a session of a node that keeps its lock for longer
+-- does so on purpose. If lock_tables() does not get the lock in time, it ends all sessions of nodes that are in a transaction, even if the
+-- transaction has just begun, because a node that was taken over could begin new transactions again and again. An honest node sends its lot
+-- again.
 CREATE FUNCTION pinfold.lock_tables() RETURNS void LANGUAGE plpgsql SET search_path = pinfold, pg_temp SET lock_timeout = '5s' AS $$
 BEGIN
     PERFORM end_stuck_sessions('60 s');
@@ -465,9 +467,9 @@ BEGIN
 END
 $$;
 
--- Makes the partitions of the coming weeks. Removes the partitions that end before the time `older_than` ago, and what else the archive
--- has received and noted before that time. The times of receipts in receipt_default are wrong, so the time at which they were received
--- decides. Returns the number of receipts that were removed.
+-- Makes the partitions of the coming weeks. Removes the partitions that end before the time `older_than` ago, and all other data that the
+-- archive received before that time. Receipts in receipt_default may have wrong times, so prune() uses the time at which the archive received
+-- them. Returns the number of receipts that were removed.
 CREATE FUNCTION pinfold.prune(older_than interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pinfold, pg_temp SET lock_timeout = '30s' AS $$
 DECLARE
@@ -488,9 +490,9 @@ BEGIN
         EXECUTE format('SELECT count(*) FROM %I', 'receipt_' || week) INTO rows;
         removed := removed + rows;
     END LOOP;
-    -- All nodes and readers wait from here to the end of the transaction, so what takes long comes before. The lock comes first and is
-    -- the strongest that DETACH needs: a session that makes a weaker lock stronger, or locks partitions first, can wait for another one
-    -- that waits for it.
+    -- All nodes and readers wait from here to the end of the transaction, so prune() counts the receipts before it takes the lock. The lock is
+    -- the strongest that DETACH needs, and prune() takes it before it touches the partitions. Otherwise, prune() and another session could
+    -- wait for each other.
     PERFORM lock_tables();
     PERFORM make_partitions(cutoff);
     DELETE FROM receipt_default WHERE received < cutoff;

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: LGPL-2.1-or-later
--- Of which nodes does completeness.sql not count the receipts as complete, or which nodes sent receipts that cannot be stored?
--- complete is the last time at which the archive had all receipts of the node, and seen the last time at which the node wrote to
--- the archive. unsent is the number of receipts that the archive did not have then.
+-- Which nodes does completeness.sql count as incomplete, and which nodes sent receipts that the archive cannot store? complete is the last
+-- time at which the archive had all receipts of the node. seen is the last time at which the node wrote to the archive, and unsent is the
+-- number of the node's receipts that the archive lacked at that time.
 SELECT node, date_trunc('second', complete) AS complete, date_trunc('second', seen) AS seen, unsent, rejected.receipts AS rejected,
     date_trunc('second', clock_off) AS clock_off, count(*) OVER () AS all_rows
 FROM pinfold.status, LATERAL (

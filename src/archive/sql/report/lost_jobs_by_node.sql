@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: LGPL-2.1-or-later
--- On which nodes were jobs lost? node_lost counts the jobs that ran when the node went down without a shutdown, lost the jobs
--- whose units disappeared, and supervisor_lost the jobs whose pinfold-run was killed. A job counts on each host that lost it.
+-- On which nodes were jobs lost? node_lost counts the jobs that ran when the node went down without a shutdown, lost counts the jobs whose
+-- units disappeared, and supervisor_lost counts the jobs whose pinfold-run was killed. A job counts on each host that lost it.
 SELECT node,
     count(*) FILTER (WHERE result = 'node-lost') AS node_lost,
     count(*) FILTER (WHERE result = 'lost') AS lost,
