@@ -27,9 +27,9 @@ struct DeviceAmounts {
     /// Reads a text such as "/dev/sda 10M, /dev/nvme0n1 infinity". Returns InvalidArgument for an empty list, a device that is
     /// listed twice, or a wrong path.
     static Result<DeviceAmounts> parse(std::string_view text);
-    /// Reads a text that pinfoldd has stored. An earlier parse() accepted paths such as /dev/shm/disk.
+    /// Reads a text that pinfoldd has stored. An earlier version of parse() accepted paths such as /dev/shm/disk.
     static Result<DeviceAmounts> parseStored(std::string_view text);
-    /// Removes the devices that parse() does not accept. Returns their paths.
+    /// Removes the devices that parse() does not accept, and returns the paths of these devices.
     std::vector<std::string> dropUnsteady();
 
     /// Returns a text such as "/dev/nvme0n1 infinity, /dev/sda 10485760". The text is sorted, and its numbers have no suffixes,

@@ -245,7 +245,7 @@ std::string formatSize(std::uint64_t bytes) {
 
 namespace {
 
-/// Returns a duration below a minute with at most one decimal. Only seconds, and numbers below 10, need the decimal.
+/// Returns a duration below a minute as text. Seconds, and milliseconds below 10, have one decimal if it is not 0.
 std::string formatShort(Microseconds duration) {
     if (duration < 1ms)
         return duration == 0us ? "0" : std::to_string(duration.count()) + "us";

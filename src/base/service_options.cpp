@@ -30,7 +30,7 @@ EarlyExit usageError(const ServiceProgram& program, const std::string& what) {
 std::variant<ServiceOptions, EarlyExit> parseServiceOptions(int argc, char** argv, const ServiceProgram& program) {
     ServiceOptions options;
     const auto table = tableOf(program);
-    optind = 0; // glibc forgets an earlier command line
+    optind = 0; // 0 makes glibc forget an earlier command line
     opterr = 0;
     // '+' makes getopt_long(3) stop at a word that is not an option, so argv[at] is the word that it reads.
     for (int at = 1, c = 0; (c = ::getopt_long(argc, argv, "+", table.data(), nullptr)) != -1; at = optind) {

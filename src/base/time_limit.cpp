@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-// kMost is the largest time limit, in seconds. It is far longer than any job, and is still small in microseconds.
+// kMost is the largest time limit, in seconds. No job runs so long, and the limit in microseconds still fits into 64 bits.
 constexpr std::uint64_t kMost = 1ULL << 40U;
 
 } // namespace

@@ -12,8 +12,8 @@ namespace pinfold {
 /// and if the text is not a time, such as "INFINITY".
 ///
 /// parseDuration() reads what people write, and cannot take the place of parseTimeLimit(). People may mean hours and minutes by
-/// "1:30", so parseDuration() refuses this text, and also refuses a part above 59. For a batch system, each of these texts has
-/// one meaning, and the texts "0" and "INFINITY" mean that a job has no limit.
+/// "1:30", so parseDuration() refuses this text, and also refuses a part above 59. For a batch system, "1:30" always means
+/// minutes and seconds, and the texts "0" and "INFINITY" mean that a job has no limit.
 std::optional<std::uint64_t> parseTimeLimit(std::string_view text);
 
 } // namespace pinfold

@@ -66,8 +66,8 @@ int append(sd_bus_message* reply, bool value, sdbus::IProxy&) {
     return sd_bus_message_append_basic(reply, SD_BUS_TYPE_BOOLEAN, &number);
 }
 
-/// Appends a list or a dictionary. sdbus-c++ cannot write into a message of libsystemd. So sdbus-c++ writes into a call that is
-/// never sent, and libsystemd copies the value from there.
+/// Appends a list or a dictionary. sdbus-c++ cannot write into a message of libsystemd. So sdbus-c++ writes the value into a call
+/// that is never sent, and libsystemd copies the value from this call.
 template <class T> int append(sd_bus_message* reply, const T& value, sdbus::IProxy& proxy) {
     auto unsent = dbus::makeCall(proxy, kJobInterface, "Unsent");
     unsent << value;
@@ -96,7 +96,7 @@ constexpr auto kConstant = SD_BUS_VTABLE_PROPERTY_CONST;
 constexpr auto kChanges = SD_BUS_VTABLE_PROPERTY_EMITS_CHANGE;
 constexpr std::uint64_t kChangesSilently = 0;
 
-// The file dbus/org.pinfold1.Job.xml describes these properties.
+// The file dbus/org.pinfold1.Job.xml describes the properties in kTable.
 const sd_bus_vtable kTable[] = {
     SD_BUS_VTABLE_START(0),
     SD_BUS_PROPERTY("Key", "s", get<key>, 0, kConstant),

@@ -45,7 +45,7 @@ public:
     static std::size_t bytesOf(const JobSummary& job);
 
 private:
-    /// Finds the job of an object for libsystemd, and keeps the job in found_. Returns null if there is no such object.
+    /// Finds the job of an object for libsystemd, and keeps the job in found_. Returns null if the object does not exist.
     FoundJob* find(std::string_view path);
     /// Returns the paths of all objects in the form that libsystemd wants: libsystemd frees the list and the paths.
     char** paths() const;
