@@ -46,7 +46,7 @@ constexpr Microseconds kPatienceWithFile = 2s;
 constexpr Microseconds kIdleAfterRefusal = 1s;
 
 // Only one thread of the process may use the user database at a time. Nobody destroys the mutex before the process ends, because
-// a thread may still wait for the user database then.
+// a thread may wait for the user database until the end of the process.
 std::mutex userDatabase;
 
 /// Returns a function that several threads may call, and that does the same as `look`, a function of os/user_database.hpp.
@@ -87,8 +87,8 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
 
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
-/// Waits until /etc/subuid was read, but not longer than kPatienceWithFile. Otherwise, subordinate ids in the queue of the socket
-/// would count as users of their own.
+/// Waits until /etc/subuid was read, but not longer than kPatienceWithFile. Without the wait, connections of subordinate ids that
+/// are already in the queue of the socket would not count as connections of the owner of the ids.
 void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
     subordinates.look();
     const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);

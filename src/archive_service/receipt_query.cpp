@@ -91,8 +91,8 @@ void addRun(Builder& builder, const RunOfJob& run) {
     builder.where("ended >= " + builder.parameter(run.since));
 }
 
-/// Because of the first condition, PostgreSQL can skip partitions. The second condition compares rows, and such a condition alone
-/// lets PostgreSQL skip no partition.
+/// The first condition lets PostgreSQL skip partitions. The second condition compares rows, and PostgreSQL cannot use a
+/// comparison of rows to skip partitions.
 void addPlace(Builder& builder, const ReceiptPlace& after) {
     const auto ended = builder.parameter(after.ended);
     const auto node = builder.parameter(after.node);

@@ -50,7 +50,7 @@ int Gate::look(sd_bus_message* message) {
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
-    // For its own methods, ManagerObject finds out which user sent the call.
+    // For calls of its own methods, ManagerObject finds out the user, so the gate does not have to hold these calls.
     if (!caller && !ours)
         return hold(message, sender, std::move(kept));
     const char* method = sd_bus_message_get_member(message);

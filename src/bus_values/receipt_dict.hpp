@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Converts receipts and their parts to D-Bus dictionaries, and dictionaries to receipts. pinfoldd sends the dictionaries of
-// toDict(), and clients read them with the other functions. Clients ignore entries and words that only a newer pinfoldd sends.
-// If a dictionary has no entry for a value, the value stays unset. If an entry has a wrong type, the functions for clients
-// throw sdbus::Error.
+// toDict(), and clients read the dictionaries with the functions whose names end in "From". Clients ignore entries and words that
+// only a newer pinfoldd sends. If a dictionary has no entry for a value, the value stays unset. If an entry has a wrong type, the
+// functions for clients throw sdbus::Error.
 #pragma once
 
 #include "bus_values/dict.hpp"

@@ -129,8 +129,8 @@ int join(spank_t spank, pid_t process) {
 }
 
 /// Hands the standard error of the batch script over to pinfoldd. The request names the same leader as the request of join(), so
-/// pinfoldd treats it as a repetition of that request. If the request fails, only pinfoldd's lines are missing in the job's
-/// output, so a failure must not end the job.
+/// pinfoldd treats the second request as a repetition of the first. If the request fails, only pinfoldd's lines are missing in
+/// the job's output, so a failure must not end the job.
 int handOver(spank_t spank) {
     const auto jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
     if (item<std::uint32_t>(spank, S_JOB_STEPID, 0) != SLURM_BATCH_SCRIPT)

@@ -51,8 +51,8 @@ def tell_state(event, unkillable):
 
 def go_offline(event, refusal):
     """Sets vnodes offline when the node has refused a job and would refuse every other job. go_offline() sets the vnodes of the job, because
-    MoM lists no other vnodes when a job begins. The server ignores what this MoM says about vnodes of other hosts. No administrator had
-    set the vnodes offline before, because the server sent a job to them."""
+    MoM lists no other vnodes when a job begins. The server ignores what this MoM says about vnodes of other hosts. The server has just sent a
+    job to the vnodes, so no administrator had set them offline before."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})
 
