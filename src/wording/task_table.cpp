@@ -35,8 +35,8 @@ TaskTable taskTable(const Receipt& receipt, const Amounts& amounts, std::size_t 
         table.rows.push_back(row(tasks[i], amounts));
         table.exact = table.exact && tasks[i].exact;
     }
-    // A task that did not start has a number, but no entry in the list. So only a list with the maximum length may lack tasks
-    // that ran.
+    // A task that did not start has a number, but no entry in the list. If the list is shorter than its maximum length, it has
+    // all tasks that ran.
     const auto all = tasks.size() < TaskReceipt::kMost ? tasks.size() : std::max<std::size_t>(receipt.tasks, tasks.size());
     table.more = all - shown;
     return table;

@@ -16,7 +16,7 @@ namespace pinfold {
 class SignalReader {
 public:
     /// Blocks all signals. After block(), previous() returns the signal mask that the job gets. Returns false and sets errno if
-    /// the process can have no further descriptor.
+    /// the process cannot open another descriptor.
     bool block();
     /// Makes the kernel report the child's end. If this program had inherited SIGCHLD as ignored, the kernel would reap the
     /// child without a report. Call takeBackChild() only after the fork, because the job must not inherit the changed

@@ -29,8 +29,8 @@ namespace {
 
 constexpr Microseconds kSayWaitingAfter = 30s;
 constexpr Microseconds kLastWordsMost = 5s;
-// After a signal that asks the supervisor to end, the supervisor waits for another kLastWait, because pinfoldd's answer may be on
-// its way.
+// After a signal that asks the supervisor to end, the supervisor waits at most kLastWait longer, because pinfoldd's answer may
+// be on its way.
 constexpr Microseconds kLastWait = 500ms;
 // After a signal that asks the supervisor to end, it checks every kLookAgainMs milliseconds whether processes of the job are
 // left.

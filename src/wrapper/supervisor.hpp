@@ -38,7 +38,7 @@ struct SupervisorDuties {
     /// it.
     bool hasJobsOutput = true;
     /// While the supervisor waits, it calls `watched` each time the descriptor `watch` can be read. When `watched` returns false,
-    /// the supervisor ignores the descriptor from then on. If `watch` is -1, the supervisor waits for no further descriptor.
+    /// the supervisor ignores the descriptor from then on. If `watch` is -1, the supervisor never calls `watched`.
     int watch = -1;
     std::function<bool()> watched = [] { return false; };
 };
@@ -95,7 +95,7 @@ private:
     bool terminalStop_ = false;     ///< a terminal has stopped the whole process group
     std::optional<int> waitStatus_; ///< the leader's wait status; set when the leader has ended
     int endRequest_ = 0;            ///< the signal that asked this program to end while this program waited for pinfoldd
-    /// Once no process of the job is left: the time at which the wait for pinfoldd's answer ends.
+    /// the time at which the wait for pinfoldd's answer ends; set when no process of the job is left
     std::optional<Deadline> lastWait_;
 };
 

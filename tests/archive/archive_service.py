@@ -26,7 +26,7 @@ GROUP = "root:x:0:\npinfold-admin:x:61100:\npinfold-audit:x:61101:audra\n"
 # The service has a user database of its own, and gets its socket as systemd passes it (sd_listen_fds(3)).
 START = ('mount --bind "$0/etc/passwd" /etc/passwd && mount --bind "$0/etc/group" /etc/group && exec 3<&"$1" && shift && '
          'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"')
-# The command line sees the configuration and the socket, and neither the bus nor pinfoldd.
+# `pinfold` sees the configuration and the socket of the service, but it reaches neither the bus nor pinfoldd.
 COMMAND = 'mount --bind "$0/etc" /etc && mount --bind "$0/run" /run && exec "$@"'
 
 
@@ -163,8 +163,8 @@ def ask_for_ever(path, uid, clients, answers):
 
 @contextlib.contextmanager
 def flood(service, uid, clients):
-    """Floods the service with questions of one user while the context lasts. Returns two counters: of complete answers, and of other answers. The
-    clients run in a process of their own, so they do not delay the clients of the test."""
+    """Floods the service with questions of one user while the context lasts. Returns two counters: one counts the complete answers, and one
+    counts all other answers. The clients run in a process of their own, so they do not delay the clients of the test."""
     fork = multiprocessing.get_context("fork")
     answers = fork.Value("Q"), fork.Value("Q")
     process = fork.Process(target=ask_for_ever, args=(str(service.path), uid, clients, answers), daemon=True)

@@ -42,14 +42,14 @@ def text(value):
 
 
 def profile_array(receipts, profiles):
-    """Returns the SQL array of the profiles. `profiles` has the bytes of a profile by the sequence of its receipt."""
+    """Returns the SQL array of the profiles. `profiles` maps the sequence number of a receipt to the bytes of the receipt's profile."""
     found = [profiles.get(made["sequence"], b"") if isinstance(made, dict) else b"" for made in receipts]
     return "ARRAY[" + ", ".join(f"'\\x{profile.hex()}'" for profile in found) + "]::bytea[]"
 
 
 def put_statement(receipts, node="node1", first=None, last=None, newest=None, epoch=EPOCH, boot="boot-1", node_time="now()",
                   profiles=None):
-    """Returns the statement for a lot of receipts, which are dictionaries or texts."""
+    """Returns the SQL statement that sends one lot of receipts to the archive. Each receipt is a dictionary or a text."""
     texts = [made if isinstance(made, str) else json.dumps(made) for made in receipts]
     sequences = [made["sequence"] for made in receipts if isinstance(made, dict)]
     first = min(sequences) if first is None else first
@@ -98,11 +98,11 @@ class Archive:
         self.sql((SCHEMA / "0001.sql").read_text(), "-1")
 
     def put(self, receipts, node="node1", **lot):
-        """Sends a lot with the node's certificate, and returns the archive's position after it."""
+        """Sends one lot of receipts with the node's certificate, and returns the archive's position after this lot."""
         return int(self.sql(put_statement(receipts, node=node, **lot), node=node).split("|")[0])
 
     def refused(self, receipts, certificate="node1", **lot):
-        """Sends a lot that the archive must refuse, and returns the error."""
+        """Sends one lot of receipts that the archive must refuse, and returns the error."""
         return self.error(put_statement(receipts, **lot), node=certificate)
 
     def error(self, sql, **as_whom):
@@ -114,7 +114,7 @@ class Archive:
         return int(self.sql(f"SELECT pinfold.position({text(node)}, {text(epoch)})", node=node))
 
     def start_put(self, receipts, node="node1", **lot):
-        """Starts to send a lot, and does not wait for the answer."""
+        """Starts to send one lot of receipts, and does not wait for the answer."""
         process = subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.server.connection(node=node)],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdin.write(put_statement(receipts, node=node, **lot))
@@ -145,7 +145,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def made_once(server):
-    """Makes the database anew, because the tests of another module may have left another one, or none."""
+    """Makes the database anew, because the tests of another module may have changed or removed the database."""
     made = Archive(server)
     made.make()
     return made

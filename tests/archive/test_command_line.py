@@ -91,7 +91,7 @@ def test_a_configuration_that_cannot_be_read(login):
     file = login.directory / "etc/pinfold/pinfold.toml"
     file.chmod(0o600)
     assert "archive.ask" in login.pinfold("history", uid=ALICE, status=1)
-    # Without the socket, the host is not a login node, and the command asks pinfoldd.
+    # A host without the socket of the archive's service is not a login node, so there the command asks pinfoldd.
     login.path.unlink()
     assert "pinfoldd is not reachable" in login.pinfold("history", uid=ALICE, status=6)
 

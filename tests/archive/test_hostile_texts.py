@@ -26,7 +26,7 @@ FACTS = ("job_name", "account", "queue", "project", "group", "submit_host", "sub
 
 
 def run_job(node, program, text):
-    """Runs a job that has the text wherever a user chooses a text, and returns its key."""
+    """Runs a job that has `text` in every place where a user can choose a text, and returns the job's key."""
     world = node.world
     node.configure(more='[leftovers]\ncommand_lines = "full"\n')
     shutil.copy("/bin/sleep", program)

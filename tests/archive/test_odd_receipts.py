@@ -13,7 +13,7 @@ YEAR_9999 = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=timezone.utc)
 
 
 def tables(archive):
-    """Returns the table of each receipt, by sequence."""
+    """Returns a dictionary from the sequence number of each receipt to the table that has the receipt."""
     return {row["sequence"]: row["table"] for row in archive.rows('SELECT sequence, tableoid::regclass::text AS "table" FROM pinfold.receipt')}
 
 
@@ -29,7 +29,7 @@ def test_receipts_of_wrong_clocks_are_kept_and_found(archive):
     assert datetime.fromisoformat(kept[1]["ended"]) == LONG_AGO
     assert datetime.fromisoformat(kept[6]["ended"]).year == 9999
     assert archive.count("rejected") == 0
-    # The same lot again finds the same rows.
+    # A lot that is sent again adds no rows.
     archive.put([receipt(sequence, ended=ended) for sequence, ended in enumerate(ends, 1)])
     assert archive.count() == 6
 
@@ -70,7 +70,8 @@ def test_a_receipt_that_cannot_be_a_row(archive, name):
     assert [row["body"] for row in rejected] == [poison]
     assert f"SQLSTATE {why}" in rejected[0]["why"]
     assert archive.status()["rejected"] == 1
-    # The archive has the text of the rejected receipt. So the receipt does not count as missing, except if its text does not say which receipt it is.
+    # The archive has the text of the rejected receipt. So the receipt counts as missing only if the text does not contain a sequence number
+    # of the lot.
     assert archive.count("gap") == (1 if name in ("a list", "a sequence of another lot") else 0)
 
 

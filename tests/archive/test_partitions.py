@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Receipts lie in weekly partitions. `prune` makes those of the coming weeks, and removes the old ones."""
+"""The archive keeps receipts in weekly partitions. `prune` makes the partitions of the coming weeks, and removes old partitions."""
 
 from datetime import datetime, timedelta, timezone
 

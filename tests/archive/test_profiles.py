@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a job used over time comes to the archive together with its receipt, and is visible to those to whom the receipt is."""
+"""The profile of a job, which says what the job used over time, comes to the archive together with the job's receipt. Every user who
+may see the receipt may also see the profile."""
 
 import json
 import struct

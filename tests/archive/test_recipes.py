@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The commands of docs/archive.md: backup and restore, a standby server, a move to another server, certificates, and rsyslog."""
+"""Tests the commands of docs/archive.md: backup and restore, a standby server, a move to another server, certificates, and rsyslog."""
 
 import json
 import os
@@ -64,7 +64,8 @@ def directory():
 
 @pytest.fixture
 def servers(directory):
-    """A server with an archive, and a new server without. Both trust the same CA."""
+    """Gives the test a server that has an archive, and a new server that has no archive. The two servers trust the same certificate
+    authority."""
     for name in ("old", "new"):
         (directory / name).mkdir()
     with PostgresServer(directory / "old") as old, PostgresServer(directory / "new") as new:
@@ -127,7 +128,8 @@ def test_moving_the_archive_loses_no_receipt(servers, directory):
     old, new = servers
     shut_out, let_in = commands("Move the archive to another server")
     put(old, 1, 10)
-    # This session stands for a node that is connected during the move. The session waits until it is ended, but at most for DEADLINE.
+    # This session stands for a node that is connected while the archive moves to another server. The session waits until it is ended, but
+    # at most for DEADLINE.
     waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")
@@ -240,8 +242,8 @@ def test_rsyslog_brings_each_receipt_to_the_server_also_after_a_side_was_down(di
         return sorted(set(arrived())) == sorted(lines)
 
     def write_until_all_arrived():
-        """Writes later receipts, as a node does whose jobs end. rsyslog may have sent several receipts before it notices the broken connection,
-        and it notices that only when it sends another one."""
+        """Writes later receipts, like a node on which jobs end. rsyslog notices a broken connection only when it sends another receipt, and
+        may have sent several receipts before."""
         end = time.monotonic() + DEADLINE
         write("when the server is up again")
         while not has_all():

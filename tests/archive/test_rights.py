@@ -94,7 +94,7 @@ def test_a_login_host_reads_everything(archive):
 
 
 def test_a_node_cannot_hold_locks_for_ever(archive):
-    """A node that was taken over begins a transaction, and never ends it."""
+    """A node that an attacker controls begins a transaction, and never ends it."""
     with archive.session(node="node1") as held:
         assert held.run("SET idle_in_transaction_session_timeout = 0; BEGIN; " + put_statement([receipt(1)]))
         archive.put([], node="node2", first=1, last=0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""No user keeps others from the archive's socket: not with descriptors that do not close, and not with subordinate user ids."""
+"""No user can keep other users from the archive's socket, neither with descriptors that do not close nor with subordinate user ids."""
 
 import select
 import signal
@@ -65,7 +65,7 @@ def time_of_bobs_answer(service):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
-    """The service gets more of these descriptors than it has threads for one user, all at once."""
+    """The service gets, all at once, more descriptors that do not close than it has threads for one user."""
     service = start(configuration(archive.server))
     time_of_bobs_answer(service)
     program = LINGERING.format(uid=ALICE, path=str(service.path), send=WAYS[way])
@@ -88,7 +88,7 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
 
 
 def test_an_answer_comes_after_more_text_than_the_service_reads(start, archive):
-    """The service does not reset a connection with text that it has not read, so the client gets the whole answer."""
+    """The service does not reset a connection on which unread text is left, so the client gets the whole answer."""
     service = start(configuration(archive.server))
     with service.send(b'{"filter": {}}\n' + b"x" * 50_000, BOB) as connection:
         receipts, last = answer(connection)

@@ -29,7 +29,7 @@ def test_the_newest_run_of_a_job_on_all_hosts(start, archive):
     assert hosts("sge.9", AUDITOR) == [("node2", 1)], "the newest job with this key is Bob's"
     assert hosts("manual.1", ALICE) == [("node2", 0)], "node1 has given the key to another job"
     assert hosts("sge.10", ALICE) == []
-    # Grid Engine uses the numbers of jobs again. The receipts of the run of 40 days ago do not belong to a run of today.
+    # Grid Engine reuses the numbers of jobs, so the receipts of the run 40 days ago do not belong to a run of today.
     archive.sql("DELETE FROM pinfold.receipt WHERE run = 1")
     assert hosts("sge.9", ALICE) == [("node3", 0), ("node1", 0)]
     archive.sql("DELETE FROM pinfold.receipt WHERE ended > now() - interval '10 days'")

@@ -45,7 +45,7 @@ def test_receipts_arrive_once(node):
 
 
 def test_a_profile_arrives_with_its_receipt(node):
-    """pinfoldd looks at a job for the first time after a second. The other job is over before."""
+    """pinfoldd looks at a job for the first time when the job is one second old. The second job of this test ends before such a look."""
     process = node.world.process()
     node.world.create("sge.7", process)
     wait_until(lambda: len(node.world.manager().GetProfile("sge.7")["lengths"]), "the first look at the job")
@@ -275,7 +275,8 @@ def calls_on(world, method):
 
 
 def test_pinfoldd_that_is_stopped_stays_stopped(node):
-    """On the system bus, a call would start pinfoldd. On this bus, a call would make the file `started`, as the service file says."""
+    """On the system bus, a call would start pinfoldd. On the bus of this test, a call would make the file `started`, as the service file
+    says."""
     started = node.world.directory / "started"
     services = node.world.directory / "services"
     services.mkdir()
@@ -340,7 +341,7 @@ def test_a_new_history_is_another_epoch(node):
 
 
 def test_an_older_copy_of_the_history_loses_no_receipt(node):
-    """pinfold-ship goes on running while an administrator restores the file."""
+    """pinfold-ship continues to run while an administrator puts an older copy in the place of the history's file."""
     history, copy = node.world.root / "var/lib/pinfold/history.db", node.world.directory / "copy.db"
 
     def without_daemon(action):

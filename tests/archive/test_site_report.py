@@ -63,7 +63,7 @@ PERIOD = [receipt for receipt in RECEIPTS if SINCE <= receipt["when"] < UNTIL]
 
 @pytest.fixture(scope="module")
 def server():
-    """A server of this file alone: tests of other files make the database anew."""
+    """Gives the tests of this file a server of their own, because the tests of other files make the database anew."""
     with tempfile.TemporaryDirectory(prefix="pinfold-report-") as directory, PostgresServer(Path(directory)) as it:
         it.psql("CREATE DATABASE pinfold TEMPLATE template0 ENCODING 'UTF8'", database="postgres")
         it.psql((TOP / "src/archive/sql/0001.sql").read_text(), "--single-transaction")
@@ -77,7 +77,7 @@ def filled(server):
 
 
 def insert(server, table, rows):
-    """Adds rows to a table. The columns that the first row does not have get their defaults."""
+    """Adds rows to a table. If the first row lacks a column, the column gets its default in all rows."""
     columns = ", ".join(f'"{name}"' for name in rows[0] if name != "when")
     server.psql(f"INSERT INTO pinfold.{table} ({columns}) SELECT {columns} FROM jsonb_populate_recordset(NULL::pinfold.{table}, "
                 f"$rows${json.dumps(rows, default=str)}$rows$)")
@@ -91,12 +91,12 @@ def ask_whole(server, name, since=SINCE, until=UNTIL):
 
 
 def is_of_all(column):
-    """Says whether a column has a figure of all rows, and also of the rows that LIMIT cuts off."""
+    """Says whether the figures in a column are totals over all rows, including the rows that LIMIT cuts off."""
     return column.startswith("all_")
 
 
 def ask(server, name, since=SINCE, until=UNTIL):
-    """Returns the answer to a query without the figures of all rows."""
+    """Returns the answer to a query, without the columns whose figures are totals over all rows."""
     return [{column: value for column, value in row.items() if not is_of_all(column)} for row in ask_whole(server, name, since, until)]
 
 
@@ -164,7 +164,7 @@ def user(uid, some_jobs):
 
 
 def by_name(rows):
-    """Returns the rows by their first column. No value may occur twice in the first column."""
+    """Returns a dictionary from the value in the first column to the row. No value may occur twice in the first column."""
     found = {next(iter(row.values())): row for row in rows}
     assert len(found) == len(rows)
     return found
@@ -201,7 +201,7 @@ def test_totals(filled):
 
 
 def cause_of(job):
-    """Says how a job ended, as a person would find out: by going through the ends of its hosts."""
+    """Says how a job ended. The function goes through the receipts of the job's hosts in the order of their ends, as a person would."""
     ends = sorted(job, key=lambda host: (host["when"], host["node"]))
     own = [host for host in ends if host["outcome"] == "failed" and host["result"] not in ("stopped", "signaled")]
     known = [host for host in ends if host["outcome"] != "unknown"]
@@ -330,7 +330,7 @@ def test_a_time_without_jobs_has_no_figures(server, name):
 
 @pytest.fixture
 def nodes(server):
-    """Nodes of which the archive knows more or less."""
+    """Adds nodes to the archive. The archive knows more about some of these nodes than about others."""
     now = datetime.now(timezone.utc)
     ago = lambda **time: (now - timedelta(**time)).isoformat()
     fresh = {"epoch": "e1", "position": 7, "newest": 7, "seen": ago(minutes=1), "complete": ago(minutes=1), "clock_off": "0 s"}
@@ -381,7 +381,8 @@ MANY = [{
 
 @pytest.fixture(scope="module")
 def crowded(server):
-    """More users, accounts, queues, causes and nodes than a table has lines. The tests above must not see these nodes."""
+    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. The earlier tests of this file must not
+    see these nodes."""
     noted = MANY_SINCE.isoformat()
     insert(server, "receipt", MANY)
     insert(server, "node", [{"node": one["node"], "epoch": "e1", "position": 0, "newest": 0, "seen": noted, "complete": None} for one in MANY])

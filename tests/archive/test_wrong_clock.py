@@ -30,8 +30,8 @@ def keys(login, *words):
 
 @pytest.mark.parametrize("seconds", [DAY, -DAY])
 def test_the_clock_of_a_node_is_wrong_by_a_day(archive, seconds):
-    """pinfoldd and pinfold-ship read the wrong clock. OpenSSL calls time(2), which is right here, because the certificates of the tests are so young
-    that they are not valid yet for a clock that is behind."""
+    """pinfoldd and pinfold-ship read the wrong clock. OpenSSL calls time(2), which still returns the right time in this test. The
+    certificates of the tests are so young that a clock that is behind would reject them as not valid yet."""
     wrong = {"LD_PRELOAD": str(BUILD / "tests/wrongclock.so"), "WRONGCLOCK_SECONDS": str(seconds)}
     with new_node(archive) as node, starter() as start:
         node.run_job()
@@ -106,7 +106,8 @@ def test_a_user_finds_receipts_by_their_time(odd, options, found):
 
 
 def test_receipts_from_the_future_hide_only_receipts_of_the_same_user(odd):
-    """The newest list has them first, as docs/archive.md says, and the time `now` leaves them out. No end of a list repeats or omits a receipt."""
+    """A list of the newest receipts begins with receipts from the future, as docs/archive.md says, and `--until now` leaves them out. A
+    list of any length is the beginning of the whole list: no receipt is repeated or missing."""
     everything = [*reversed([*FROM_1970, *NOW_AND_BEFORE, *FUTURE])]
     assert of(odd) == everything
     for number in range(1, len(everything) + 1):
