@@ -6,10 +6,10 @@ Before a job's program runs, the process has used CPU time for its start, some o
 time that the process and the cgroup have used so far, and the tests subtract both times.
 
 The kernel reports that a cgroup is empty, and that a process has ended, some microseconds before the process leaves its CPU and its last
-time slice is charged. On real CPUs, each receipt of a job of 50 ms was right to 0.2 %. Under software emulation, the kernel may charge
-milliseconds after its report, because the host may hold up a virtual CPU at that moment. Tests in which these milliseconds matter therefore
-run pinfoldd, the tests and the job on one CPU. pinfoldd and the tests then usually read the figures after the process has left the CPU. The
-tests also use the median of several runs."""
+time slice is charged. On real CPUs, the CPU time in each receipt of a job of 50 ms was right to within 0.2 %. Under software emulation, the
+kernel may charge milliseconds after its report, because the host may hold up a virtual CPU at that moment. Tests in which these
+milliseconds matter therefore run pinfoldd, the tests and the job on one CPU. pinfoldd and the tests then usually read the figures after the
+process has left the CPU. The tests also use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -265,7 +265,7 @@ def written_file():
 
 
 def transfers(key, target, then="exit", kill=lambda key: None):
-    finished(f"{key}.warm", spend(f"{key}.warm"), "exec")  # the next run does not have to read the program itself
+    finished(f"{key}.warm", spend(f"{key}.warm"), "exec")  # brings the program into the page cache before the next run
     receipt, *_ = finished(key, spend(key, f"write={target}:{WRITTEN}", f"read={target}:{READ}", f"then={then}"), "exec", kill)
     return receipt
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures the archive of a site: the room of a receipt on the disk, and how long `pinfold why`, `pinfold history` and the site report take.
-The program makes a server of its own in --directory, and removes it. The exit status is 1 if a query reads more than it has to.
+"""Measures the archive of a site: how much disk space a receipt takes, and how long `pinfold why`, `pinfold history` and the site report
+take. The program makes a server of its own in --directory, and removes it. The exit status is 1 if a query reads more than it has to.
 
     /usr/bin/python3 tests/bench/archive.py
     /usr/bin/python3 tests/bench/archive.py --rows 10000000 --plans --directory /var/tmp
@@ -134,7 +134,7 @@ def run(server, sql, settings, times):
 
 
 def faults_of(name, plan, weeks):
-    """Returns what is wrong with a plan. `weeks` are the partitions of the report's time. receipt_default may have receipts of each time."""
+    """Returns what is wrong with a plan. `weeks` are the partitions of the report's time. receipt_default may have receipts of any time."""
     if name.startswith(REPORT):
         return [f"reads {partition}" for partition in sorted(partitions_of(plan) - weeks)]
     return [f"reads {part['Relation Name']} as a whole" for part in parts_of(plan)
@@ -146,7 +146,7 @@ def measure(server, key, uid, with_plans):
     weeks = set(server.psql("SELECT pinfold.partition_name('receipt', now() - days * interval '1 day') FROM generate_series(0, 7) AS days").splitlines())
     faults, whole, whole_spent = [], 0, 0
     for name, sql in queries(server, key, uid).items():
-        # A query of the report reads all rows of a week, so it takes as long each time.
+        # A query of the report reads all rows of a week, so a second run of the query would not be faster than the first.
         of_report = name.startswith(REPORT)
         found, spent = run(server, sql, OF_SERVICE + (OF_REPORT if of_report else ""), 1 if of_report else 6)
         times = [plan["Planning Time"] + plan["Execution Time"] for plan in found]

@@ -2,16 +2,16 @@
 """Measures what pinfold costs a batch system, in the first node of the cluster. tools/bench --cluster runs this program.
 
 Slurm and Grid Engine run arrays of empty jobs, in turns without pinfold and with pinfold. A figure is the ratio of the jobs per second in
-two successive turns. Other work on the machine changes this ratio. The program also prints the CPU time of a job for each part, because
-other work changes the CPU time less.
+two successive turns. Other work on the machine changes this ratio. The program also prints how much CPU time each part of the node spends
+on a job, because other work changes the CPU time less than the ratio.
 
 The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once, and
 slurmctld would sometimes wait 2 seconds before it sends further jobs (agent_retry() in its source), so that the same program would start 28
 or 63 jobs per second. Slurm runs a third turn without pinfold, but with an empty epilogue: if a node has no epilogue, slurmctld gives the
 slot of an ended job to the next job only in its loop of one second.
 
-A job that starts has one wait that pinfold cannot avoid: a process can move to another cgroup only when the kernel has waited for all
-processors (favordynmods in Documentation/admin-guide/cgroup-v2.rst). The program prints how long such a move takes."""
+pinfold cannot avoid one wait at the start of a job: a process can move to another cgroup only when the kernel has waited for all processors
+(favordynmods in Documentation/admin-guide/cgroup-v2.rst). The program prints how long such a move takes."""
 
 import dataclasses
 import os
@@ -73,8 +73,9 @@ def turn(daemon, file, submit, settle):
 
 
 def time_of_a_move():
-    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process is in this cgroup already, so
-    the time is that of the wait. The pauses are longer than the time for which the kernel remembers an earlier move."""
+    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup,
+    so the measured time is only the wait for the other processors. The pauses are longer than the time for which the kernel remembers an
+    earlier move."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):
@@ -98,8 +99,8 @@ def grid_engine_array(shepherd):
 
 
 def compare(name, sides):
-    """Each of the sides is a function that runs a turn. The side "with pinfold" is compared with each other side. Returns true if the batch
-    system is fast enough with pinfold, compared with the side "without pinfold"."""
+    """`sides` maps the name of a side to the function that runs one turn of this side. The side "with pinfold" is compared with each other
+    side. Returns true if the batch system is fast enough with pinfold, compared with the side "without pinfold"."""
     turns = {side: [] for side in sides}
     for number in range(TURNS):
         for side, run_turn in sides.items():

@@ -180,7 +180,7 @@ int benchmark(const std::filesystem::path& directory) {
     const auto total = std::max<std::uint64_t>(asked ? std::strtoull(asked, nullptr, 10) : 1'000'000, 1000);
     auto history = demand(History::open(directory / "history.db", History::Mode::ReadWrite));
     fill(history, total);
-    ::sync(); // otherwise add() would wait until the disk has written the data of fill()
+    ::sync(); // without sync(), add() would wait until the disk has written the data of fill()
     const bool fast = queriesAreFast(history, total);
     measureWrites(history, total);
     return fast ? 0 : 1;

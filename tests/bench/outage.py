@@ -3,14 +3,14 @@
 """Measures what happens when the archive of a site comes back after a day. 64 nodes have 5,000 receipts each, and send them at once to a server
 that has just started. 8 of the nodes are real: each has a pinfold-ship, and a pinfoldd on a bus of its own. The server starts when each
 pinfold-ship has failed 6 times. The other nodes are simulated: each sends its lots over one connection as soon as the server runs, without a
-break, so the real nodes have to share the server with impatient ones. The program prints how many receipts a second the archive took, the memory
-of the server and of pinfold-ship, and how long a node waited. The exit status is 1 if a node waited longer than the back-off of pinfold-ship.
-The program makes a server of its own in --directory, and removes it.
+break, so the real nodes have to share the server with nodes that never wait. The program prints how many receipts a second the archive
+took, the memory of the server and of pinfold-ship, and how long a node waited. The exit status is 1 if a node waited longer than the
+back-off of pinfold-ship. The program makes a server of its own in --directory, and removes it.
 
     PINFOLD_BUILD=$PWD/build /usr/bin/python3 tests/bench/outage.py --directory /var/tmp
 
-`--ships 64` makes all nodes real. Then the nodes need four times as much CPU time as the server, so the machine should have many CPUs, and two
-instances of inotify for each node (sysctl fs.inotify.max_user_instances)."""
+`--ships 64` makes all nodes real. If all nodes are real, they need four times as much CPU time as the server, so the machine should have
+many CPUs, and two instances of inotify for each node (sysctl fs.inotify.max_user_instances)."""
 
 import argparse
 import contextlib
@@ -197,8 +197,8 @@ def waits(lots, up):
 
 
 def starved(nodes, names, lots, up):
-    """Prints how long the nodes waited. Returns a line for each node that waited too long. A simulated node has the least back-off of a real
-    one."""
+    """Prints how long the nodes waited. Returns a line for each node that waited too long. A simulated node counts as if it had the
+    shortest back-off of all real nodes."""
     back_offs = {node.name: node.back_off() for node in nodes}
     least = min(back_offs.values())
     found, between = [], []
@@ -217,7 +217,7 @@ def starved(nodes, names, lots, up):
 
 
 def busiest(lots):
-    """Returns how many receipts were committed in the WINDOW with the most of them."""
+    """Returns how many receipts were committed in the busiest period of length WINDOW."""
     return max(sum(lot["receipts"] for lot in lots if end - WINDOW < lot["committed"] <= end) for end in {lot["committed"] for lot in lots})
 
 

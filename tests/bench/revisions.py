@@ -4,8 +4,8 @@
 /payload/packages/before and /payload/packages/now are the files that each build installs. The program takes turns: it installs one build,
 measures it, and removes it again. A third side is the new build once more, which shows how much the same build differs from itself.
 
-A figure is the median of all rounds. The ratio of two sides has an interval that contains it with a probability of 95 %, computed from
-random choices of the rounds (bootstrap). A figure is worse if the whole interval is above 1."""
+A figure is the median of all rounds. For the ratio of two sides, the program computes an interval that contains the true ratio with a
+probability of 95 %, from random choices of the rounds (bootstrap). A figure is worse if the whole interval is above 1."""
 
 import collections
 import functools
@@ -105,7 +105,7 @@ def live_memory():
 
 
 def measured():
-    """Returns all figures of the installed build. Smaller is better in each of them."""
+    """Returns all figures of the installed build. In each of these figures, a smaller value is better."""
     run_many()
     figures = {"time of one job, supervised, in ms": median_time("pinfold-run", "--", "true") * 1e3,
                "time of one job with --exec, in ms": median_time("pinfold-run", "--exec", "--", "true") * 1e3}

@@ -2,15 +2,15 @@
 """Measures what pinfoldd's looks at live jobs cost, in the container. tools/bench runs this program.
 
 The watchdog of pinfoldd is off during the measurement. So all CPU time and all wake-ups that the program counts come from the looks at the
-jobs. First, no job is live, and pinfoldd must not wake up. Then, 100 jobs sleep. They are so old that pinfoldd looks at all of them together,
-once in each interval. The program counts the CPU time of all threads of pinfoldd over five intervals, because pinfoldd also writes down the
-profile of a job at each fifth look.
+jobs. First, no job is live, and pinfoldd must not wake up. Then, 100 jobs sleep. These jobs are so old that pinfoldd looks at all of them
+together, once in each interval. The program counts the CPU time of all threads of pinfoldd over five intervals, because pinfoldd also
+writes down the profile of a job at each fifth look.
 
 A look reads five files, and three of them belong to the controllers io, memory and pids. In a box without these controllers, a look costs less
 than on a node, so the program prints which of the controllers the box lacks. The virtual machine has all controllers, but it is emulated and slow.
-So the program also reads a small file of a cgroup itself, and prints the ratio of the two times. This ratio is about the same on a slow and on a
-fast machine. The time of a read in the container, multiplied by the ratio from the virtual machine, is the time that a look with all controllers
-would take in the container."""
+So the program also reads a small file of a cgroup itself, and prints the ratio of the time of a look to the time of such a read. This ratio
+is about the same on a slow and on a fast machine. The time of a read in the container, multiplied by the ratio from the virtual machine, is
+the time that a look with all controllers would take in the container."""
 
 import os
 import re

@@ -63,7 +63,7 @@ def measure(options, output=subprocess.DEVNULL):
 
 
 def report(way, looks, figures):
-    """Prints what measure() returned. Returns true if `pinfold top` needed no more than it may."""
+    """Prints what measure() returned. Returns true if `pinfold top` used no more CPU time than the benchmark allows."""
     used, daemons, wall = figures
     ok = used / wall <= MOST
     print(f"{'meets ' if ok else 'MISSES'}  pinfold top, {way}, {JOBS} jobs, a look a second: {used / wall:.2%} of one core, "

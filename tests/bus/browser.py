@@ -80,7 +80,8 @@ class Browser:
         return answer["result"]
 
     def wait_for_load(self, loader):
-        """Waits until the document with this loader is complete. The empty page before it has a loader of its own."""
+        """Waits until the document with this loader is complete. The empty page that the browser shows before this document has another
+        loader."""
         end = time.monotonic() + DEADLINE
         while not any(event["params"].get("name") == "load" and event["params"]["loaderId"] == loader for event in self.events):
             self.events.append(self.receive(end))
@@ -104,7 +105,8 @@ class Browser:
 
 
 def lines_of(picture):
-    """Returns the number of different lines of a PNG picture, as the picture stores its lines. An empty page has a few of them."""
+    """Returns the number of different lines of a PNG picture, as the picture stores its lines. The picture of an empty page has only a few
+    different lines."""
     data, at, packed = picture, 8, b""
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])

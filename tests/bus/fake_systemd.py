@@ -177,7 +177,7 @@ def path_of(unit):
 
 
 class FakeSystemd(dbus.service.Object):
-    SUPPORTS_MULTIPLE_CONNECTIONS = True  # one connection after the other
+    SUPPORTS_MULTIPLE_CONNECTIONS = True  # the object has a new connection after the stand-in has left the bus and come back
 
     def __init__(self, bus, node):
         super().__init__(bus, PATH)
@@ -457,7 +457,7 @@ def private_bus():
 def main():
     DBusGMainLoop(set_as_default=True)
     bus = private_bus()
-    FakeSystemd(bus, Node(Path(sys.argv[1])))  # this comes before the request for the name, because clients may call as soon as the name exists
+    FakeSystemd(bus, Node(Path(sys.argv[1])))  # the object exists before the bus name, because clients may call as soon as the name exists
     bus.request_name("org.freedesktop.systemd1")
     GLib.MainLoop().run()
 

@@ -26,7 +26,7 @@ def field(name, value):
 
 
 def message(kind, serial, fields, body=b""):
-    """`kind`: 1 is a call, 2 a return, 3 an error, 4 a signal."""
+    """Returns the bytes of a message. `kind` is 1 for a call, 2 for a return, 3 for an error, and 4 for a signal."""
     *first, last = [field(name, value) for name, value in fields.items()]
     array = b"".join(map(padded, first)) + last
     return padded(struct.pack("<cBBBIII", b"l", kind, 0, 1, len(body), serial, len(array)) + array) + body
@@ -52,8 +52,8 @@ class RawBus:
         socket.send_fds(self.connection, [message(kind, next(self.serials), fields, body)], descriptors)
 
     def answers(self):
-        """Makes a call that no other function makes, and returns all messages that come before the answer. The bus keeps the order of
-        messages."""
+        """Calls a method that does not exist and that no other function calls, and returns all messages that come before the bus's answer.
+        The bus keeps the order of messages, so these are all answers to earlier calls."""
         self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
                           "destination": "org.freedesktop.DBus"})
         said = b""

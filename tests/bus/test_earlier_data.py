@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the commands say about receipts that earlier versions of pinfold stored."""
+"""Tests what the commands say about receipts that earlier versions of pinfold stored."""
 
 import contextlib
 import json
@@ -24,7 +24,7 @@ ENDS = {
     "sge.9": "It ended; its exit status was not reported to pinfold.",
     "pbs.10": "It was killed because it needed more memory than its limit of 1G; the kernel chose python3 (process 4711, 1020M resident).",
 }
-# Schema 2 had no rows of live jobs. So only the receipts of the jobs that were over stayed after an end of the node.
+# The history had no rows for live jobs in schema 2, so jobs that ran when the node went down got no receipts.
 LOST = {2: set(), 4: {"sge.11", "user.12"}}
 NOT_KNOWN = ("host", "boot_id", "cluster", "version", "slots", "memory_need", "memory_peak", "memory_peak_shmem", "job_name", "account", "queue")
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""An earlier version of pinfold, which the packages have not replaced yet or which still runs, reads what pinfoldd sends on the bus. A client fails
-if a value that it knows has another type. The tables name the values that revision f7cc5991 reads."""
+"""Tests that an earlier version of pinfold can read what pinfoldd sends on the bus. Such a version may still be running, or an upgrade of
+the packages may not have replaced it yet. A client fails if a value that it knows has another type. The tables name the values that
+revision f7cc5991 reads."""
 
 import dbus
 import pytest

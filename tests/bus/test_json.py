@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the commands print with --json is as the installed schemas say."""
+"""Tests that the commands' output with --json agrees with the installed schemas."""
 
 import json
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes a real node_exporter, which reads the file of a real pinfoldd, and golden files of what pinfold writes. Each
-expression of the alerts, of the dashboard and of docs/monitoring.md finds its series there."""
+"""A real Prometheus scrapes a real node_exporter, which reads the file of a real pinfoldd, and golden files of what pinfold writes. The
+tests check that each expression of the alerts, of the dashboard and of docs/monitoring.md finds its series in this Prometheus."""
 
 import json
 import os
@@ -24,7 +24,7 @@ GOLDEN = TOP / "tests/unit/cli/golden"
 DASHBOARD = json.loads((DOCS / "monitoring/dashboard.json").read_text())
 PAGE = (DOCS / "monitoring.md").read_text()
 MIB = 1 << 20
-# Without series for each job the file is at most 2 s behind.
+# If the metrics file has no series for each job, its figures are at most 2 s out of date.
 CONFIG = ('[metrics]\ntextfile = "/metrics/pinfold.prom"\nper_job = {per_job}\n[unkillable]\nafter = "1s"\naction = "drain"\n'
           '[gpus]\ndevices = ["/dev/null"]\n[archive]\nserver = "localhost"\n')
 PROMETHEUS = """
@@ -217,7 +217,7 @@ def test_the_expressions_of_the_page_find_series(busy):
             busy.configure(per_job=True)  # pinfoldd may not have known the name of the owner at its last write
             joined = wait_until(lambda asked=expression: [found for found in busy.series(asked) if "username" in found["metric"]], expression)
         else:
-            # The expression finds nodes without pinfold, and there is no such node.
+            # The expression finds nodes without pinfold, but each node of this test has pinfold.
             assert busy.series(expression.replace("node.*", ".*")) == []
             assert has_data(busy, expression.replace("node.*", ".*").replace("pinfold_jobs", "no_such_metric"))
     assert [series["metric"]["id"] for series in replaced] == ["4711"]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the node has and what its live jobs hold, over D-Bus and as `pinfold status` shows it. The node of these tests has 8 CPUs."""
+"""Tests what D-Bus and `pinfold status` report about the node's resources and about what the live jobs hold. The node of these tests has 8
+CPUs."""
 
 import json
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Opens the HTML of `pinfold report` in a browser: the page sends no request, texts of users are only texts, and the page fits into wide
-and narrow windows."""
+"""Opens the HTML of `pinfold report` in a browser: the page sends no request, the browser shows texts of users as plain text, and the page
+fits into wide and narrow windows."""
 
 import shutil
 import subprocess

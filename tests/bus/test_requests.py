@@ -25,8 +25,8 @@ class Repeated(dict):
 
 
 def test_who_connected_is_who_calls(world):
-    """A root process connects as a user, and is root again when it calls. If pinfoldd looked into /proc, the process would count as root,
-    and could reload."""
+    """A root process connects as a user, and is root again when it makes a call. If pinfoldd looked into /proc, the process would count as
+    root, and could make pinfoldd reload its configuration."""
     os.setegid(USER)
     os.seteuid(USER)
     try:

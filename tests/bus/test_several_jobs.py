@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Commands of pinfold for all live jobs of a user or of the node."""
+"""Tests the commands of pinfold that act on all live jobs of a user or of the node."""
 
 import json
 import subprocess
@@ -91,8 +91,8 @@ def test_a_list_has_the_limits_and_the_use_of_jobs(world):
 
 @pytest.fixture
 def many_jobs(world):
-    """The keys of many jobs of one ordinary user. A command asks about each of them on its own, and pinfoldd makes a user wait who asks too
-    much."""
+    """The keys of many jobs of one ordinary user. A command makes a separate call for each job, and pinfoldd delays its answers to a user
+    who makes too many calls."""
     keys = [f"bus.{i}" for i in range(150)]
     for key in keys:
         open_job(world, key, memory_max=dbus.UInt64(1 << 30), slots=dbus.UInt64(2))

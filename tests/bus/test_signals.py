@@ -20,7 +20,7 @@ os.setgroups([]); os.setgid({uid}); os.setuid({uid})
 bus = dbus.bus.BusConnection({address!r})
 bus.add_signal_receiver(lambda *arguments, member: print(json.dumps([member, *arguments]), flush=True),
                         dbus_interface="org.pinfold1.Manager", member_keyword="member")
-bus.get_name_owner("org.pinfold1")  # the bus has the match when it answers
+bus.get_name_owner("org.pinfold1")  # the bus handles calls in their order, so it has the match rule now
 print("[]", flush=True)
 GLib.MainLoop().run()
 """

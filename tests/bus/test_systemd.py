@@ -113,7 +113,7 @@ def test_a_reload_ends_no_job(world):
 
 
 def test_more_calls_than_the_bus_allows_unanswered(world):
-    """dbus-daemon refuses a connection's 129th unanswered call. So pinfoldd must not have more unanswered calls of its own."""
+    """dbus-daemon refuses a connection's 129th unanswered call. So pinfoldd must never wait for the answers to more than 128 calls."""
     world.systemd.Delay(dbus.UInt32(300))
     leaders = [world.process() for _ in range(200)]
     failures = []

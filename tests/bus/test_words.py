@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the words of D-Bus. If the XML lists the words of an argument or of an entry, pinfoldd refuses every other word, and says which words
-it knows."""
+"""Tests the words that the D-Bus interface accepts. If the XML lists the words of an argument or of an entry, pinfoldd refuses every other
+word, and says which words it knows."""
 
 import re
 from pathlib import Path
@@ -44,7 +44,8 @@ def words(about):
 
 
 def places():
-    """Returns the method, the argument, the entry or None, and the words of each place for a string."""
+    """Yields each place in which a caller can put a string: the method, the argument, the entry of a dictionary (or None), and the words
+    that may be in this place."""
     for method, (comment, arguments) in METHODS.items():
         for argument, kind in arguments:
             text = described(comment, argument)

@@ -262,7 +262,7 @@ def test_what_is_no_request_is_told_in_one_line(world, name):
 def test_descriptors(world):
     open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     process = world.process()
-    before = open_now()  # may count an earlier connection, because an answered connection may still be open for a moment
+    before = open_now()  # this number may include an earlier connection, because pinfoldd closes a connection a moment after its answer
     assert ask(world, CREATE)["error"] == "InvalidArgument", "none"
     with open(os.devnull) as file:
         assert "not a pidfd" in ask(world, CREATE, [file.fileno()])["message"]
@@ -403,8 +403,8 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.parent.mkdir(exist_ok=True)
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
-    # The limit is a quarter of the descriptors that all users may have. The same number of descriptors may have come before pinfoldd knew
-    # the owner's name.
+    # The limit is a quarter of the descriptors that all users may have. As many descriptors again may have come before pinfoldd knew the
+    # owner's name.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -487,7 +487,8 @@ def test_requests_wait_while_pinfoldd_is_down(world):
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
-    """pinfoldd sees the request and the end of the bus in one moment. The request may get no answer, and the wrapper then repeats it."""
+    """pinfoldd sees the request and the end of the bus at the same moment. The request may get no answer, and the wrapper then repeats
+    it."""
     fd = os.pidfd_open(world.process().pid)
     world.daemon.send_signal(signal.SIGSTOP)
     world.processes[0].kill()
@@ -560,7 +561,8 @@ def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
 
 
 def in_the_way_of(path):
-    """Makes a directory where replace_file.cpp first writes the new file. As on a full disk, nothing can be written."""
+    """Makes a directory with the name of the temporary file that replace_file.cpp writes first. So pinfoldd cannot write the file at
+    `path`, as on a full disk."""
     path.with_name(f".{path.name}.tmp").mkdir()
 
 
@@ -663,8 +665,8 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
 
 
 def test_nor_does_a_descriptor_that_does_not_close(world):
-    """pinfoldd refuses to start. At the end of pinfoldd, the kernel closes the descriptors that pinfoldd has not received, and such a close
-    does not linger."""
+    """pinfoldd refuses to start. At the end of pinfoldd, the kernel closes the descriptors that pinfoldd has not received, and this way of
+    closing does not wait for the other end of a socket."""
     world.configure("")
     world.daemon.kill()
     world.daemon.wait()
