@@ -165,8 +165,8 @@ def job(story, script, key=None, options=(), user=None, statuses=None):
 
 
 def terminated(story):
-    """Returns the signals that may end a process to which PID 1 sends SIGTERM. If PID 1 is executed again, it may lose the call, and a
-    stopped PID 1 gets the call late. The kernel then kills the process after the grace time."""
+    """Returns the signals that may end a process to which PID 1 sends SIGTERM. If PID 1 is executed again, it may lose pinfoldd's call, and
+    a stopped PID 1 gets the call late. The kernel then kills the process after the grace time."""
     return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE | DELAY) else {-signal.SIGTERM}
 
 
@@ -198,8 +198,8 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 
 def opened(story, *options, owner):
-    """Opens a job like a prologue, which repeats the call if an answer is lost. Returns False if pinfoldd refused the job with the same
-    error as for other jobs."""
+    """Opens a job like a prologue, which repeats the call if an answer is lost. Returns False if pinfoldd refused the job. The error must
+    then say that the node takes no jobs, and this suite or a slow disk must be the reason."""
     end = time.monotonic() + PATIENCE
     while True:
         begin = time.monotonic()

@@ -13,7 +13,7 @@ from jobs import main_pid, run, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
-LONGEST_WINDOW = 8.0  # a window also has a limit in seconds, because few jobs begin while all jobs wait
+LONGEST_WINDOW = 8.0  # seconds: a lasting disturbance ends after this time at the latest, because few jobs begin while all jobs wait
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 BACK_WITHIN = 30.0  # seconds
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Defines the kinds of jobs, and the allowed ends of each kind. The rules are as strict as possible: if there are two allowed ends, a
-comment says when and why."""
+"""Defines the kinds of jobs, and the allowed ends of each kind. The rules are as strict as possible: if a job of some kind may end in two
+ways, a comment says when and why."""
 
 import os
 import signal
@@ -47,7 +47,7 @@ def leaves_daemons(story):
 
 def leaves_a_stubborn_one(story):
     script = "trap '' TERM; setsid sh -c 'while :; do sleep 1000; done' >/dev/null 2>&1 & exit 6"
-    # The shell counts as a leftover, and its sleep also counts if pinfoldd sees the sleep in time.
+    # The shell counts as a leftover, and the shell's sleep also counts if pinfoldd sees the sleep in time.
     if job(story, script, statuses={6}):
         story.admit(Outcome("exited", 6), leftovers=range(1, 3))
 
@@ -146,8 +146,8 @@ def killed_in_creation(story):
     story.expect(done.status == -number, f"status {done.status}")
     ran = done.out != b""
     how = Outcome("signaled", None, int(number)) if number == signal.SIGTERM else Outcome("supervisor-lost")
-    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. The wrapper may have
-    # reported before that the signal ended the command.
+    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. Before it gave up,
+    # the wrapper may have reported that the signal ended the command.
     given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost"), Outcome("lost", None, int(signal.SIGTERM))}
     story.admit({how} if ran else {how} | given_up, needed=ran)
     until(lambda: not populated(story.key), f"{story.key} empty")

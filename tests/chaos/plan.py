@@ -15,7 +15,7 @@ FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # the number of jobs that begin during
 class Item:
     """A job, or several jobs that belong together, for one lane."""
 
-    number: int  # number of its first job, from 0
+    number: int  # number of the item's first job; the first job of a run has the number 0
     kind: str
     size: int  # number of jobs
     user: str

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What a pinfold that was built with -Db_sanitize=address,undefined needs to run as a service. The sanitizers write their reports to the
-journal."""
+"""Sets up what a pinfold that was built with -Db_sanitize=address,undefined needs to run as a service. The sanitizers write their reports
+to the journal."""
 
 import os
 from pathlib import Path

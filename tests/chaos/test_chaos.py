@@ -190,5 +190,6 @@ def test_the_journal_has_nothing_unexpected(chaos):
 
 
 def test_the_loop_never_waits(chaos):
-    """The process with a lock of the kernel may itself wait for a processor, and waits longer if more processes want one."""
+    """The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor, and waits
+    longer if more processes want one."""
     assert verify.loop_faults(chaos.journal, chaos.log, LOOP_WAIT * chaos.busy) == [], f"seed {chaos.plan.seed}"

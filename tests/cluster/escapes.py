@@ -43,7 +43,7 @@ ESCAPES = {
     "double-fork": Escape("node2", f"{ESCAPIST} double-fork"),
     # On node1 the shepherd follows these processes from pid to pid, and it is a matter of luck whether it kills all of them.
     "pid-hopping": Escape("node2", f"{ESCAPIST} hop-until $HOME/$JOB_ID.calm"),
-    # With the shepherd killed, nobody else knows which processes belong to the job.
+    # When the shepherd has been killed, no other program knows which processes belong to the job.
     "shepherd-killed": Escape("node1", f"{ESCAPIST} set-sid", kills_shepherd=True),
     # The shepherd reads only the first 1024 bytes of a process's list of groups, and the job's additional group is the last in the list.
     "many-groups": Escape("node1", f"{ESCAPIST} set-sid", user="bob"),

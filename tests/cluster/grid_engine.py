@@ -64,8 +64,8 @@ def start(*nodes, **local):
 def configure(**changes):
     """Changes the cell's configuration, and waits until all nodes start jobs with the new configuration."""
     nodes = shown("-shgrp", "@allhosts")["hostlist"].split()
-    # min_uid is the only number of the configuration that also appears in a job's spool directory. Each value of min_uid lets all users of
-    # the tests run jobs.
+    # min_uid is the only number of the configuration that also appears in a job's spool directory. All values that the tests give to
+    # min_uid are low enough to let all users of the tests run jobs.
     mark = next(revisions)
     store("-Mconf", "global", {**shown("-sconf", "global"), **changes, "min_uid": mark})
 

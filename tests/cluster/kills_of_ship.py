@@ -17,7 +17,7 @@ def main_process(node, unit):
 
 
 def cursor(node):
-    """Returns up to which sequence the node knows that its receipts are in the archive."""
+    """Returns the sequence of the last receipt of which the node knows that the archive has it and all receipts before."""
     return json.loads(on(node, "cat", f"{STATE}/sent").stdout)["sequence"]
 
 
@@ -64,7 +64,7 @@ def kill_all_in_state(in_state, what, afterwards=lambda node: None):
 
 
 def kill_while_it_connects(site):
-    """The node has begun a connection, and nothing has come back."""
+    """Kills pinfold-ship when it has begun a connection to the server, and the server has sent nothing back."""
     site.relay.answers.clear()
     try:
         site.relay.cut()
@@ -74,26 +74,27 @@ def kill_while_it_connects(site):
 
 
 def kill_while_it_asks_for_the_position(site):
-    """The server runs the node's pinfold.position(), which waits for the table that it reads."""
+    """Kills pinfold-ship while the server runs the node's call of pinfold.position(), which waits for a lock on the table that it reads."""
     with site.server.locked("pinfold.node", "ACCESS EXCLUSIVE"):
-        site.relay.cut()  # after a failure, pinfold-ship asks where to go on
+        site.relay.cut()  # after a broken connection, pinfold-ship asks for its position in the archive
         kill_all_in_state(lambda node: waits_in(site, node, "position", "node"), "asks for the position")
 
 
 def gaps_locked(site):
-    """For as long as the context lasts, pinfold.put() waits after it has stored the receipts, and before it commits, because it writes the
-    table of gaps last. A lot without a new receipt does not write this table."""
+    """For as long as the context lasts, pinfold.put() waits between storing the receipts and committing them, because it must write to the
+    locked table of gaps last. A lot without a new receipt does not write to this table."""
     return site.server.locked("pinfold.gap", "SHARE")
 
 
 def kill_while_a_put_runs(site):
-    """The server has stored receipts of the node, and has not committed them."""
+    """Kills pinfold-ship when the server has stored receipts of the node, but has not committed them."""
     with gaps_locked(site):
         kill_all_in_state(lambda node: waits_in(site, node, "put", "gap"), "puts")
 
 
 def kill_between_the_commit_and_the_answer(site):
-    """The archive's position of the node has moved. The relay has not passed on a byte since then, and the connection of the put is open."""
+    """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived: the archive's position of the node has
+    moved, the relay has not passed on a byte since then, and the connection of the put is still open."""
     try:
         with gaps_locked(site):
             for node in NODES:
@@ -108,27 +109,29 @@ def kill_between_the_commit_and_the_answer(site):
 
 
 def kill_between_the_answer_and_the_cursor(site):
-    """A directory stands where pinfold-ship makes the new file of its cursor. The cursor is the old one, the archive's position is higher, and
-    since the directory stands there, pinfold-ship has counted receipts of an answer."""
+    """Kills pinfold-ship when it has read an answer, but has not written its cursor. A directory with the name of the cursor's temporary
+    file prevents the write. The state is reached when the archive's position is higher than the old cursor, and pinfold-ship has counted
+    the receipts of an answer since the directory was made."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:
-        # After a start, pinfold-ship counts receipts that it sends again. They come before the first new receipt.
+        # After a start, pinfold-ship counts receipts that it sends again. pinfold-ship sends these receipts before the first new receipt.
         position = site.position(node)
         wait_until(lambda node=node, position=position: cursor(node) > position, f"new receipts of {node}")
         wait_until(lambda node=node: on(node, "mkdir", obstacle, check=False).returncode == 0, "no cursor is being written")
-        on(node, "rm", "-f", METRICS)  # they may be those of the last process
+        on(node, "rm", "-f", METRICS)  # an earlier process of pinfold-ship may have written these metrics
     old = {node: (cursor(node), wait_until(lambda node=node: confirmed(node), f"metrics of {node}")) for node in NODES}
     kill_all_in_state(lambda node: confirmed(node) > old[node][1] and site.position(node) > cursor(node) == old[node][0], "has read an answer",
                       lambda node: on(node, "rmdir", obstacle))
 
 
 def is_idle(site, node):
-    """The archive has all receipts, pinfold-ship knows it, and has closed its connection."""
+    """Returns true if the archive has all receipts of the node, and pinfold-ship knows this and has closed its connection."""
     return not connections(site, node) and cursor(node) == site.position(node) == site.newest(node)
 
 
 def kill_while_it_is_idle(site):
-    """Returns when pinfold-ship of each node has sent its last receipts again, as it does after each start."""
+    """Kills pinfold-ship of each node while it is idle. Returns when each pinfold-ship has sent its last receipts again, as it does after
+    each start."""
     def seen():
         return site.server.rows("SELECT node, seen FROM pinfold.status")
     before = seen()

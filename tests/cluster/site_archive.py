@@ -51,8 +51,8 @@ class SiteServer(PostgresServer):
         FILLER.unlink()
 
     def recover(self):
-        """Waits until the server answers again. The administrator starts it only if it has ended: PostgreSQL ends itself if the disk has no
-        room for the write-ahead log. Returns whether it had ended."""
+        """Waits until the server answers again. If the server has ended, the function starts it, as an administrator would: PostgreSQL ends
+        itself if the disk has no room for the write-ahead log. Returns whether the server had ended."""
         def ended():
             return self.process.poll() is not None
         wait_until(lambda: ended() or self.psql("SELECT", check=False).returncode == 0, "an answer of the server, or its end", 120)
@@ -123,7 +123,8 @@ class Site:
             wait_until(lambda node=node, newest=newest: self.position(node) >= newest, f"all receipts of {node} in the archive", 300)
 
     def archived(self):
-        """Returns a dictionary with (sequence, CPU time) of each receipt by (node, id). Fails if a receipt is there twice."""
+        """Returns a dictionary that maps the (node, id) of each receipt in the archive to its (sequence, CPU time). Fails if the archive
+        has a receipt twice."""
         rows = self.server.rows("SELECT node, id, sequence, cpu_us FROM pinfold.receipt")
         found = {(node, number): (int(sequence), int(cpu or 0)) for node, number, sequence, cpu in rows}
         assert len(found) == len(rows), "a receipt is there twice"
@@ -135,5 +136,5 @@ def receipts(node):
 
 
 def history(node):
-    """Returns a dictionary with (sequence, CPU time) of each receipt of the node by (node, id)."""
+    """Returns a dictionary that maps the (node, id) of each receipt of the node to its (sequence, CPU time)."""
     return {(node, one["id"]): (one["sequence"], (one["cpu_user"] or 0) + (one["cpu_system"] or 0)) for one in receipts(node)}

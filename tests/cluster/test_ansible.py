@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The example of docs/ansible: it installs pinfold in a Grid Engine cell, and upgrades node by node while jobs run. node1 is the control
-node, and Ansible reaches both nodes by ssh."""
+"""Tests the example of docs/ansible, which installs pinfold in a Grid Engine cell, and upgrades pinfold node by node while jobs run. node1
+is the control node, and Ansible reaches both nodes by ssh."""
 
 import json
 import os

@@ -80,7 +80,7 @@ class Stream:
         self.running[node] = subprocess.Popen(["ssh", node, f"part={self.parts}; {STREAM}"], stderr=subprocess.PIPE, text=True)
 
     def breaks(self, node):
-        """Waits for the end of the node's part, which has lost its connection."""
+        """Waits until the ssh command that runs jobs on the node has ended, because it has lost its connection."""
         process = self.running.pop(node)
         process.communicate(timeout=60)
         assert process.returncode == 255, "the status of an ssh without a connection"
@@ -92,7 +92,8 @@ class Stream:
 
     @staticmethod
     def ended(node):
-        """Returns (key, exit status) of each job of the node that was run to its end. Another status than the job's is one of pinfold-run."""
+        """Returns (key, exit status) of each job of the node that ran to its end. The jobs exit with 0 or 1, and any other status comes
+        from pinfold-run itself."""
         lines = [tuple(line.split()) for line in on(node, "cat", ENDED).stdout.splitlines()]
         return [line for line in lines if line[1] in ("0", "1")]
 
@@ -183,7 +184,7 @@ def reboot(site, stream):
     wait_until(lambda: site.newest("node2") >= site.position("node2") + 20, "receipts that wait")
     before = history("node2")
     boot = boot_id("node2")
-    # Tests of Grid Engine share the nodes. They have started its daemon on node2 without enabling it.
+    # Tests of Grid Engine use the same nodes, and have started Grid Engine's daemon on node2 without enabling it.
     grid_engine = is_active("node2", "gridengine-exec")
     # The connection breaks before the command can end.
     on("node2", "systemctl", "reboot", "--force", "--force", check=False)
@@ -283,7 +284,7 @@ def login(site):
 
 @pytest.fixture(scope="module")
 def job_of_two_hosts(site):
-    """A job of alice's. Its part on node2 crashes, and its batch script on node1 then gives up."""
+    """Runs a job of alice on two hosts. The part of the job on node2 crashes, and the batch script on node1 then gives up."""
     key = "user.two-hosts"
     part = shlex.join(["pinfold-run", "--job", key, "--", "sh", "-c", "kill -SEGV $$"])
     script = f"ssh node2 {shlex.quote(part)} || exit 3"

@@ -11,7 +11,7 @@ from grid_engine import Job
 from nodes import NODES, ask, on, set_site
 
 NODE = NODES[-1]
-# The script is the one of docs/schedulers/grid-engine.md.
+# This script is a copy of the job submission verifier in docs/schedulers/grid-engine.md.
 VERIFIER = """#!/bin/bash
 . /usr/share/gridengine/util/resources/jsv/jsv_include.sh
 jsv_on_start() { :; }

@@ -268,7 +268,8 @@ def test_a_warning_is_in_the_standard_error_of_the_batch_script(cluster):
 def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     number = slurm.submit("srun --error=/tmp/step-%j sleep 7213", "--output=/dev/null", "--error=/tmp/script-%j")
     key, script, step = f"slurm.{number}", Path(f"/tmp/script-{number}"), Path(f"/tmp/step-{number}")
-    # slurmstepd runs the program by its path. srun, too, has these words in its command line, and it opens the file of the step only after it has asked for the step.
+    # Only the program itself has a path that ends with /sleep, because slurmstepd runs it by its path. The wait must not end at srun, which
+    # has the same words in its command line, but opens the file of the step only when it has asked for the step.
     wait_until(lambda: any(command.split(b"\0")[0].endswith(b"/sleep") for command, _ in processes_with("sleep\0007213").values()), "the step running")
     run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
     wait_until(lambda: "reaches its run time limit" in script.read_text(), "the warning")
@@ -413,7 +414,7 @@ def test_srun_with_a_terminal(cluster):
 # The epilogue
 
 def test_a_job_without_a_batch_script_ends_when_slurm_says_so(cluster):
-    """The job does not end because it had no task for some time (jobs.linger)."""
+    """A job without a task for some time (jobs.linger) would normally end by itself, but this job lives until Slurm ends it."""
     granted = run("runuser", "-u", "alice", "--", "salloc", "--chdir=/tmp", "--no-shell", "--immediate=60")
     number = int(granted.stderr.split("job allocation ")[1].split()[0])
     run("runuser", "-u", "alice", "--", "srun", f"--jobid={number}", "--chdir=/tmp", "true")

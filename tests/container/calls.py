@@ -23,7 +23,8 @@ with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
 
 
 def answered(commands=(), until=lambda: True):
-    """Returns how many seconds each call takes, with the call. The function makes at least 30 calls, and stops when `until` returns true."""
+    """Returns pairs of a call and the seconds that the call took. The function makes at least 30 calls, and stops when `until` returns
+    true."""
     took = []
     round_begun = 0.0
     while len(took) < 30 or not until():

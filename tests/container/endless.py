@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A process with a /proc/PID/maps that is longer than the part that a search for files in use reads. If this file runs as a script, it
+"""Makes a process whose /proc/PID/maps is so long that a search for files in use reads only a part of it. If this file runs as a script, it
 becomes such a process."""
 
 import contextlib

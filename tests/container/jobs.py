@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""These functions are for tests on a node on which pinfold is installed. A function that waits checks for a state until a deadline."""
+"""These functions are for tests on a node on which pinfold is installed. If a function waits for a state, it checks repeatedly until its
+deadline."""
 
 import contextlib
 import functools
@@ -48,8 +49,8 @@ def run(*command, timeout=120, check=True, **options):
 
 
 def wait_until(predicate, what, deadline=240.0):
-    """Returns the predicate's first true value. The deadline is only for a state that never comes, because much takes long on a busy
-    machine."""
+    """Returns the predicate's first true value. The deadline is long, because many things take long on a busy machine, and it matters only
+    for a state that never comes."""
     end = time.monotonic() + deadline
     while True:
         value = predicate()

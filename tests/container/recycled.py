@@ -22,7 +22,7 @@ def few_numbers(directory, highest=HIGHEST):
     release = tuple(map(int, os.uname().release.split(".")[:2]))
     if release < (6, 14):
         pytest.skip("kernel.pid_max would be the host's")
-    run("mount", "-t", "proc", "proc", directory)  # the box's own /proc/sys is read-only there
+    run("mount", "-t", "proc", "proc", directory)  # the box's own /proc/sys is read-only
     file = directory / "sys/kernel/pid_max"
     before = file.read_text()
     file.write_text(str(highest))
@@ -48,8 +48,8 @@ def forking_daemon(*options):
 
 
 def attack(key, tries, place):
-    """Makes the attack. No process of root that gets the id may leave its cgroup. For each process of root that got the id, the result has
-    the cgroup of the process that it has forked, or nothing."""
+    """Makes the attack. No process of root that gets the id may leave its cgroup. The result has one entry for each process of root that
+    got the id: the cgroup of the child that this process has forked, or an empty text if it has forked no child."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
     recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")

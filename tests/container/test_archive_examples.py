@@ -32,7 +32,7 @@ def archive():
     run("systemctl", "start", "postgresql")
     run("runuser", "-u", "postgres", "--", "pinfold", "archive", "init")
     yield
-    # postgresql.service ends before the unit of the server that belongs to it.
+    # postgresql.service stops before the unit postgresql@… of the server itself, so the fixture stops both units.
     run("systemctl", "stop", "postgresql.service", "postgresql@*.service")
 
 

@@ -18,7 +18,8 @@ UNITS = {"multi-user.target.wants/pinfoldd.service", "sockets.target.wants/pinfo
 
 
 def stop():
-    """If systemd is just starting pinfoldd again after a failure, this start needs the socket and cancels its stop. So stop() tries again."""
+    """If systemd is just restarting pinfoldd after a failure, the restart needs the socket, and so cancels the stop of the socket. So
+    stop() tries again."""
     wait_until(lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd", check=False).returncode == 0, "pinfoldd stopped")
 
 
@@ -193,7 +194,7 @@ def test_a_read_only_tmp():
     try:
         starts = run("systemctl", "start", "pinfoldd", check=False).returncode == 0
         assert starts == (version >= 257)
-        # systemd starts a service that has failed again and again, and has no status while it starts the service.
+        # systemd restarts a failed service again and again, and shows no exit status during each start.
         expected = "0" if starts else "226"
         wait_until(lambda: run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout.strip() == expected, f"the status {expected}")
     finally:

@@ -56,7 +56,7 @@ def new():
 
 
 def remedy(name):
-    """Runs the remedy as a shell command, without a change."""
+    """Runs the finding's remedy as a shell command, exactly as the doctor prints it."""
     run("sh", "-ec", findings()[name]["remedy"].split(";")[0])
 
 

@@ -42,7 +42,8 @@ def start_waiting(key):
 
 @pytest.fixture
 def own_history():
-    """Gives pinfoldd an empty history before and after the test. No receipt is too old or too much."""
+    """Gives pinfoldd an empty history before and after the test. The configuration of this history lets pinfoldd remove no receipt, however
+    old or numerous the receipts are."""
     def renew():
         run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
         shutil.rmtree(HISTORY.parent)

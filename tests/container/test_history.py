@@ -51,14 +51,15 @@ def test_filters_that_do_not_exist():
 
 
 def whole_job():
-    """Returns the seconds that a job takes, with its receipt. On a busy machine or a slow disk, a row also takes longer."""
+    """Returns the seconds that a job takes, with its receipt. On a busy machine or a slow disk, this time grows, and so does the time until
+    the history has a row for a live job."""
     begun = time.monotonic()
     assert finish(start_job("known.short", "true"))[0] == 0
     return time.monotonic() - begun
 
 
 def test_the_history_knows_a_job_a_second_after_its_start():
-    """The suite reboot shows that such a job gets its receipt after a power cut."""
+    """The suite reboot shows that a live job that is in the history gets its receipt after a power cut."""
     usual = whole_job()
     jobs, began, took = {}, {}, {}
     for key in (f"known.{number}" for number in range(5)):
@@ -188,7 +189,8 @@ def test_the_names_of_leftovers_fill_no_history():
     assert finish(job)[0] == 0
     receipt, = receipts("big.names")
     assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
-    # On a busy machine, pinfoldd cannot read some of them in time, and stores the short name. The bound may cut each of them.
+    # On a busy machine, pinfoldd cannot read some of the command lines in time, and stores the process's short name. The bound on the total
+    # length may cut each of the texts.
     read = [command for command in receipt["leftover_commands"] if not "[sleep]".startswith(command.rstrip("…"))]
     assert read and {character for command in read for character in command} <= set('"…'), [command[:20] for command in read]
     assert sum(map(len, read)) <= 8192

@@ -61,7 +61,7 @@ def test_the_form_is_journalctls():
         return re.sub(r"^([\dT:-]+[+-]\d\d):(\d\d) ", r"\1\2 ", run("journalctl", "-o", *words, *asked).stdout, flags=re.M)
 
     def keys(documents):
-        # systemd 257 has added the numbers of the entries.
+        # systemd 257 has added the sequence numbers of the entries to the output.
         return [{key for key in json.loads(line) if not key.startswith("__SEQNUM")} for line in documents.splitlines()]
 
     # systemd may still log that the units have ended, so the test compares repeatedly.

@@ -68,7 +68,7 @@ def finished(mom, job, child=None, **more):
 
 
 def test_a_job_has_no_limits_of_the_job_that_submitted_it(mom):
-    """A job that submits another job with qsub -V gives it all its variables."""
+    """If a job submits a second job with qsub -V, the second job gets all variables of the first one."""
     job = begin(mom, one_host("41.srv"))
     finished(mom, job, mom.launch(job, "/bin/sh", "-c", "env", PINFOLD_JOB="pbs.7.srv", PINFOLD_MEMORY_MAX="9", PINFOLD_TASKS_MAX="9", MINE="1"))
     variables = dict(line.split("=", 1) for line in output(mom, job).splitlines())
@@ -248,7 +248,7 @@ def test_a_task_that_is_rejected_does_not_have_its_job_run_again(mom, outage):
 
 @pytest.fixture
 def starts():
-    """Returns a function that returns the verbs of all starts of the program pinfold since the function's last call."""
+    """Returns a function that lists which commands of `pinfold` were started since the last call of the function."""
     program, real, log = Path("/usr/bin/pinfold"), Path("/usr/bin/pinfold.real"), Path("/run/pinfold-starts")
     program.rename(real)
     program.write_text(f'#!/bin/sh\necho "$1" >>{log}\nexec {real} "$@"\n')

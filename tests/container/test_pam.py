@@ -282,7 +282,7 @@ while True:
 
 @contextlib.contextmanager
 def babbling(*answers):
-    """A program of root that is not pinfoldd."""
+    """Runs a program of root that listens at pinfoldd's socket in place of pinfoldd, and sends the given answers."""
     with missing(), socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as fake:
         fake.bind(str(SOCKET))
         fake.listen()

@@ -84,7 +84,8 @@ def no_watchdogs():
 
 
 def test_journald_that_stands_still(in_time, record_property):
-    # The queue of journald's socket has room for some hundred messages: net.unix.max_dgram_qlen, or what fits into its buffer.
+    # The queue of journald's socket has room for some hundred messages: net.unix.max_dgram_qlen limits the number, and the socket's buffer
+    # limits the size.
     begun = time.monotonic()
     number, seconds = (2000, 120) if FULL else (300, 0)
     with no_watchdogs(), stopped(main_pid("systemd-journald")):

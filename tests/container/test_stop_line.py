@@ -52,7 +52,7 @@ def test_of_a_supervisor_that_was_killed():
     job = start_job("said.killed", "sleep", "1000")
     wait_running("said.killed")
     job.kill()
-    status, out, err = finish(job)  # waits until nobody has the pipe open any more: then the line is written
+    status, out, err = finish(job)  # finish() returns when no process has the pipe open any more, so the line has been written
     assert (status, out) == (-9, "")
     wait_until(lambda: receipts("said.killed"), "its receipt")
     expect_line(err, "said.killed", "was stopped: its supervisor was killed")

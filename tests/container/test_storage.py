@@ -184,7 +184,8 @@ def lists():
 
 
 def expect_no_delay(usual, slow):
-    """Compares the quickest with the quickest, and so on up to the slowest with the slowest."""
+    """Compares the quickest of `slow` with the quickest of `usual`, and so on up to the slowest values. Fails if a value of `slow` is too
+    late."""
     late = [f"{after:.3f} instead of {before:.3f}" for before, after in zip(sorted(usual), sorted(slow)) if after > before + LATE * busy()]
     assert not late, late
 

@@ -507,7 +507,7 @@ def test_a_users_wrappers_are_none_until_they_have_ended(node):
 
 
 def test_jobs_that_come_and_go_are_neither_strays_nor_doubts(node):
-    """pinfoldd's list, the record and the cgroup of such a job do not agree."""
+    """While a job starts or ends, pinfoldd's list, the job's record and the job's cgroup do not agree."""
     as_alice = ["setpriv", "--reuid=alice", "--regid=alice", "--clear-groups"]
     churn = [subprocess.Popen(["sh", "-c", f"i=0; while [ $i -lt 25 ]; do pinfold-run --job churn.{number}.$i -- {' '.join(as_alice)} "
                                            f"sh -c 'setsid sleep 9361 & sleep 0.0{number}' || exit 1; i=$((i + 1)); done"])

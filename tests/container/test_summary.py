@@ -12,7 +12,7 @@ PIPE = 65536  # bytes: the capacity of a pipe
 
 
 def summary(key):
-    """Returns the rule with its title, and the page below it."""
+    """Returns what jobs.summary adds to a job's output: a title line, and the page of `pinfold why`."""
     return f"\n--- pinfold: job {key} on {os.uname().nodename} ---\n" + run("pinfold", "why", key).stdout
 
 

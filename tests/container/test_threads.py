@@ -45,8 +45,9 @@ def place(pid):
 
 @pytest.fixture
 def offer():
-    """Tries to make a thread part of alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd again by its file handle. Such a
-    pidfd does not show that it is a thread's. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp tests this case."""
+    """Tries to make a thread part of alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd again by its file handle.
+    Such a pidfd does not show that it belongs to a thread. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp tests
+    this case."""
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 9):
         pytest.skip("this kernel has no pidfds of threads, which Linux 6.9 introduced")
     run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")
@@ -91,7 +92,7 @@ def without_first_thread(key, *options):
 
 @pytest.mark.parametrize("grace", ["0", "1s"])
 def test_a_process_without_its_first_thread_ends_with_its_job(grace):
-    """cgroup.kill has no effect on such a process."""
+    """cgroup.kill does not end a process whose first thread has ended."""
     job, pid = without_first_thread(f"first.{grace}")
     run("pinfold", "stop", "--grace", grace, f"first.{grace}")
     finish(job, timeout=30)

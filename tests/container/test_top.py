@@ -247,7 +247,8 @@ def test_the_histories_of_a_job_that_begins_to_work_late():
         wait_until(cpu, "pinfoldd has looked at the idle job")
         job.stdin.write("\n")
         job.stdin.flush()
-        # Nine times as much as before is more than the lowest of eight heights, however busy the machine is.
+        # The curve has eight heights. If the use is nine times as much as before, the earlier use has the lowest height, however busy the
+        # machine is.
         wait_until(lambda: max(cpu()) > max(100_000, 9 * cpu()[0]), "pinfoldd has looked at the busy job")
         with contextlib.closing(OnTerminal(columns=200)) as terminal:
             memory, busy = histories(terminal.until(FRAME_ENDS), "top.late")

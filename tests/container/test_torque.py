@@ -618,7 +618,7 @@ def test_the_jobs_environment_loads_nothing_into_root(mom, preload):
 
 @pytest.fixture
 def two_users(mom):
-    """Each user has a job with a host of the other job, and mom knows both jobs."""
+    """alice and bob have one job each on the same two hosts, and pbs_mom of this host knows both jobs."""
     jobs = [job("4730.server", user="alice", hosts=["node0", "node1"], node=1),
             job("4731.server", user="bob", hosts=["node0", "node1"], node=1)]
     for it in jobs:

@@ -138,8 +138,8 @@ def test_a_sleeping_supervisor_is_small_and_holds_no_connection():
 
 def test_stop_and_continue_from_a_terminal():
     """Acts like a shell with job control: Ctrl-Z stops the whole foreground group, and the shell sees that pinfold-run has stopped."""
-    # The script is the shell, because pinfold-run must not be the session's leader. The kernel drops terminal stops of an orphaned process
-    # group.
+    # The script plays the shell and leads the session, because pinfold-run must not be the leader of the session. The kernel drops terminal
+    # stops of an orphaned process group.
     script = """
 import os, pty, signal, select
 def until(fd, text, seen=b''):
