@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Lines at the socket of the archive's service. Any user can send such a line to the service, and a node that was taken over
-// chooses the receipts in its answers.
+// Tests how the archive's service and its clients read lines from the service's socket. Any user can send a request to the
+// service, and a node that an attacker controls chooses the receipts in the service's answers.
 #include "archive_client/archive_protocol.hpp"
 #include "archive_service/receipt_query.hpp"
 #include "fuzz.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The files of a cgroup. The names of the sections are below.
+// The files of a cgroup. The sections of an input have the names in kFiles.
 #include "fuzz.hpp"
 #include "os/cgroup.hpp"
 

@@ -105,7 +105,7 @@ private:
         case SD_BUS_TYPE_UNIX_FD:
             return check(sd_bus_message_append_basic(message_, type, &null));
         default:
-            // A shorter type takes the lowest bytes of the little-endian number.
+            // The machine is little-endian, so for an integer type of fewer bytes, sd-bus takes the lowest bytes of `whole`.
             check(sd_bus_message_append_basic(message_, type, &whole));
         }
     }

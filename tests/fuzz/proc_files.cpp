@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files of /proc and of /sys. Users choose the names of processes and cgroups. The names of the sections are below.
+// Files of /proc and of /sys. Users choose the names of processes and cgroups. The sections of an input have the names in
+// kFiles.
 #include "adapters/slurm/translate.hpp"
 #include "fuzz.hpp"
 #include "os/fuse_mounts.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Receipts, as the history has them, and the pages that show receipts to people.
+// Tests how pinfold reads receipts from the history, and how it makes the pages that show receipts to people.
 #include "fuzz.hpp"
 #include "model/receipt_json.hpp"
 #include "wording/receipt_text.hpp"

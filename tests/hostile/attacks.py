@@ -117,8 +117,8 @@ def jobs_with_the_output(path, number):
 
 def descriptors_on_the_bus(path, user, unique, number):
     """Sends descriptors of a file that pinfoldd cannot close, in messages of every type. Each message has sixteen descriptors, the most
-    that the bus allows. `user` is the user id that the caller tells the bus, and `unique` is pinfoldd's other name. Returns how many
-    messages the bus refused."""
+    that the bus allows. `user` is the user id that the caller tells the bus, and `unique` is pinfoldd's unique name on the bus. Returns how
+    many messages the bus refused."""
     bus, refused = RawBus("/run/dbus/system_bus_socket", user), 0
     told = [(1, {"path": PATH, "interface": INTERFACE, "member": "ListJobs"}),
             (1, {"path": "/", "interface": "org.freedesktop.DBus.Peer", "member": "Ping"}),
@@ -184,7 +184,7 @@ def flood_of_connections(number, hold):
 
 
 def flood_of_ids(first, number, each, hold):
-    """Makes connections as root, which becomes each of these users in turn."""
+    """Makes `each` connections of each user. This process of root starts a child for each user, and the child takes the user's id."""
     for user in range(int(first), int(first) + int(number)):
         if os.fork() == 0:
             os.setgroups([])

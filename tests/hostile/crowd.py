@@ -25,7 +25,7 @@ def identity(user):
 
 
 class Crowd:
-    """Runs jobs from start() to finish(), and at least as many jobs as finish() asks for."""
+    """Runs jobs until finish() is called, but at least LEAST jobs."""
 
     def __init__(self):
         self.keys = {}
@@ -53,7 +53,7 @@ class Crowd:
             number += LANES
 
     def _job(self, key, status):
-        """A job kills itself in place of an exit with 7."""
+        """Runs one job, which exits with `status`. If `status` is 7, the job kills itself by SIGKILL instead."""
         run("pinfold", "open", key, "--uid", identity(USER)["user"])
         end, told = (f"exit {status}", status) if status < 7 else ("kill -KILL $$", -signal.SIGKILL)
         done = finish(start_job(key, "sh", "-c", f"echo ran; {end}", options=["--batch"], **identity(USER)))

@@ -364,8 +364,8 @@ def shepherd_of(key, user):
 
 
 def give_numbers_away(key, grace):
-    """Ends a job whose owner gives numbers of the job's processes to processes of root at this moment. Returns how many processes of root got
-    such a number, and how many of them ended by a signal."""
+    """Ends a job whose owner, at the same moment, lets new processes of root get the process ids of the job's processes. Returns how many
+    processes of root got such a process id, and how many processes of root ended by a signal."""
     words = [RECYCLER, "give", SOCKET, key]
     with shepherd_of(key, "alice") as shepherd, subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **identity("alice")) as giver:
         try:

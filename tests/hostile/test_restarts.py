@@ -17,7 +17,7 @@ WRONG = Path("/etc/pinfold/pinfold.toml.d/wrong.toml")
 
 
 def test_03_a_key_that_pinfoldd_picks():
-    """pinfoldd counts up to make keys for jobs. After a restart, pinfoldd must not choose the key of a live job."""
+    """pinfoldd uses a counter to make keys for jobs. After a restart, pinfoldd must not choose the key of a live job."""
     before = set(live_jobs())
     with subprocess.Popen(["pinfold-run", "--", "sleep", "1000"], stdin=subprocess.DEVNULL, **identity("dora")) as job:
         key, = wait_until(lambda: set(live_jobs()) - before, "her job")

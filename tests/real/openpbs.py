@@ -60,7 +60,7 @@ if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start
     rest = event.job.release_nodes(keep_select="{kept}")
 """
 
-# This hook keeps the script of a job from its launch until the file exists. MoM ends a hook after 30 s.
+# This hook delays the launch of a job's script until the file exists. MoM ends a hook after 30 s.
 WAIT = """import os, time, pbs
 event = pbs.event()
 if event.env["PBS_TASKNUM"] == "1":
@@ -164,7 +164,7 @@ def hook(name, events, text, order):
 
 
 class Launch:
-    """The launch of a job on node1, which waits."""
+    """A job on node1 whose launch waits."""
 
     def __init__(self):
         self.file = Path("/root", f"launch.{next(numbers)}")
@@ -202,7 +202,7 @@ def switched_off():
 
 
 def end_mom(node, signal):
-    """Ends MoM without systemd, which would start no MoM with an option."""
+    """Ends MoM by a signal and not by systemd, because the tests then start MoM with an option, which systemd would not pass."""
     pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
     on(node, "kill", f"-{signal}", pid)
     wait_until(lambda: on(node, "test", "-e", f"/proc/{pid}", check=False).returncode != 0, f"MoM of {node} has ended")

@@ -22,7 +22,7 @@ def compare(real, stand_in):
 
 
 def recorded(file, job, last):
-    """Runs a job, and returns its calls. The function waits until the number of calls with the word `last` is one."""
+    """Runs a job, and returns its calls. The function waits until the record has exactly one call with the word `last`."""
     recorder.empty(file)
     job()
     wait_until(lambda: sum(last in line for line in recorder.calls(file)) == 1, f"the call {last}")

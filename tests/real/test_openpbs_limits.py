@@ -26,7 +26,7 @@ while not os.path.exists(name + '.go'): time.sleep(0.1)"
 echo over"""
 
 # Uses this number of MiB of memory, but no address space. MoM limits each process's address space to vmem (RLIMIT_AS), and ends a job when
-# all its processes together have more.
+# the address spaces of all its processes together are larger than vmem.
 FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pinfold's programs under a real Torque on two hosts: what a job may expect, and what is left of it."""
+"""Tests pinfold's programs under a real Torque on two hosts: what a job may expect, and what remains of the job after its end."""
 
 import os
 import signal
@@ -127,7 +127,7 @@ SPENDS = "while :; do :; done"
 
 @pytest.mark.parametrize("asked, script, status", [(None, "sleep 1000", 256 + 15), ("walltime=5", "sleep 1000", -11), ("cput=3", SPENDS, -12)])
 def test_pbs_mom_ends_a_job_and_what_it_left_is_gone(asked, script, status):
-    """pbs_mom looks at the jobs' times every 45 s. pinfold has no limit of its own for them."""
+    """pbs_mom compares the times of jobs with their limits every 45 s, and pinfold has no time limit of its own for these jobs."""
     job = Job(f"$HOME/leave 4733; touch $HOME/$PBS_JOBID.runs; {script}", *(["-l", asked] if asked else []), nodes="node1")
     job.wait_file(f"{job.id}.runs")
     assert job.limits().get("run_time_max") is None

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pinfold's programs under a real pbs_mom that is restarted, that dies, or that has another configuration than the one of the page."""
+"""Tests pinfold's programs under a real pbs_mom that is restarted, that dies, or that has another configuration than
+docs/schedulers/torque.md recommends."""
 
 import contextlib
 import os

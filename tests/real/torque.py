@@ -246,7 +246,7 @@ class Job(Submitted):
 
 
 class Interactive(Submitted):
-    """A job of `qsub -I` on node1, as a user at a terminal has it."""
+    """An interactive job that a user at a terminal has started on node1 by `qsub -I`."""
 
     def __init__(self):
         self.terminal = Terminal("runuser", "-u", "alice", "--", f"{PREFIX}/bin/qsub", "-I", "-l", "nodes=node1",

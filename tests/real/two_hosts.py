@@ -39,7 +39,7 @@ def outcome(receipt):
 
 
 def identity(receipt):
-    """Returns what the receipt says about the job, but not what it lacks."""
+    """Returns the entries of the receipt that describe the job's origin, without entries that have no value."""
     names = ("job_name", "account", "queue", "project", "group", "submit_host", "submit_directory", "array_job", "array_task", "run", "slots",
              "nodes", "node_count", "batch_run_time_max")
     return {name: receipt[name] for name in names if receipt[name] not in (None, [])}

@@ -93,7 +93,8 @@ def test_at_a_reset_the_end_is_the_last_sign_of_life():
         assert receipt["started"] <= receipt["ended"] <= booted, receipt
         assert receipt["wall"] == receipt["ended"] - receipt["started"]
         assert receipt["exit_status"] is None
-        # The figures are those of the last look at the job before its row was written, if there was one.
+        # The figures are from the last time that pinfoldd looked at the job before it wrote the job's row. If pinfoldd had not looked yet,
+        # there are no figures.
         assert receipt["cpu_user"] is None or receipt["cpu_user"] <= receipt["wall"], receipt
 
 

@@ -3,8 +3,9 @@
 long with its analyzer. So this test checks a few sources without the analyzer. The test checks the sources that the change touches, so in
 the course of time it checks all sources.
 
-PINFOLD_TIDY_BASE is the revision with which the change begins. The default is the first parent of HEAD. With "none", all sources count as
-changed. PINFOLD_TIDY_MOST is the highest number of sources. With "all", there is no limit, and the analyzer runs, too."""
+PINFOLD_TIDY_BASE is the revision with which the change begins. The default is the first parent of HEAD. If its value is "none", all sources
+count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If its value is "all", there is no limit, and the
+analyzer runs, too."""
 
 import hashlib
 import os
