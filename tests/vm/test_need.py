@@ -109,7 +109,7 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     memory = profile["anon"]["mean"]
     areas = [(time - receipt["started"] / 1e6, area) for time, area in json.loads(out)]
     # An emulated machine may need seconds to free the memory after the job's last measurement, and pinfoldd may look at the job
-    # several times meanwhile. So the comparisons end at the last look before that.
+    # several times meanwhile. So the comparisons end at the last look before the job's last measurement.
     looks = [end for end in accumulate(seconds) if end <= areas[-1][0]]
     grown = memory[:len(looks)]
     assert len(grown) >= 8 and grown == sorted(grown), "it grows from each look to the next"
@@ -119,7 +119,7 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     expect_nothing_left()
 
 
-# Takes nine tenths of 64 MiB in a moment, and stays below the limit.
+# Quickly allocates nine tenths of the limit of 64 MiB, and stays below the limit.
 NEAR = """
 import sys
 held = b"x" * (59 << 20)

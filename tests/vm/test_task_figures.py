@@ -62,7 +62,7 @@ def exact_after_checks(truths, receipt):
         figures = tasks[number]
         mib = PLAN[number - 1][0]
         assert (figures["exit_status"], figures["command"][:6]) == (0, "python"), report
-        # The cgroup does not count the process before it was in its scope. But the cgroup also counts the exit of each process, and
+        # The cgroup does not count the process before the process is in its scope. But the cgroup also counts the exit of each process, and
         # the process of pinfoldd that holds the place of the leader in the new scope.
         assert (figures["cpu"] or 0) / 1e6 <= 1.1 * truth + 0.5, report
         assert (figures["memory_peak"] or 0) <= (mib + 50) * MIB, report

@@ -73,7 +73,7 @@ public:
     std::map<std::string, SystemdError> propertyFaults; ///< SetUnitProperties of these units fails with this error
     bool ignoreProperties = false; ///< SetUnitProperties succeeds but does nothing, as if a controller were missing
     std::optional<SystemdError> freezeFault;
-    int earlyFreezeAnswers = 0; ///< so many times, freeze() says "done" although the unit is not frozen yet
+    int earlyFreezeAnswers = 0; ///< how many times freeze() says "done" although the unit is not frozen yet
     std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
     bool holdLists = false; ///< listUnits() answers only at releaseLists(), with the units that existed at the call

@@ -95,7 +95,8 @@ void daemonFunction() {
 }
 
 void reparented() {
-    // Continues in the third generation, so that no process of escapist waits for the process in the middle.
+    // Forks twice, and continues in the grandchild. The first process has ended, so no process of escapist waits for the second
+    // one.
     forkOff();
     forkOff();
     dropDescriptors();
@@ -121,7 +122,8 @@ void otherUser() {
         ::_exit(1);
 }
 
-/// Runs four daemons that change their process all the time while `goesOn` returns true: each forks, and the parent exits.
+/// Runs four daemons, which get new process ids all the time while `goesOn` returns true: each daemon forks, and its parent
+/// exits.
 template <class F> [[noreturn]] void hop(F&& goesOn) {
     setSid();
     ::signal(SIGTERM, SIG_IGN);

@@ -150,7 +150,7 @@ private:
 
     int device_;
     int reads_ = 0;
-    std::string one_; ///< the only program whose close() of one file gets no answer
+    std::string one_; ///< the program named in "unclosed-NAME"; only its close() of this file gets no answer
 };
 
 int serve(const char* directory) {

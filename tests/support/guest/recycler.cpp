@@ -41,7 +41,7 @@ constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd ne
 constexpr long kSteps = 23;         // the delay grows slowly from one try to the next
 constexpr int kNear = 8;            // at this distance from the wanted number, recycler looks at each number
 constexpr int kMostForks = 10'000;
-constexpr std::chrono::milliseconds kMoveMayTake{60}; // the time to be moved if slowmove.so is loaded
+constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process may take if slowmove.so delays it
 constexpr int kSpare = 100;    // the numbers for the processes that others create before the end of the job
 constexpr int kHoard = 1000;   // pinfoldd needs some milliseconds for so many processes
 constexpr int kGivenAway = 40; // the numbers of the hoard that pass to the server's children
@@ -274,7 +274,7 @@ int giveAway(const std::string& server, const std::string& key) {
         ::waitpid(pid, nullptr, 0); // the number is free from here on
         roots.push_back(connectTo(server, SOCK_STREAM));
     }
-    ::waitpid(hoard.others.back(), nullptr, 0); // pinfoldd has signalled all earlier numbers before
+    ::waitpid(hoard.others.back(), nullptr, 0); // pinfoldd signals this process last, and has signalled all earlier numbers
     int taken = 0;
     int hit = 0;
     for (const int root : roots) {

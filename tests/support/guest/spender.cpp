@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A batch job that uses known amounts of resources. `spender [NAME=VALUE…]`:
-//   wait               for a line on standard input, before everything else
-//   since=CPU_STAT     before the work print "begun OWN CHARGED": microseconds of CPU of its own, and of that file's cgroup
-//   processes=N        so many children do the work, each all of it; else it does the work itself
-//   threads=N          so many threads of each burn CPU; else the main thread does
-//   user=MS system=MS  CPU time that each burns in user space, and in the kernel
-//   memory=MIB         private memory that is touched and kept
-//   write=FILE:BYTES read=FILE:BYTES  past the page cache, in whole blocks of 64 KiB; written bytes are flushed
-//   then=exit|stay|leave  what follows "done": exit; sleep until killed, with the children; leave sleeping children behind
+//   wait               waits for a line on standard input, before everything else
+//   since=CPU_STAT     prints "begun OWN CHARGED" before the work: the microseconds of CPU time that spender has used, and
+//                      that the cgroup with the file CPU_STAT has used
+//   processes=N        lets N children do the whole work, each of them; without this word, spender itself does the work
+//   threads=N          lets N threads of each process use CPU time; without this word, only the main thread does
+//   user=MS system=MS  the CPU time that each thread uses in user space, and in the kernel
+//   memory=MIB         the private memory that each process touches and keeps
+//   write=FILE:BYTES   writes whole blocks of 64 KiB past the page cache, and flushes them
+//   read=FILE:BYTES    reads whole blocks of 64 KiB past the page cache
+//   then=exit|stay|leave  what spender does when it has printed "done": it exits, or sleeps with its children until a signal
+//                      kills them, or exits and leaves its sleeping children behind
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

@@ -132,8 +132,8 @@ class Mom:
 
     def launch(self, job, *command, login_shell=False, stdin=subprocess.DEVNULL, **environment):
         """Starts the process that becomes the job or a task of it. `environment` is what the user has given to the job with qsub -v or -V. The
-        exit status of the process is NOT_LAUNCHED if the hook rejected the launch. The hook sees no argument of a login shell, and the number of a
-        task as start_process() prints it."""
+        exit status of the process is NOT_LAUNCHED if the hook rejected the launch. If the process is a login shell, the hook sees no
+        arguments. The hook sees the number of a task in the form in which MoM's start_process() prints it."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=[] if login_shell else list(command),
                            env={"PBS_JOBID": job["id"], "PBS_TASKNUM": "1" if number == 1 else f"{number:08X}", "PATH": "/usr/bin:/bin",
@@ -206,7 +206,7 @@ class Mom:
 
 @contextmanager
 def mom_of_this_host():
-    """The MoM of node1. Unlike pytest's own directories, its PBS_HOME is open to all users."""
+    """Gives a test the MoM of node1. Its PBS_HOME is a directory that is open to all users, unlike pytest's own directories."""
     home = tempfile.mkdtemp(prefix="pbs-", dir="/var/tmp")
     yield Mom(home)
     shutil.rmtree(home)

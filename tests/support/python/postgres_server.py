@@ -71,7 +71,8 @@ class Authority:
         self.openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial", "-days", max(days, 0),
                      "-extfile", extensions, "-out", certificate)
         key.chmod(0o600)
-        # OpenSSL 3.5 does not make a certificate that expired in the past, but makes one that expires at this moment.
+        # OpenSSL 3.5 refuses to make a certificate that has already expired, so the certificate expires at once, and this loop waits for
+        # its expiry.
         while days < 0 and subprocess.run(["openssl", "x509", "-checkend", "0", "-noout", "-in", certificate], capture_output=True,
                                          check=False).returncode == 0:
             pass
@@ -160,8 +161,8 @@ class PostgresServer:
             wait_for_end(int(pid))
 
     def psql(self, sql, *options, database="pinfold", check=True, **as_whom):
-        """Runs SQL and returns what psql prints, one row on each line, with | between columns. Without `node`, `login` or `connection`,
-        the superuser runs it."""
+        """Runs SQL and returns what psql prints, one row on each line, with | between columns. Without `node`, `login` or `connection`, the
+        superuser runs the SQL."""
         result = subprocess.run(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-v", "VERBOSITY=verbose", *options, "-d",
                                  self.connection(database, **as_whom)], input=sql, capture_output=True, text=True, check=False)
         if check:

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 COPY = "/usr/local/lib/recorder.py"
-EXIT_STATUS = 9  # the exit status of the job is this argument of Torque's epilogue
+EXIT_STATUS = 9  # the number of the argument in which Torque's epilogue gets the job's exit status
 
 # This script calls the recorder with the file's name, the program's name, and the program.
 SCRIPT = "#!/bin/sh\nexec /usr/bin/python3 {recorder} {file} {name} {program} \"$@\"\n"

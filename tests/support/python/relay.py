@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A relay in front of the archive's server, which loses, delays and refuses on request."""
+"""Runs a relay between the nodes and the archive's server. A test can make the relay lose or delay data, or refuse connections."""
 
 import contextlib
 import socket
@@ -87,7 +87,7 @@ class Relay:
                 self.passed += len(data)
                 connection.asked = True
                 connection.server.sendall(data)
-        # The server may have refused the client and closed the connection. _pass_answers() still passes on why.
+        # The server may have refused the client and closed the connection. _pass_answers() still passes on the server's reason for this.
         connection.end_questions()
 
     def _pass_answers(self, connection):

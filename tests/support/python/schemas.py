@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Compares documents of --json with the installed schemas. Users' programs must accept keys of later versions, so the schemas do not forbid
-unknown keys. The tests do: expect_document() fails if a document has a key that its schema does not list."""
+unknown keys. The tests are stricter: expect_document() fails if a document has a key that its schema does not list."""
 
 import functools
 import json
@@ -12,8 +12,8 @@ SCHEMAS = Path(__file__).resolve().parents[3] / "schema"
 
 
 def strict(schema, directory, part=False):
-    """Returns the schema with all its references filled in. It forbids all keys that it does not list. A part of a schema (allOf) cannot
-    forbid them, because another part may list them."""
+    """Returns the schema with all its references filled in. The returned schema forbids all keys that it does not list. A part of a schema
+    (allOf) cannot forbid unknown keys, because another part may list these keys."""
     if "$ref" in schema:
         file = directory / schema["$ref"]
         return strict(json.loads(file.read_text()), file.parent, part)

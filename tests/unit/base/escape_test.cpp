@@ -121,7 +121,7 @@ TEST(Printable, keepsItsPromiseForAnyBytes) {
         const auto limit = static_cast<std::size_t>(i % 50);
         const auto shown = printable(bytes, limit);
         EXPECT_LE(shown.size(), limit);
-        // If printable() got its own result, only the added backslashes would be escaped again.
+        // If a test passes the result of printable() to printable() again, only the added backslashes are escaped.
         std::string unescaped;
         for (std::size_t k = 0; k < shown.size(); ++k)
             unescaped += shown[k] == '\\' ? '~' : shown[k];

@@ -344,7 +344,8 @@ TEST_F(HistoryWriterTest, theReceiptThatIsStoredIsTheOneThatIsTold) {
     earlier.id = records.load()->records.at(0).id;
     earlier.key = "sge.1";
     earlier.wall = 42us;
-    ASSERT_TRUE(history->write({{earlier}})); // an earlier pinfoldd wrote this and was killed before it could remove the slice
+    // an earlier pinfoldd wrote this receipt and was killed before it could remove the slice
+    ASSERT_TRUE(history->write({{earlier}}));
     endJob("sge.1", leader);
     ASSERT_EQ(answers.size(), 1U);
     EXPECT_EQ(answers[0]->wall, 42us);

@@ -262,7 +262,7 @@ TEST_F(InFlightTest, aTaskThatIsBeingStartedIsOneTaskOverARestart) {
 TEST_F(InFlightTest, anAdoptionThatIsBeingStartedIsATaskOfTheNextPinfoldd) {
     const auto leader = child();
     create("sge.1", leader);
-    const auto adopted = child(0); // pinfoldd itself would move another user's process into the scope
+    const auto adopted = child(0); // systemd moves root's processes, and pinfoldd itself would move a process of another user
     adoptHeld(adopted);
     crash();
     restart();
@@ -279,7 +279,7 @@ TEST_F(InFlightTest, anAdoptionThatIsBeingStartedIsATaskOfTheNextPinfoldd) {
 TEST_F(InFlightTest, aJobWhoseEndPinfolddTakesUpWaitsForAnAdoptionThatIsBeingStarted) {
     auto leader = child();
     create("sge.1", leader);
-    const auto adopted = child(0); // pinfoldd itself would move another user's process into the scope
+    const auto adopted = child(0); // systemd moves root's processes, and pinfoldd itself would move a process of another user
     adoptHeld(adopted);
     end(leader);
     crash();

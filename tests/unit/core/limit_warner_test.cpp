@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// What a job hears before one of its limits ends it, and the line about an end that was not its own doing.
+// Tests the warnings that a job gets before one of its limits ends it, and the line in a job's output about an end that the job
+// itself did not cause.
 #include "tests/unit/core/output_fixture.hpp"
 
 #include "base/message_ids.hpp"
@@ -180,7 +181,7 @@ TEST_F(LimitWarnerTest, aRestartedPinfolddWarnsIfTheTimeHasComeMeanwhile) {
 TEST_F(LimitWarnerTest, theSignalReachesOnlyTheOwnersProcesses) {
     auto epilogue = child(0);
     auto limits = runTime(60s, 10s);
-    limits.runTimeWarningSignal = SIGUSR1; // ends a process that does not handle it
+    limits.runTimeWarningSignal = SIGUSR1; // SIGUSR1 ends a process that has no handler for it
     start(limits);
     node.spawnInside(epilogue.pid(), std::string(kSlice) + "/job-sge.1.scope", 0, "epilogue");
     loop.advance(50s);
@@ -214,7 +215,7 @@ TEST_F(LimitWarnerTest, withoutAMemoryLimitThereIsNothingToWarnOf) {
     EXPECT_EQ(warnings(), 0);
 }
 
-// The following tests are about an output that comes later.
+// In the following tests, a request passes the job's standard error to pinfoldd after the job's start.
 
 TEST_F(LimitWarnerTest, theLeaderHandsItsOutputOverLater) {
     create("sge.1", leader, runTime(60s, 10s));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the case that a process ends after pinfoldd has looked at the process and before the move, and that another process gets
-// its number.
+// In these tests, a process ends after pinfoldd has looked at the process and before pinfoldd moves it, and a new process gets
+// the process id of the ended process.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>

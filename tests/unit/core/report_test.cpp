@@ -312,7 +312,7 @@ TEST_F(LateReportTest, addsNoFactsOfAnotherRun) {
 }
 
 /// Under Slurm, a job without a batch script is open until the epilogue has reported the account, the partition and the nodes.
-/// The owner may add a batch script and end the job before.
+/// The owner may add a batch script to such a job and end the job before the epilogue reports.
 TEST_F(ReportTest, anOwnerCannotKeepTheEpiloguesFactsFromTheReceipt) {
     for (const auto& exit : {ExitState{.status = 0, .signal = {}}, ExitState{}}) {
         const Caller owner{1000, false};

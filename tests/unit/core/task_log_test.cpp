@@ -63,7 +63,7 @@ protected:
     }
     std::vector<TaskReceipt> finish() {
         end(batch);
-        loop.advance(60s); // then the grace time for further tasks is over
+        loop.advance(60s); // after 60 s, the grace time for further tasks is over
         while (node.applyCgroupKills())
             loop.waitForEvent(1000);
         loop.settle();

@@ -295,7 +295,7 @@ TEST_F(UnkillableTest, aUserWhoWaitsForAFileServerOfHisOwnDoesNotDrainTheNode) {
     EXPECT_FALSE(manager->draining());
     EXPECT_EQ(events("unkillable").size(), 2U);
 
-    // The same job also has a process that hangs on the node's own disk.
+    // From here on, the job also has a process that hangs on a file system of the node itself.
     auto other = child();
     node.spawnInside(other.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
     node.hang(other.pid(), "rpc_wait_bit_killable");
@@ -361,7 +361,7 @@ TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNo
     passBound();
     EXPECT_TRUE(manager->draining()) << "it may be the node's own";
 
-    // A user also runs a file server at the same time, and this file server may be the one that hangs.
+    // From here on, a user runs a file server, too, and the job's process may hang in the user's file server.
     const auto users = node.root() / "sys/fs/fuse/connections/58";
     std::filesystem::create_directory(users);
     if (::geteuid() == 0) {

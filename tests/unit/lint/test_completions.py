@@ -138,7 +138,8 @@ def test_fish(tmp_path):
     assert in_fish(tmp_path, "pinfold-run --oom-policy p") == {"process"}
 
 
-# The line editor is ready when it has printed its prompt. The line that sets the prompt must not have the prompt's text.
+# The line editor is ready when it has printed its prompt. The command that sets the prompt must not contain the prompt's text itself,
+# because the terminal shows the command, too.
 ZSH = """
 zmodload zsh/zpty
 zpty shell 'zsh -f -i'

@@ -8,7 +8,7 @@ import pytest
 
 TOP = Path(__file__).resolve().parents[3]
 TEST = (TOP / "tests/unit/cli/golden_test.cpp").read_text()
-WITHOUT = {"formatTable", "helpPage"}  # the first formats all tables, and test_pages.py compares the second with the manual
+WITHOUT = {"formatTable", "helpPage"}  # formatTable formats all tables, and test_pages.py compares helpPage with the manual
 
 
 def printers(form):

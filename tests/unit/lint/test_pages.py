@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Facts that are written in two places are the same in both."""
+"""Tests that facts which are written in two places of the sources agree with each other."""
 
 import os
 import re
@@ -63,7 +63,7 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
     assert [command for command in asked if not re.search(r"-u\b|_UID=0|_PID=1", command)] == []
-    # Examples in blocks have no quotation marks, and so do man pages that escape the underscore.
+    # Commands in blocks of examples have no quotation marks, and man pages write "_" as "\_".
     lines = [line.replace("\\_", "_") for page in pages for line in page.read_text().splitlines()]
     unquoted = [line for line in lines if re.search(r"^\s+(sudo )?journalctl\s", line) and "--update-catalog" not in line]
     assert unquoted
@@ -71,7 +71,7 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
 
 
 def test_no_guide_selects_entries_of_the_journal_that_anybody_may_have_written():
-    """A guide says which entries a site should keep or send. Each such PINFOLD_EVENT=… stands with _UID=0."""
+    """A guide says which entries a site should keep or send. If a line of a guide names PINFOLD_EVENT=…, it must also name _UID=0."""
     guides = [TOP / "README.md", *(TOP / "docs").rglob("*.md")]
     named = [line for page in guides for line in page.read_text().splitlines() if re.search(r"PINFOLD_EVENT=[a-z]", line)]
     assert named
@@ -131,7 +131,7 @@ def test_every_verb_is_in_the_table():
 
 def test_every_verb_and_option_is_documented():
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
-    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # the options of pinfold run, open and limits are here, too
+    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # this page also describes the options of pinfold run, open and limits
     assert len(verbs()) > 25 and [verb for verb in verbs() if not re.search(rf"^(?:.*, )?\*{verb}\*", page, re.M)] == []
     options = {option for verb in verbs() if verb != "run" for option in re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", help_of(verb), re.M)}
     assert len(options) > 80

@@ -26,7 +26,8 @@ TEST(FirstEnd, isTheBatchScriptOfAJobThatSucceeded) {
 }
 
 TEST(FirstEnd, isTheBatchScriptAlsoIfTheSistersEndFirst) {
-    // Torque and OpenPBS tell the sister hosts first, and the last processes of the batch script may end as late as the epilogue.
+    // At the end of a job, Torque and OpenPBS end the job on the sister hosts first, and the last processes of the batch script
+    // may end as late as the epilogue.
     EXPECT_EQ(
         firstOf({batchHost("a", 1h + 2s, {.status = 1}), withTask(toldHost("b", 1h + 1s), 1, 1h + 1s, {.signal = SIGKILL})}),
         "a batch-ended 0");

@@ -203,7 +203,7 @@ template <class T> void fill(T& member) {
 }
 template <class T> void fill(std::optional<T>& member) { fill(member.emplace()); }
 
-/// Every second number: no list of CPUs is longer.
+/// Returns every second CPU number, because no list of CPUs has a longer text.
 CpuList longestList() {
     std::vector<unsigned> numbers;
     for (unsigned number = 0; number <= CpuList::kMaxCpu; number += 2)

@@ -105,7 +105,7 @@ public:
 
     std::map<std::string, std::uint64_t> positions;
     std::map<std::string, Receipt> rows;
-    std::map<std::string, std::string> profiles; ///< by the id of the receipt
+    std::map<std::string, std::string> profiles; ///< maps the id of a receipt to its profile
     std::map<std::string, std::vector<std::uint64_t>> gaps;
     std::vector<Lot> lots;
     std::deque<Error> failures; ///< the answers to the next calls

@@ -171,7 +171,8 @@ protected:
     void downgradeToSchema4() const {
         sql("DROP TABLE numbering; DROP INDEX by_owner; DROP TRIGGER profile_goes; DROP TABLE profiles; PRAGMA user_version = 4");
     }
-    /// Converts the file to schema 3. The file must not have two kinds that differ only in failed and unknown.
+    /// Converts the file to schema 3. The file must not have two kinds of receipts of which one has the outcome "failed", the
+    /// other has the outcome "unknown", and all else is equal.
     void downgradeToSchema3() const {
         downgradeToSchema4();
         sql("ALTER TABLE kinds RENAME COLUMN outcome TO exit_ok; UPDATE kinds SET exit_ok = 0 WHERE exit_ok = 2;"

@@ -75,7 +75,8 @@ TEST_P(StoredHistory, showsHowEachJobEnded) {
         EXPECT_EQ(receipt.exit, end.exit) << end.key;
         EXPECT_EQ(receipt.uid, receipt.key == "user.3" ? 1001U : 0U);
         EXPECT_LT(receipt.started, receipt.ended);
-        // The start and the end are readings of a clock that somebody may set, and `wall` is a time of the clock of the boot.
+        // `started` and `ended` come from the real-time clock, which somebody may set, and `wall` comes from the clock that
+        // counts from the boot.
         const auto between = timeBetween(receipt.started, receipt.ended);
         EXPECT_LT(std::max(between, receipt.wall) - std::min(between, receipt.wall), 1ms) << end.key;
     }

@@ -118,7 +118,7 @@ class Attributes:
 
 
 class project:
-    """Like OpenPBS's own type (_base_types.py), a project has a text, but is not equal to its text."""
+    """Like OpenPBS's own type (_base_types.py), a project can be printed as a text, but does not compare equal to this text."""
 
     def __init__(self, value):
         self._value = value
