@@ -53,7 +53,7 @@ class RawBus:
 
     def answers(self):
         """Calls a method that does not exist and that no other function calls, and returns all messages that come before the bus's answer.
-        The bus keeps the order of messages, so these are all answers to earlier calls."""
+        The bus keeps the order of messages, so all answers to earlier calls are among these messages."""
         self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
                           "destination": "org.freedesktop.DBus"})
         said = b""

@@ -314,7 +314,8 @@ def make_old(directory):
 
 
 def test_a_start_that_migrates_asks_for_time(world):
-    """Without more time, the start time-out of the unit would end the migration, and the next start would begin the migration again."""
+    """If pinfoldd did not ask systemd for more time, the start time-out of the unit would end the migration, and the next start would begin
+    the migration again."""
     run_job(world, "sge.1")
     world.daemon.terminate()
     assert world.daemon.wait(20) == 0

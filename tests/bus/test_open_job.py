@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests opened jobs, and tasks that open their job, while systemd has faults."""
+"""Tests jobs that are opened before they have a process, and tasks that open their job, while systemd has faults."""
 
 import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The environment variables from which a job's programs learn the limits of the job."""
+"""Tests the environment variables from which a job's programs learn the limits of the job."""
 
 import os
 

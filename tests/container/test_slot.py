@@ -56,7 +56,7 @@ def lib_full():
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
 
 
-# The calls that are answered in spite of what is broken.
+# Each entry maps a way to break the node to the calls that pinfoldd must still answer.
 CREATION = {pinfoldd_stands_still: [], pinfoldd_masked: [], bus_stands_still: [AT_THE_SOCKET], systemd_stopped: COMMANDS}
 BROKEN = CREATION | {lib_full: COMMANDS}
 

@@ -211,7 +211,7 @@ def as_id(uid, *command):
 
 
 def test_jobs_of_subordinate_user_ids_count_as_their_owners():
-    """newuidmap(1) would let alice have these ids. The kernel shows the same ids to pinfoldd."""
+    """newuidmap(1) would let alice use the subordinate ids of this test, and the kernel would show the same ids to pinfoldd."""
     with site("[jobs]\nallow_user_jobs = true\nmax_per_user = 1\n"), subordinate_ids(f"no range\n{USER}:200000:65536\n"):
         first = start_job("user.first", "cat", stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[])
         wait_running("user.first")

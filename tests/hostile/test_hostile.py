@@ -147,7 +147,7 @@ def unharmed(node):
 
 
 def test_01_forged_signals_cost_nothing(node):
-    """This test runs before the crowd exists, because the crowd costs CPU time, too."""
+    """This test runs before the third user's jobs begin, because these jobs cost CPU time, too."""
     used, begun = cpu_seconds(node.pid), time.monotonic()
     attack("alice", "forged_signals", SIGNALS, VICTIM)
     seconds, used = time.monotonic() - begun, cpu_seconds(node.pid) - used

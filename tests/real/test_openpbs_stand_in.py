@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the assumptions behind the tests with a stand-in for MoM (tests/container/test_openpbs.py), and reads MoM's log of all tests before."""
+"""Tests the assumptions behind the tests with a stand-in for MoM (tests/container/test_openpbs.py), and checks MoM's log of all earlier
+tests."""
 
 import re
 import tempfile
