@@ -20,7 +20,7 @@ namespace pinfold {
 struct JobsStyle {
     bool several = false;   ///< the command line has several jobs, so each error message names its job
     bool pages = false;     ///< the verb prints a page of text for each job, and an empty line between two pages
-    bool orProcess = false; ///< a number that is not the id of a live job is a process id, and stays as it is
+    bool orProcess = false; ///< a number may also be the id of a process; `handle` then gets the number, not a key
 };
 
 /// Calls `handle` for each job on the command line, one after the other, with the key of the job. The output has a separate part

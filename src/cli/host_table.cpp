@@ -33,8 +33,8 @@ ExitState exitOn(const HostOfJob& host) {
     return exit;
 }
 
-/// Returns the time between two ends of the job: its first end on any host, and the end of the job's last process on the host
-/// `host`.
+/// Returns the time from the event that ended the whole job to the end of the job's last process on the host `host`. The time is
+/// negative if the process ended before the event.
 std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
     const auto& first = job.first.event;
     const auto isLost = [](const Receipt& receipt) { return receipt.result == JobResult::NodeLost; };
@@ -70,7 +70,7 @@ std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const Table
                         std::string(toString(host->receipts.back().result)), exitText(exitOn(*host)),
                         afterFirst(job, *host, amounts), amounts.duration(host->cpu), amounts.size(host->memoryNeed),
                         std::to_string(host->leftovers)});
-    if (job.hosts.size() > 1) // a node has only receipts of its own, so receipts of other hosts cannot be there
+    if (job.hosts.size() > 1) // a node has only its own receipts, so with the receipts of one host no host counts as missing
         for (const auto& name : job.missing)
             rows.push_back({legible(name, kMostHostBytes), "missing", "-", "-", "-", "-", "-"});
     return formatTable(columns, rows, style);

@@ -31,7 +31,7 @@ struct IdleListing {
     std::uint32_t memoryShare = 0; ///< in percent
     std::vector<IdleRow> jobs;
     std::vector<std::string> withoutCpus;    ///< jobs that have no slots and no limit of CPUs
-    std::vector<std::string> withoutProfile; ///< jobs at which pinfoldd has not looked within the time `since`
+    std::vector<std::string> withoutProfile; ///< jobs that pinfoldd has not looked at during the time `since` before now
 };
 
 std::string idleTable(const std::vector<IdleRow>& rows, const Amounts& amounts, const TableStyle& style);

@@ -24,8 +24,9 @@
 namespace pinfold {
 namespace {
 
-// If the user types an id without a batch system, pinfold tries these prefixes, because the history finds a job only by its whole
-// key. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". All other ids contain no dot.
+// If the user types an id without a batch system, pinfold puts the name of each batch system before the id, because the history
+// finds a job only by its whole key. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". All other ids
+// contain no dot.
 constexpr std::array kSchedulers{"sge", "slurm", "manual", "user"};
 constexpr std::array kSchedulersWithServer{"pbs", "torque"};
 
@@ -39,7 +40,8 @@ bool isIdWithServer(const std::string& text) {
     return end != std::string::npos && end > 0 && text[end] == '.';
 }
 
-/// Returns true if the job with this key has this id. The id of a job of OpenPBS or Torque may lack the name of the server.
+/// Returns true if the job with the key `key` has the id `id`. The id of a job of OpenPBS or Torque may lack the name of the
+/// server.
 bool hasId(const std::string& key, const std::string& id) {
     const auto dot = key.find('.');
     const auto whole = std::string_view(key).substr(dot + 1);
@@ -52,8 +54,8 @@ bool isProcess(const std::string& name) { return parseUnsigned(name) && ::access
 
 enum class Among { Live, All };
 
-/// Lists the live jobs of this host. If this host asks the archive and does not run pinfoldd, for example a login node, the list
-/// is empty.
+/// Lists the live jobs of this host. On a host that asks the archive and does not run pinfoldd, such as a login node, the list is
+/// empty.
 Result<std::vector<JobInfo>> liveJobs() {
     const auto client = ManagerClient::connect();
     auto jobs = client ? client->listJobs() : Result<std::vector<JobInfo>>(client.error());
@@ -65,7 +67,7 @@ Result<std::vector<JobInfo>> liveJobs() {
 
 std::string keyWith(const char* scheduler, const std::string& id) { return std::string(scheduler) + "." + id; }
 
-/// Returns those keys with this id for which pinfoldd on this host has a receipt.
+/// Returns the keys of the jobs that have the id `id` and a receipt on this host.
 std::set<std::string> keysOnThisHost(const std::string& id) {
     std::set<std::string> keys;
     const auto client = ManagerClient::connect();
@@ -89,8 +91,8 @@ Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
         const auto key = keyWith(scheduler, id);
         const auto receipts = findReceipts({.key = key, .limit = 1});
         if (!receipts) {
-            // If the archive is down, the verb only names the hosts of the job. pinfoldd on this host knows the hosts from a
-            // receipt, and this receipt also has the key.
+            // If the archive is down, pinfold looks for the key in the receipts of this host. With the key, the error message of
+            // the verb can at least name the hosts of the job.
             keys = keysOnThisHost(id);
             return keys.empty() ? Result<std::set<std::string>>(receipts.error()) : keys;
         }
@@ -116,7 +118,7 @@ Result<bool> isKeyOfJob(const std::string& key) {
 bool isUnit(const std::string& name) { return name.ends_with(".scope") || name.ends_with(".slice"); }
 
 /// Returns the key of the unit's job. A key such as "own.a.scope" looks like a unit, but is never the name of a job's unit,
-/// because these names have a '-' before the first dot.
+/// because the name of a job's unit has a '-' before its first dot.
 Result<std::string> keyOfUnit(const std::string& name) {
     if (const auto unit = identifyUnit(name))
         return unit->key.text();

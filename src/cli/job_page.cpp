@@ -26,7 +26,7 @@ std::string against(const std::string& used, const std::string& limit) {
     return limit == "-" ? used : fmt::format("{} of {}", used, limit);
 }
 
-/// Returns a further part of a row, or an empty text if the amount is not known.
+/// Returns a text for the end of a row, such as ", peak 7", or an empty text if the amount is not known.
 std::string part(const char* name, const std::string& amount) {
     return amount == "-" ? "" : fmt::format(", {} {}", name, amount);
 }

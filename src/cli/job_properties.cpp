@@ -32,7 +32,7 @@ std::string text(const Labels& labels) {
 
 template <class T> std::string text(const std::optional<T>& value) { return value ? text(*value) : ""; }
 
-/// Returns a function that adds a property for each call f(name, value).
+/// Returns a function f(name, value) that adds one property at each call.
 auto into(Properties& properties) {
     return [&properties](const char* name, const auto& value) { properties.emplace_back(name, text(value)); };
 }
@@ -79,7 +79,7 @@ Properties propertiesOf(const Receipt& receipt, const std::string& user) {
         const std::string_view field(name);
         if (field == "user")
             add(name, receipt.origin.user.value_or(user));
-        else if (field != "limits_not_enforced") // it comes with the limits
+        else if (field != "limits_not_enforced") // addHolding() adds limits_not_enforced
             add(name, value);
     });
     addHolding(properties, receipt.limits, receipt.limitsNotEnforced, receipt.allocation);

@@ -50,7 +50,7 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 /// Returns the JSON document of `pinfold why` for a job of several hosts.
 std::string jsonHosts(const HostsOfJob& job);
-/// Returns one line, for programs that read receipts as they come.
+/// Returns a receipt as a single line of JSON, for programs that read each receipt as soon as it is there.
 std::string jsonReceiptLine(const Receipt& receipt);
 std::string jsonProfile(const std::string& job, const Profile& profile);
 /// Returns the JSON document of `pinfold plot` for a job that has several receipts.

@@ -15,10 +15,10 @@ namespace pinfold {
 /// Returns the value of one limit as people read it, or "-" if the limit is not set.
 std::string limitValue(const ResourceLimits& limits, const LimitRow& row, const Amounts& amounts);
 
-/// Says where the kernel does something else than the limits of a job say.
+/// Says how the limits that are in force differ from the limits of a job.
 struct Enforcement {
     std::vector<std::string> notEnforced = {}; ///< the names of the limits that the kernel does not enforce
-    /// The limit of systemd for the processes and threads of each task, if the job itself has no limit tasks_max.
+    /// The limit that systemd sets on the processes and threads of each task, if the job itself has no limit tasks_max.
     std::optional<std::uint64_t> systemdTasksMax = {};
 };
 

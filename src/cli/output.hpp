@@ -36,7 +36,7 @@ struct VerbContext {
     bool json;
     Terminal terminal;
     Amounts amounts;
-    std::string title = {}; ///< if the verb handles several jobs: the line before the output of a job, and a line break
+    std::string title = {}; ///< the line before the output of a job, with its line break; empty if the verb handles one job
 };
 
 /// Sets the job that a verb for several jobs is handling. After a call of nameErrorsAfter(), the error messages of fail() name

@@ -62,8 +62,8 @@ Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const Archive
     return error;
 }
 
-/// Reads the history's file in place of pinfoldd. The result is `why`, the error of pinfoldd, if the caller may not read the
-/// file.
+/// Reads the receipts from the history's file, because pinfoldd does not answer. If the caller may not read the file, the result
+/// is `why`, the error of pinfoldd.
 Result<std::vector<Receipt>> fromFile(const ReceiptFilter& filter, const Error& why) {
     const auto history = History::open(kHistoryFile, History::Mode::ReadOnly);
     if (!history)
@@ -83,7 +83,7 @@ Result<std::vector<Receipt>> newestOnThisHost(const ReceiptFilter& filter) {
     const bool known = receipts ? !receipts->empty() : receipts.error().code != ErrorCode::Unreachable;
     if (known || !key)
         return receipts;
-    // After a look into the file, an earlier line has already said why pinfoldd does not answer.
+    // If the file could be read, fromFile() has already printed why pinfoldd does not answer.
     return Error{ErrorCode::Unreachable,
                  fmt::format("{}; the job may still run: see `systemctl status '{}'`",
                              receipts ? "the file has no receipt of job " + key->text() : away.message, key->sliceName())};

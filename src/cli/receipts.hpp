@@ -11,10 +11,11 @@
 namespace pinfold {
 
 /// Gets receipts from the site's archive if the configuration says so (archive.ask), and otherwise from pinfoldd. If the archive
-/// is not reachable, the error is Unreachable. Without the error, a user could believe that the receipts of this host are all
-/// receipts. The message of the error Unreachable names the hosts of the job if filter.key is set and pinfoldd on this host has a
-/// receipt of the job. If pinfoldd is not reachable, findReceipts() prints a message to standard error, and reads the history's
-/// file if the caller has the right to read it. In the result, the newest receipts come first.
+/// is not reachable, the error is Unreachable. findReceipts() does not use the receipts of this host instead, because a user
+/// could mistake them for the receipts of the whole site. The message of the error Unreachable names the hosts of the job if
+/// filter.key is set and pinfoldd on this host has a receipt of the job. If pinfoldd is not reachable, findReceipts() prints a
+/// message to standard error, and reads the history's file if the caller has the right to read it. In the result, the newest
+/// receipts come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
 /// Says whether receipts come with Receipt::profile.

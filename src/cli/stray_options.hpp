@@ -18,7 +18,7 @@ namespace pinfold {
 struct StraysOptions {
     /// The mode is unset if the user passed the word "configured", which means the mode of the site's configuration.
     std::optional<StraysMode> mode = StraysMode::Report;
-    /// The functions replace values of the site's [strays] by values of the command line.
+    /// Each function replaces a value of the site's section [strays] by a value from the command line.
     std::vector<std::function<void(StraysConfig&)>> settings;
     std::vector<std::string> commands; ///< patterns in place of the site's patterns; if empty, the site's patterns apply
     bool files = false;                ///< look for leftover files, and not for stray processes

@@ -146,7 +146,8 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, RealTime since) { return pinfoldd.endedJobs(uid, since); }};
-    // The map keeps the answers, because a user database may be slow, and /tmp may be full of files.
+    // The map keeps what isCandidate() has found out about each user, because a user database may be slow, and /tmp may be full
+    // of files.
     std::map<uid_t, bool> candidates;
     const auto isMine = [&](uid_t uid) {
         const auto [known, isNew] = candidates.try_emplace(uid);

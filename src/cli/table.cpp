@@ -120,7 +120,7 @@ LibraryTable newTable() {
     LibraryTable table(check(scols_new_table()));
     check(scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER));
     check(scols_table_enable_noheadings(table.get(), 1));
-    // printable() has already escaped all control characters. With its own encoding, libsmartcols would escape the escaped
+    // printable() has already escaped all control characters. If libsmartcols escaped characters too, it would escape the escaped
     // characters a second time.
     check(scols_table_enable_noencoding(table.get(), 1));
     return table;

@@ -17,7 +17,7 @@ struct Column {
     /// If a table is too wide, formatTable() leaves out columns, in the order of their values of `leaves`: the highest value
     /// first. A column in which `leaves` is 0 always stays in the table.
     unsigned leaves = 0;
-    std::string heading = {}; ///< the text above the column, if `name` would be too long; empty if `name` stands there
+    std::string heading = {}; ///< the heading of the column; if it is empty, the heading is `name`
 };
 
 struct TableStyle {

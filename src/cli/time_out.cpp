@@ -28,12 +28,12 @@ Error explained(Error error, const std::string& key, Microseconds timeout) {
         return error;
     const auto client = ManagerClient::connect();
     const auto jobs = client ? client->listJobs(kPatience) : Result<std::vector<JobInfo>>(client.error());
-    if (!jobs) // if listJobs() fails, pinfoldd does not answer even now
+    if (!jobs) // if listJobs() fails too, pinfoldd still does not answer
         return {ErrorCode::TimedOut,
                 fmt::format("pinfoldd did not answer within {}; look at `systemctl status pinfoldd`", formatDuration(timeout))};
     const auto job = std::find_if(jobs->begin(), jobs->end(), [&key](const JobInfo& live) { return live.key == key; });
     if (job == jobs->end())
-        return {ErrorCode::TimedOut, fmt::format("job {} was not over after {}, but is now", key, formatDuration(timeout))};
+        return {ErrorCode::TimedOut, fmt::format("job {} was not over after {}, but is over now", key, formatDuration(timeout))};
     const auto processes = client->processes(key);
     return {ErrorCode::TimedOut,
             stillThere(key, job->state, processes ? std::optional(processes->size()) : std::nullopt, timeout)};

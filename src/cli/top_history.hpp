@@ -47,7 +47,7 @@ public:
 
 private:
     struct Known {
-        RealTime created{}; ///< when the job was created, because a later job may have the same key
+        RealTime created{}; ///< when the job was created; a later job with the same key was created at another time
         MonotonicTime askAgain{};
         std::optional<TopHistory> history = {};
     };

@@ -68,7 +68,7 @@ double ioRate(const TopRow& row) {
 
 struct Order {
     const char* name;
-    double (*amount)(const TopRow& row); ///< a negative result means that the amount is unknown
+    double (*amount)(const TopRow& row); ///< a negative result means that the amount is not known
 };
 constexpr std::array kOrders{Order{"cpu", [](const TopRow& row) { return orUnknown(row.cpu); }},
                              Order{"memory", [](const TopRow& row) { return orUnknown(row.memory); }},

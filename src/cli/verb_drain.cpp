@@ -70,8 +70,8 @@ Result<Seen> look(const ManagerClient& client) {
     return Seen{drain->has_value(), std::move(*jobs)};
 }
 
-/// Waits until a job ends. The function also returns if the bus or pinfoldd restarts, because the caller then has to ask pinfoldd
-/// for its jobs again.
+/// Waits until a job ends. waitForAnEnd() also returns if the bus or pinfoldd restarts, because the caller then has to ask
+/// pinfoldd for its jobs again.
 Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, Microseconds timeout) {
     if (!watch) {
         auto connected = JobsWatch::connect();
@@ -106,9 +106,9 @@ ExitStatus waitUntilEmpty(const Countdown& countdown) {
             continue;
         progress.show({});
         if (ended.error().code == ErrorCode::TimedOut)
-            return fail(
-                {ErrorCode::TimedOut, fmt::format("the node is not empty in time: it still has {}; the node stays drained",
-                                                  inWords(seen->jobs, kMostKeys))});
+            return fail({ErrorCode::TimedOut,
+                         fmt::format("the node did not become empty in time: it still has {}; the node stays drained",
+                                     inWords(seen->jobs, kMostKeys))});
         return fail(ended.error());
     }
 }

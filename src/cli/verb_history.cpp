@@ -85,7 +85,7 @@ OptionSet describe(Options& options) {
              .set = into(options.label, labelFilter)},
             {.name = "--after",
              .value = "SEQUENCE",
-             .help = "show only receipts with a higher sequence, the lowest first",
+             .help = "show only receipts with a sequence above SEQUENCE, the lowest first",
              .set = into(options.after, numberFrom(0, INT64_MAX))},
             {.name = "--epoch",
              .value = "EPOCH",

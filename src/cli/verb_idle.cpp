@@ -69,7 +69,8 @@ Result<void> fill(IdleListing& listing, const std::optional<uid_t>& uid) {
         if (auto examined = examine(*client, job, age, listing); !examined)
             return examined;
     }
-    // The job that leaves the most CPUs unused comes first, and of several such jobs the one that leaves the most memory unused.
+    // The jobs are sorted by the number of CPUs that they leave unused, and jobs with equal numbers by the memory that they leave
+    // unused. The job with the most unused CPUs comes first.
     const auto unused = [](const std::optional<Idleness>& idleness) { return idleness ? idleness->held - idleness->used : 0; };
     std::ranges::stable_sort(listing.jobs, std::ranges::greater(),
                              [unused](const IdleRow& row) { return std::pair(unused(row.cpus), unused(row.memory)); });

@@ -71,7 +71,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     if (options.dryRun)
         return sayWhatWouldBeDone(context, *client, key, [&](const JobInfo& job) {
             const auto grace = options.grace ? formatDuration(*options.grace) : "the configured jobs.kill_grace";
-            return fmt::format("send SIGTERM to all processes of {}, after {} SIGKILL, and remove the slice", job.slice, grace);
+            return fmt::format("send SIGTERM to all processes of {}, send SIGKILL after {}, and remove the slice", job.slice,
+                               grace);
         });
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)

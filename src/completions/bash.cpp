@@ -185,11 +185,12 @@ std::string bashScript(const Commands& commands) {
         words += wordsCase(verb.name, wordsOf(options), options);
     }
     return std::string(kBashHead) +
-           "\n# Sets words, offer and comma for the value of the option $2 of the command $1. Fails if the option has no value.\n"
+           "\n# Sets the variables words, offer and comma for the value of the option $2 of the command $1. Fails if the option "
+           "has no value.\n"
            "_pinfold_value() {\n    case \"$1 $2\" in\n" +
            values +
            "    *) return 1 ;;\n    esac\n}\n"
-           "\n# Sets words and offer to the options and the arguments of the command $1.\n"
+           "\n# Sets the variables words and offer to the options and the arguments of the command $1.\n"
            "_pinfold_words() {\n    case $1 in\n" +
            words + "    esac\n}\n" + kTail;
 }
