@@ -11,13 +11,14 @@ namespace pinfold {
 struct ArchiveConfig {
     std::string
         server; ///< server = "HOST" | "/DIR": the host of the PostgreSQL server, or the directory of its socket; may be ""
-    std::uint16_t port = 5432;                                 ///< port = 5432: the server's TCP port, 1 or more
-    std::string database = "pinfold";                          ///< database = "pinfold": 1 to 63 printable bytes
-    std::string certificate = "/etc/pinfold/archive/node.crt"; ///< certificate = "/path": of this host, an absolute path
-    std::string key = "/etc/pinfold/archive/node.key";         ///< key = "/path": the private key of `certificate`
-    std::string ca = "/etc/pinfold/archive/ca.crt";            ///< ca = "/path": certificates that sign the server's certificate
-    /// max_unsent = "4G", at least 1 MiB: if the archive does not have a receipt yet, pinfoldd keeps the receipt, unless
-    /// history.db has more than max_unsent bytes in use. If max_unsent is kInfinity, pinfoldd always keeps such a receipt.
+    std::uint16_t port = 5432;        ///< port = 5432: the server's TCP port, 1 or more
+    std::string database = "pinfold"; ///< database = "pinfold": 1 to 63 printable bytes
+    /// certificate = "/path": the absolute path of this host's certificate.
+    std::string certificate = "/etc/pinfold/archive/node.crt";
+    std::string key = "/etc/pinfold/archive/node.key"; ///< key = "/path": the private key of `certificate`
+    std::string ca = "/etc/pinfold/archive/ca.crt";    ///< ca = "/path": certificates that sign the server's certificate
+    /// max_unsent = "4G", at least 1 MiB: pinfoldd keeps receipts that the archive does not have yet, until history.db has more
+    /// than max_unsent bytes in use. If max_unsent is kInfinity, pinfoldd always keeps these receipts.
     std::uint64_t maxUnsent = 4'294'967'296;
     bool ask = false; ///< ask = true: the command line on this host asks the archive
 

@@ -6,9 +6,10 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostHostName = 253;       // RFC 1035
-constexpr std::size_t kMostSocketDirectory = 90; // a socket's path has at most 107 bytes; it ends with "/.s.PGSQL.65535"
-constexpr std::size_t kMostDatabaseName = 63;    // PostgreSQL cuts longer names
+constexpr std::size_t kMostHostName = 253; // RFC 1035
+// libpq appends "/.s.PGSQL.65535" to the directory, and the path of a socket has at most 107 bytes.
+constexpr std::size_t kMostSocketDirectory = 90;
+constexpr std::size_t kMostDatabaseName = 63; // PostgreSQL cuts longer names
 
 /// For libpq, a comma separates hosts, and '@' begins the name of an abstract socket. isHost() refuses names with a comma or an
 /// '@', because the configuration must name exactly one host.

@@ -119,7 +119,7 @@ struct Config {
 
     /// [idle]: which live jobs count as idle
     struct Idle {
-        Microseconds since = 1h; ///< since = "1h": the period before now whose use counts; 1 min to 30 days
+        Microseconds since = 1h; ///< since = "1h": how far back from now the use of a job counts; 1 min to 30 days
         /// share = "10%": a job is idle if it uses less than this share of the CPUs that it holds; 1 to 100 percent
         std::uint32_t share = 10;
         /// memory_share = "10%": a job is also idle if it needs less than this share of its memory limit; 1 to 100 percent
@@ -151,8 +151,8 @@ struct LoadedConfig {
 
 /// Names the directories in which loadConfig() looks for the configuration. The first directory has the lowest priority. If
 /// several directories have a main file, loadConfig() reads only the main file of the directory with the highest priority.
-/// Drop-ins come from all three directories. A drop-in replaces a drop-in of the same name in an earlier directory. A link to
-/// /dev/null disables a drop-in.
+/// loadConfig() reads the drop-ins of all directories. A drop-in replaces a drop-in of the same name in a directory with a lower
+/// priority. A link to /dev/null disables a drop-in.
 struct ConfigPaths {
     std::filesystem::path vendor = "/usr/lib/pinfold";
     std::filesystem::path runtime = kRuntimeDirectory;

@@ -42,9 +42,8 @@ Result<DeviceRule> deviceRule(const toml::node& node) {
     const bool isGroup = device.starts_with("char-") || device.starts_with("block-");
     const bool printable = std::all_of(device.begin(), device.end(), [](char c) { return c > ' ' && c < 0x7f; });
     if ((!isPath && !isGroup) || !printable || access.empty() || access.find_first_not_of("rwm") != std::string::npos)
-        return wrong(
-            show(node) +
-            " is not a device rule: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\"; the access is letters of rwm");
+        return wrong(show(node) + " is not a device rule: use \"/dev/NAME rw\", \"char-GROUP rw\" or \"block-GROUP r\"; the "
+                                  "access is one or more of the letters r, w and m");
     return DeviceRule{device, access};
 }
 
