@@ -33,8 +33,8 @@
 
 namespace pinfold {
 
-/// Connects itself to the events of systemd, of the kernel's log and of the cgroups when it is made, and disconnects itself at
-/// its end.
+/// Contains the objects of the daemon's logic. The constructor connects the Assembly to the events of systemd, of the kernel's
+/// log and of the cgroups, and the destructor disconnects it.
 struct Assembly {
     explicit Assembly(CoreContext& context);
     ~Assembly();

@@ -46,8 +46,8 @@ struct Core {
     /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key may
     /// belong to another job by now.
     bool save(const Job& job);
-    /// Stores the job's record when the loop is idle. Use saveSoon() for a change after which the record often changes again at
-    /// once, because on a busy node each stored record costs time.
+    /// Stores the job's record when the loop is idle. Use saveSoon() if another change of the record often follows at once,
+    /// because on a busy node each stored record costs time.
     void saveSoon(const JobPtr& job);
     /// Stores the records that wait for the loop to be idle. Call saveDue() before pinfoldd exits, because an event loop that has
     /// been told to quit is never idle.

@@ -154,8 +154,8 @@ Target targetOf(const std::string& key, const Job* job);
 /// time for which a job is suspended does not count.
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
-/// Returns the grace time for all ends that name no grace time. `ofSite` is jobs.kill_grace of the configuration. With this grace
-/// time, a job ends at the latest when run_time_max and run_time_grace are over.
+/// Returns the grace time that applies if nobody has requested another grace time. `ofSite` is jobs.kill_grace of the
+/// configuration. With this grace time, a job ends at the latest when run_time_max and run_time_grace are over.
 Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now);
 
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.

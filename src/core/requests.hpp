@@ -70,7 +70,7 @@ struct EndReport {
     ExitState exit;
     /// The process id of the leader that has ended. A later job with the same key has another leader.
     std::optional<pid_t> leader;
-    JobIdentity identity = {}; ///< facts for the receipt, if the batch system tells them only at the end; only admins may set it
+    JobIdentity identity = {}; ///< facts that the batch system tells only at the end of the job; only admins may set `identity`
 };
 
 struct JobSummary {

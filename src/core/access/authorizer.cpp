@@ -155,7 +155,7 @@ std::string onlyAdmins(Action action) {
     case Action::Undrain:
         return "only root and pinfold-admin may drain the node or end a drain";
     default:
-        return "only root and pinfold-admin may do that";
+        return "only root and pinfold-admin may make this request";
     }
 }
 
@@ -213,7 +213,7 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // pinfoldd does not check the owner if, in this phase of the job, the answer is the same as for a job that does not exist. An
+    // If the answer in this phase of the job is the same as for a job that does not exist, pinfoldd does not check the owner. An
     // answer without a check of the owner is safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);

@@ -26,8 +26,8 @@ public:
     /// supervisor whose call waits for the job's end.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// How many calls of all ordinary users together may wait at the same time. Because the number of ordinary users' queries is
-    /// limited too, Lane::HistoryRead always has room for queries of admins.
+    /// How many calls of all ordinary users together may wait at the same time. The number of queries of all ordinary users is
+    /// limited as well, so Lane::HistoryRead always has room for queries of admins.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 

@@ -27,7 +27,8 @@ Error notFrozen(const SystemdError& error) {
     return {ErrorCode::SystemdFailed, "systemd did not freeze the job: " + error.message};
 }
 
-/// Takes over the reply to a request to suspend the job, unless the job runs and nothing is changing that.
+/// Handles a request to suspend the job if the job is suspended already, or if another request is suspending or resuming the job.
+/// Otherwise, takesOver() does nothing and returns false.
 bool takesOver(Job& job, const Reply<void>& reply) {
     if (job.resuming)
         reply(resumedMeanwhile(job));
@@ -143,7 +144,8 @@ void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
 }
 
 void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
-    // The end or the resumption of the job thaws the job. The job may have been resumed while the freeze waited for its turn.
+    // A job that is ending or was resumed must not be frozen any more, because its end or its resumption thaws it. The job may
+    // have been resumed while the freeze waited for its turn.
     if (job->record.state != JobState::Running || job->resuming || !job->record.suspendedSince)
         return done({});
     if (tries == 0)

@@ -54,7 +54,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
-    // If a job has reached its own memory limit, the figures of the kill are also the figures of the memory peak.
+    // If a job has reached its own memory limit, its memory use was at its peak at the time of the kill, so the receipt takes the
+    // figures of the peak from the kill.
     if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) {
         receipt.usage.memoryPeakAnon = record.oom->anon;
         receipt.usage.memoryPeakFile = record.oom->file;

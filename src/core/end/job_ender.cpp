@@ -231,7 +231,7 @@ void JobEnder::listLeftovers(const JobPtr& job) {
 
 void JobEnder::terminate(const JobPtr& job) {
     job->terminationDue = false;
-    // No process can join a job that is ending, so terminate() may end its turn before PID 1 has answered.
+    // terminate() may end its turn before PID 1 has answered, because no process can join a job that is ending.
     job->turns.take(Turns::Kind::Hit, [this, job] {
         if (job->record.state == JobState::Ending)
             terminateInTurn(job);
@@ -358,9 +358,10 @@ void JobEnder::emptied(const JobPtr& job) {
         // on a busy node, pinfoldd stores the record only once, at the next change of the job's state.
         return core_.saveSoon(job);
     }
-    // If somebody kills the process group, pinfoldd may notice the ends of the leader and of the supervisor and the empty slice
-    // in any order. If the supervisor still lives here, pinfoldd no longer waits for its report. pinfoldd must call isAwaited()
-    // before it checks whether the supervisor lives, because the supervisor could end between the check and isAwaited().
+    // If somebody kills the process group, pinfoldd may notice three events in any order: the end of the leader, the end of the
+    // supervisor, and the empty slice. If the supervisor still lives at this point, pinfoldd no longer waits for its report.
+    // pinfoldd must call isAwaited() before it checks whether the supervisor lives, because the supervisor could end between the
+    // check and isAwaited().
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

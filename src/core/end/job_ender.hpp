@@ -70,7 +70,8 @@ public:
     struct Request {
         JobResult cause = JobResult::Exited;
         std::optional<uid_t> by;
-        /// The requested grace time. If no grace time was requested, the job's own grace time applies, or else the site's.
+        /// The requested grace time. If it is unset, the job's own grace time applies, or the site's grace time if the job has
+        /// none.
         std::optional<Microseconds> grace;
     };
     /// Begins the end of the job. If the job is ending already, a new request has an effect only if it shortens the grace time

@@ -22,9 +22,9 @@ public:
     Result<void> kill(const std::string& cgroup, EventHandle& look);
     /// Kills the processes of a job that have not ended after an earlier SIGKILL. The function killStubborn() does the same as
     /// kill(), but without a timer. killStubborn() also kills each process of the job's owner that is outside of the job and
-    /// traces a process of the job (ProcessKiller::killTracers). The log names each tracer that was killed. At the end
-    /// killStubborn() calls `then`. Before that, killStubborn() may have to wait for the kills of other jobs. If too many kills
-    /// wait already, killStubborn() returns false and never calls `then`.
+    /// traces a process of the job (ProcessKiller::killTracers). The log names each tracer that was killed. killStubborn() calls
+    /// `then` at the end, and may first have to wait for the kills of other jobs. If too many kills wait already, killStubborn()
+    /// returns false and never calls `then`.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

@@ -65,7 +65,7 @@ private:
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;
-    RealTime since{}; ///< the earliest of the times since which the jobs cannot be killed
+    RealTime since{}; ///< the time since which the first of the jobs cannot be killed
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 

@@ -15,7 +15,7 @@ constexpr Microseconds kFirstLook = 10min;
 constexpr Microseconds kBetweenLooks = 1h;
 constexpr Microseconds kBetweenSteps = 20ms;
 constexpr std::size_t kReceiptsPerStep = 100;
-constexpr Microseconds kMostForDryRun = 2s; // the receipts of jobs that end during a dry run wait for its end
+constexpr Microseconds kMostForDryRun = 2s; // pinfoldd cannot write receipts while a dry run is in progress
 
 } // namespace
 

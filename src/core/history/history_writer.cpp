@@ -81,8 +81,8 @@ void HistoryWriter::started() {
 }
 
 void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> done) {
-    // An earlier pinfoldd may have kept a receipt of this job, and ended before the job was over. The history will store the kept
-    // receipt, which may have more figures, so everybody gets that receipt.
+    // An earlier pinfoldd may have kept a receipt of this job, and may have ended before the job was over. The history will store
+    // the kept receipt, which may have more figures, so all callers get the kept receipt.
     if (const auto* kept = firstThat([&](const Entry& entry) { return entry.size > 0 && entry.receipt.id == receipt.id; }))
         receipt = kept->receipt;
     queue_.push_back({.receipt = std::move(receipt), .done = std::move(done), .asked = context_.loop.bootTime(), .size = 0});

@@ -102,8 +102,8 @@ private:
     void remember(const Receipt& receipt);
 
     BootTime patienceEnds(const Entry& entry) const;
-    /// Returns the first entry for which `isWanted` returns true, in the transaction that is in progress and then in the queue.
-    /// Returns null if there is no such entry.
+    /// Looks for an entry for which `isWanted` returns true, first in the transaction that is in progress, and then in the queue.
+    /// Returns the first entry found, or null if no entry is wanted.
     const Entry* firstThat(const std::function<bool(const Entry&)>& isWanted) const;
     const Entry* firstWaiting() const;
     void watchPatience();

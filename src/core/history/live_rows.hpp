@@ -23,11 +23,11 @@ public:
         : loop_(loop), registry_(registry), origins_(origins) {}
 
     /// Call expect() when the job runs. Half a second after the call of expect(), the history gets a row for the job if the job
-    /// still lives. Most short jobs need no row, because they end earlier. Call expect() again if the receipt that the job gets
-    /// after a power cut has changed.
+    /// still lives. Most short jobs need no row, because they end earlier. Call expect() again after a change of the receipt that
+    /// the job would get after a power cut.
     void expect(const JobPtr& job);
-    /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has opened its file. The next
-    /// transaction then writes the rows of all running jobs again.
+    /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has just opened the history's file. The
+    /// next transaction then writes the rows of all running jobs again.
     void expectAll();
     /// Call refresh() when Sampler has looked at jobs. If the rows are older than five minutes, the next transaction writes the
     /// rows of all running jobs with the figures of Sampler's last look.
@@ -46,16 +46,16 @@ public:
 private:
     struct Fresh {
         WeakJob job;
-        BootTime since; ///< the time at which the job began to run
+        BootTime since; ///< the time of the call of expect(), or after expectAll() the time at which the job began to run
     };
     void awake();
 
     EventLoop& loop_;
     const Registry& registry_;
     const Origins& origins_;
-    std::deque<Fresh> fresh_; ///< the rows of jobs that have just begun to run; the oldest row comes first
+    std::deque<Fresh> fresh_; ///< the jobs whose rows have to be written; the entry with the earliest time comes first
     std::vector<Fresh> taken_;
-    BootTime refreshed_{}; ///< the time at which all rows were last expected together
+    BootTime refreshed_{}; ///< the time of the last call of expectAll()
     EventHandle timer_;
 };
 

@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kLateReport = 1h; // a report on a job may come until this long after the end of the job
+constexpr Microseconds kLateReport = 1h; // how long after the end of a job a report on the job may come
 
 } // namespace
 

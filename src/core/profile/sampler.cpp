@@ -126,7 +126,7 @@ void Sampler::look(const JobPtr& job) {
         return;
     const auto usage = job->slice->profileUsage();
     job->recorder.look(age, usage);
-    if (usage.cpuUser) // otherwise the slice has just gone, and the earlier look is worth more
+    if (usage.cpuUser) // if no CPU time can be read, the slice has just gone, so the earlier look stays
         job->lastLook = LastLook{.at = core_.context.loop.realTime(), .usage = usage};
     lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)

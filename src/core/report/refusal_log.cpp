@@ -49,7 +49,8 @@ void RefusalLog::tell(Lane lane) {
     const auto fresh = count - std::exchange(told.count, count);
     if (fresh == 0)
         return;
-    // The timer is set before the line is written, because pinfoldd may be unable to write the line, and refuse() that, too.
+    // The timer is set before the line is written. If Background refuses to write the line too, onRefused() sees the timer and
+    // does not call tell() again.
     told.next = context_.loop.after(kBetween, [this, lane] { tell(lane); });
     logNodeWarning(context_, fmt::format("pinfoldd could not {} ({}), because too many such calls hang, or because the kernel "
                                          "starts no more threads",

@@ -11,7 +11,8 @@
 
 namespace pinfold {
 
-/// Writes to the journal which work pinfoldd does not do because too many calls that may block hang (Background::run()).
+/// Writes to the journal which kinds of work pinfoldd has to leave undone, because too many earlier calls hang
+/// (Background::run()).
 class RefusalLog {
 public:
     /// The shortest time between two lines about the same lane. Work may be refused thousands of times in a second.

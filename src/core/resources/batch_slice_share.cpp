@@ -54,7 +54,7 @@ std::optional<std::uint64_t> BatchSliceShare::memoryKept(std::uint64_t total) co
         const auto& reserve = core_.context.config.node.memory;
         return reserve && reserve->of(total) < total ? std::optional(reserve->of(total)) : std::nullopt;
     }
-    const auto limit = batch->read("memory.max"); // without the memory controller, there is no such file
+    const auto limit = batch->read("memory.max"); // if the memory controller is missing, the file does not exist
     if (!limit)
         return std::nullopt;
     const auto bytes = parseUnsigned(*limit); // the file contains "max" if batch.slice has no limit

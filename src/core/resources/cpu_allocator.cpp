@@ -41,8 +41,8 @@ struct Placement {
     std::vector<const CpuCore*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    /// First the number of free CPUs in the smallest domain that has room for the whole job, and then the number of free CPUs in
-    /// each larger domain around it.
+    /// The first entry is the number of free CPUs in the smallest domain that has room for the whole job. Each further entry is
+    /// the number of free CPUs in the next larger domain.
     std::vector<unsigned> room;
 
     bool operator<(const Placement& other) const {

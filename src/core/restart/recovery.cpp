@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-/// Removes limits on disks with names that users can change. Returns the removed limits in words, or "" if there are none.
+/// Removes each limit on a disk whose name users can change. Returns the removed limits in words, or "" if there are none.
 std::string dropUnsteadyDisks(ResourceLimits& limits) {
     std::string dropped;
     forEachLimit(limits, [&dropped](const LimitRow& row, auto& limit) {

@@ -213,8 +213,8 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // A new number must not belong to a live job. An admin may have given the key manual.<n> to a live job, and the history does
-    // not show this key, because it has no receipts of live jobs.
+    // A new number must not belong to a live job. An admin may have given the key manual.<n> to a live job, and the history
+    // cannot show this key, because a live job has no receipt yet.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;

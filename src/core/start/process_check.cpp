@@ -33,7 +33,7 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     const auto cgroup = context.processes.cgroupOf(*pid);
     if (!cgroup)
         return cgroup.error();
-    // If the process has ended, /proc may have described another process, which got the same process id later.
+    // If the process has ended, /proc may have described a later process with the same process id.
     if (hasEnded(pidfd.get()))
         return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
     if (info->kernelThread)

@@ -42,7 +42,7 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
 
 /// Succeeds if pinfoldd has enough free file descriptors for one more job or task. Error: Busy.
 Result<void> checkDescriptors();
-/// Works as checkDescriptors(), but for a job or task that `caller` asks for. Requests of ordinary users must leave some free
+/// Works like checkDescriptors(), but for a job or task that `caller` asks for. Requests of ordinary users must leave some free
 /// file descriptors for requests of root.
 Result<void> checkDescriptorsFor(const Caller& caller);
 
