@@ -15,8 +15,8 @@ namespace {
 using Figures = std::map<std::string, std::string, std::less<>>;
 
 constexpr Microseconds kDay = 24h;
-constexpr Microseconds kRenewal = 30 * kDay; ///< a certificate should be renewed this long before it expires
-constexpr Microseconds kSilence = 30min;     ///< the longest time between two tries is 10 minutes
+constexpr Microseconds kRenewal = 30 * kDay; ///< how long before its end a certificate should be renewed
+constexpr Microseconds kSilence = 30min;     ///< longer than 10 minutes, the longest time between two tries of pinfold-ship
 constexpr const char* kUnit = "pinfold-ship.service";
 
 Figures read(const Files& files) {
@@ -85,7 +85,8 @@ void checkBacklog(const Host& host, const Figures& figures, Findings& findings) 
     const auto unsent = figure(figures, "pinfold_ship_unsent").value_or(0);
     if (unsent > 0 && isSilent(host, figures))
         findings.warn("archive.backlog", counted(unsent, "receipt waits", "receipts wait") + " for the archive",
-                      "pinfoldd keeps them up to archive.max_unsent; make the archive work before", kShipMetricsFile);
+                      "make the archive work; pinfoldd keeps the receipts only until the history exceeds archive.max_unsent",
+                      kShipMetricsFile);
     else
         findings.ok("archive.backlog", "no receipt has waited long for the archive");
 }
@@ -97,11 +98,11 @@ void checkClock(const Host& host, const Figures& figures, Findings& findings) {
     const auto found = figures.find("pinfold_ship_clock_offset_seconds");
     if (isSilent(host, figures)) {
         findings.warn("archive.clock", "not known: the archive has not answered in the last " + formatDuration(kSilence),
-                      "make the archive work; its answers compare the clocks", kShipMetricsFile);
+                      "make the archive work; pinfold-ship compares the clocks at each answer of the archive", kShipMetricsFile);
         return;
     }
     if (found == figures.end()) {
-        findings.ok("archive.clock", "not known yet: the first answer of the archive compares the clocks");
+        findings.ok("archive.clock", "not known yet: pinfold-ship compares the clocks at the first answer of the archive");
         return;
     }
     const bool behind = found->second.starts_with('-');

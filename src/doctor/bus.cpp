@@ -19,7 +19,7 @@ struct BusLimit {
 constexpr BusLimit kLimits[] = {
     {"max_replies_per_connection", 128,
      "pinfoldd has up to 64 starts and stops in progress at systemd, and sends other calls as well"},
-    {"max_match_rules_per_connection", 512, "systemd needs one for each start and stop that a client waits for"},
+    {"max_match_rules_per_connection", 512, "systemd needs one match rule for each start and stop that a client waits for"},
 };
 
 /// Returns the files of the bus's configuration in the order in which dbus-daemon reads them. If several files have a setting,
@@ -70,8 +70,8 @@ void checkLimits(const Files& files, Findings& findings) {
             continue;
         good = false;
         findings.fail("bus.limits", fmt::format("{} is {}: {}", limit.name, *value, limit.why),
-                      fmt::format("<limit name=\"{}\">{}</limit> there or more, or remove that line; then reboot", limit.name,
-                                  limit.needed),
+                      fmt::format("write <limit name=\"{}\">{}</limit> or more in this file, or remove the line; then reboot",
+                                  limit.name, limit.needed),
                       where);
     }
     if (good)

@@ -54,7 +54,9 @@ bool checkVersion(const Files& files, Findings& findings) {
         return true;
     }
     if (files.exists(mount() / "unified/cgroup.controllers"))
-        findings.fail("cgroup.version", "hybrid: systemd's tree is cgroup v2, the controllers are v1; jobs would have no limits",
+        findings.fail("cgroup.version",
+                      "the node uses the hybrid mode, with systemd's own tree in cgroup v2 and the controllers in cgroup v1: "
+                      "jobs would have no limits",
                       kBootV2, kMount);
     else if (files.exists(mount() / "systemd") || files.exists(mount() / "memory"))
         findings.fail("cgroup.version", "the node uses cgroup v1, and pinfoldd does not start with it", kBootV2, kMount);
@@ -81,10 +83,11 @@ void checkController(const Host& host, const Files& files, const Controller& con
     for (const char* slice : {"-.slice", "batch.slice"})
         if (hasWord(property(host.unit(slice), "DisableControllers"), controller.name)) {
             const auto dropIns = property(host.unit(slice), "DropInPaths");
-            findings.add(
-                controller.without, id, fmt::format("DisableControllers= of {} switches off {}", slice, controller.limits),
-                fmt::format("remove {} from DisableControllers= there, then run `systemctl daemon-reload`", controller.name),
-                dropIns.empty() ? slice : dropIns);
+            findings.add(controller.without, id,
+                         fmt::format("DisableControllers= of {} switches off {}", slice, controller.limits),
+                         fmt::format("remove {} from DisableControllers= of the slice, then run `systemctl daemon-reload`",
+                                     controller.name),
+                         dropIns.empty() ? slice : dropIns);
             return;
         }
     if (keptFromJobs(files, controller)) {

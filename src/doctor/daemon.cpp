@@ -53,9 +53,10 @@ void checkSandbox(const Properties& unit, Findings& findings) {
         return;
     }
     std::vector<std::string> lost;
-    for (const auto& [capability, loss] : {std::pair(kKill, "CAP_KILL (pinfoldd cannot end jobs with a shepherd in order)"),
-                                           {kSysNice, "CAP_SYS_NICE (Grid Engine's wrappers stay in the batch system's cgroup)"},
-                                           {kSyslog, "CAP_SYSLOG (receipts do not name the killed process when memory ran out)"}})
+    for (const auto& [capability, loss] :
+         {std::pair(kKill, "CAP_KILL (pinfoldd cannot end jobs with a shepherd in the right order)"),
+          {kSysNice, "CAP_SYS_NICE (Grid Engine's wrappers stay in the batch system's cgroup)"},
+          {kSyslog, "CAP_SYSLOG (receipts do not name the killed process when memory ran out)"}})
         if (!mayBeKept(unit, capability))
             lost.emplace_back(loss);
     if (!lost.empty())

@@ -78,7 +78,7 @@ void checkGridEngine(const Host& host, const Files& files, Findings& findings) {
         return;
     if (!host.gridEngine)
         findings.warn(
-            "grid-engine.shepherd", "not known: there is an execution daemon, but no qconf",
+            "grid-engine.shepherd", "not known: this host has Grid Engine's execution daemon, but not the program qconf",
             fmt::format("run qconf -sconf where qconf is installed: shepherd_cmd must be {}/grid-engine-shepherd", host.libexec));
     else if (!*host.gridEngine)
         findings.warn("grid-engine.shepherd", "not known: " + host.gridEngine->error().message,

@@ -14,7 +14,7 @@ void checkKept(const Files& files, Findings& findings) {
     else
         findings.warn("history.kept",
                       counted(kept.size(), "receipt", "receipts") + " could not be written yet, and a reboot would lose them",
-                      "look at `journalctl -u pinfoldd PINFOLD_EVENT=history-failing`; pinfoldd writes them when it can",
+                      "look at `journalctl -u pinfoldd PINFOLD_EVENT=history-failing`; pinfoldd writes the receipts when it can",
                       kKeptReceiptsDirectory);
 }
 

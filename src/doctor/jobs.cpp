@@ -66,10 +66,10 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         findings.needsRoot("jobs.units", kRecordsDirectory);
         return;
     }
-    // Jobs may start and end during the check. The record of a job is written before the slice is created, and removed after
-    // the slice. So the check lists the slices twice, before and after it reads the records. If both lists contain a slice but
-    // no record belongs to the slice, there is a finding: the slice has no record. If a record existed during the whole check,
-    // and neither list contains the slice of the record's job, the slice is missing.
+    // Jobs may start and end during the check. The record of a job is written before the slice is created, and removed after the
+    // slice. So the check lists the slices twice, before and after it reads the records. If both lists contain a slice but no
+    // record belongs to the slice, the check reports that the slice has no record. If a record existed during the whole check,
+    // and neither list contains the slice of the record's job, the check reports that the slice is missing.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);
@@ -92,7 +92,7 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
     if (!unreadable.empty())
         findings.fail("jobs.unreadable",
                       fmt::format("{} cannot be read: {}", counted(unreadable.size(), "record", "records"), someOf(unreadable)),
-                      fmt::format("move them out of {}, then `systemctl restart pinfoldd`", kRecordsDirectory),
+                      fmt::format("move the records out of {}, then run `systemctl restart pinfoldd`", kRecordsDirectory),
                       kRecordsDirectory);
 }
 

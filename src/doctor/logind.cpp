@@ -70,7 +70,7 @@ void checkLoginLeftovers(const Host& host, const Files& files, Findings& finding
     const bool on = host.logind ? property(*host.logind, "KillUserProcesses") == "yes" : setting.on;
     findings.ok("logind.kill-user-processes",
                 on ? "logind kills the processes that a login leaves behind; jobs are not part of logins"
-                   : "processes that a login outside of jobs leaves behind keep running (KillUserProcesses=no)");
+                   : "when a login outside of jobs ends, logind does not kill its processes (KillUserProcesses=no)");
 }
 
 /// Checks for lingering users. The service manager of a lingering user runs all the time. The processes of a lingering user's
@@ -84,11 +84,12 @@ void checkLinger(const Files& files, Findings& findings) {
     if (users.empty())
         findings.ok("logind.linger", "no user except root has lingering enabled");
     else
-        findings.warn("logind.linger",
-                      fmt::format("processes of {} may run here without a job or a login (linger)", enumerated(users, "and")),
-                      fmt::format("loginctl disable-linger {}{}", users.front(),
-                                  users.size() > 1 ? ", and the same for each other user" : ""),
-                      directory);
+        findings.warn(
+            "logind.linger",
+            fmt::format("processes of {} may run on this node without a job or a login (linger)", enumerated(users, "and")),
+            fmt::format("loginctl disable-linger {}{}", users.front(),
+                        users.size() > 1 ? ", and the same for each other user" : ""),
+            directory);
 }
 
 } // namespace

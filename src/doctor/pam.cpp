@@ -111,7 +111,7 @@ void checkUserManager(const Files& files, Findings& findings) {
     const auto session = pamStack(files, "systemd-user", "session");
     if (const auto ours = find(session, kOurs); ours != session.end())
         findings.fail("pam.user-manager", "pam_pinfold puts users' managers (systemd --user) into jobs",
-                      "remove the line with pam_pinfold.so there; it belongs in /etc/pam.d/sshd", ours->where);
+                      "remove the line with pam_pinfold.so from this file; the line belongs in /etc/pam.d/sshd", ours->where);
     else
         findings.ok("pam.user-manager", "users' managers stay out of jobs");
 }

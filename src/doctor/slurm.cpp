@@ -69,8 +69,7 @@ void checkPlugin(const Host& host, const Files& files, const std::filesystem::pa
         findings.fail(id, fmt::format("there is no {}: srun, sbatch and slurmd refuse to run anything", plugin->path),
                       "build pinfold with Slurm's headers (libslurm-dev), or remove the line", plugin->where);
     else if (plugin->rule != "required")
-        findings.warn(id,
-                      fmt::format("with '{}' Slurm runs jobs without a scope where the plugin cannot be loaded", plugin->rule),
+        findings.warn(id, fmt::format("with '{}', Slurm runs jobs without a scope if it cannot load the plugin", plugin->rule),
                       line, plugin->where);
     else
         findings.ok(id, "Slurm's jobs use pinfold", plugin->where);

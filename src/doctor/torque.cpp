@@ -119,10 +119,11 @@ void checkUserScripts(const Files& files, const std::filesystem::path& directory
     for (const char* name :
          {"prologue.user", "prologue.user.parallel", "epilogue.user", "epilogue.user.parallel", "epilogue.precancel"})
         if (files.exists(directory / name))
-            findings.warn(
-                std::string("torque.") + name,
-                "this script runs as the job's user, but outside of the job: without the job's limits, and not in its receipt",
-                "do the work of this script in the prologue or the epilogue, as in docs/schedulers/torque.md", directory / name);
+            findings.warn(std::string("torque.") + name,
+                          "this script runs as the job's user, but outside of the job: it has none of the job's limits, and "
+                          "is missing from the job's receipt",
+                          "do the work of this script in the prologue or the epilogue, as in docs/schedulers/torque.md",
+                          directory / name);
 }
 
 } // namespace
