@@ -34,7 +34,7 @@ constexpr int kMostSignals = 64;
 
 struct Candidate {
     EndEvent event;
-    RealTime at; ///< EndSearch orders the events by this time
+    RealTime at; ///< the time by which EndSearch orders the events
 };
 
 /// Returns true if `time` is later than `other` by more than `tolerance`. The default tolerance covers the difference between the
@@ -43,7 +43,8 @@ bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockToler
     return timeBetween(other, time) > tolerance;
 }
 
-/// Returns how surely the event ended the whole job. A lower number means more certainty, and 0 is for the most certain events.
+/// Returns how certain it is that the event ended the whole job. A lower number means more certainty, and 0 is for the most
+/// certain events.
 int strength(const EndEvent& event) {
     switch (event.kind) {
     case EndKind::BatchEnded: // only the batch system, or a person, sends a signal to the batch script
@@ -148,8 +149,8 @@ void placeLostNodes(std::vector<Candidate>& candidates) {
     }
 }
 
-/// Returns those candidates of one sort that are at most kClockTolerance later than `begin`. If `killed` is true, the candidates
-/// are killed tasks, and otherwise all other events. `begin` is the time of the earliest of these candidates.
+/// Returns candidates that are at most kClockTolerance later than `begin`. If `killed` is true, the result contains only killed
+/// tasks, and otherwise only other events. `begin` is the time of the earliest candidate of the wanted kind.
 std::vector<Candidate> simultaneous(const std::vector<Candidate>& candidates, bool killed, RealTime begin) {
     std::vector<Candidate> found;
     for (const auto& candidate : candidates)

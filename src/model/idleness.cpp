@@ -47,7 +47,7 @@ std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::
 }
 
 std::optional<double> memoryHeld(const ResourceLimits& limits) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 60; // no node has so much memory
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 60; // no node has more memory than kMost
     if (!limits.memoryMax || *limits.memoryMax > kMost)
         return std::nullopt;
     return static_cast<double>(*limits.memoryMax);
@@ -71,7 +71,7 @@ std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<d
     if (!held || *held <= 0 || over == 0s)
         return std::nullopt;
     double need = 0;
-    for (const auto& point : points) // if the two had their maxima at different moments, the sum is a little too high
+    for (const auto& point : points) // the sum is too high if anonymous and shared memory had their maxima at different moments
         need = std::max(need, static_cast<double>(point.mostOf(Measure::Anon)) + point.mostOf(Measure::Shmem));
     if (need <= 0) // the kernel does not count memory, or the job has no process
         return std::nullopt;

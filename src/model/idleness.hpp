@@ -33,7 +33,7 @@ struct Idleness {
     double percent() const { return used / held * 100; }
 };
 
-/// Returns true if the job uses less than `share` percent of what it holds, and false if this is not known.
+/// Returns true if the job uses less than `share` percent of what it holds, and false if `idleness` is unset.
 inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share) {
     return idleness && idleness->percent() < share;
 }
@@ -51,8 +51,8 @@ struct IdleJobs {
 /// nullopt if `held` is unset or 0, or if the last look at the job was at least the time `since` ago. `age` is the time since the
 /// job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
-/// Compares the highest sum of anonymous and shared memory in the same period with the memory that the job holds. Also returns
-/// nullopt if this sum was always 0, which is so on a node that does not count the memory of jobs.
+/// Compares the highest sum of anonymous and shared memory with the memory that the job holds, for the same period as
+/// idlenessOf(). Also returns nullopt if the sum was always 0, for example on a node that does not count the memory of jobs.
 std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<double> held, Microseconds age,
                                          Microseconds since);
 
