@@ -103,7 +103,7 @@ void askGridEngine(Host& host, const Asking& asking) {
     if (!found)
         return;
     asking("Grid Engine");
-    // If root runs `pinfold doctor`, it must not run a program that the batch system's administrator could have replaced.
+    // If root runs `pinfold doctor`, pinfold must not run a program that the batch system's administrator could have replaced.
     const auto trusted = host.privileged ? trustedProgram(*found) : Result<std::filesystem::path>(*found);
     if (!trusted) {
         host.gridEngine = trusted.error();

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kPageWidth = 80;
 constexpr std::size_t kRowIndent = 13;
 constexpr const char* kUsageIsPrivate =
-    "only the job's owner, root and the members of pinfold-admin and pinfold-audit may see what the job uses, and its processes";
+    "only the job's owner, root and the members of pinfold-admin and pinfold-audit may see the job's usage and processes";
 
 std::string row(const std::string& name, const std::string& value) {
     return "  " + name + std::string(kRowIndent - 2 - name.size(), ' ') + value + "\n";

@@ -17,8 +17,8 @@ using Properties = std::vector<std::pair<std::string, std::string>>;
 /// Returns the properties of a live job. The argument `user` is the name of the job's owner.
 Properties propertiesOf(const JobDetail& detail, const std::string& user);
 
-/// Returns the properties of a job that is over. If the receipt does not name the job's owner, the argument `user` is the name of
-/// the owner.
+/// Returns the properties of a job that is over. The argument `user` is the name of the job's owner, for a receipt that does not
+/// contain the name.
 Properties propertiesOf(const Receipt& receipt, const std::string& user);
 
 /// Returns the names of all properties. Some properties exist only while a job is live, and others only after its end.

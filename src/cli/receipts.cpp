@@ -55,10 +55,9 @@ Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const Archive
         return receipts;
     auto error = receipts.error();
     if (const auto hosts = knownHosts(key); !hosts.empty())
-        error.message +=
-            fmt::format("; job {} ran on {}: each of these hosts has a receipt of its own, which `pinfold why` shows "
-                        "there unless archive.ask is set",
-                        printable(key, 300), hosts);
+        error.message += fmt::format("; job {} ran on {}: each of these hosts has a receipt of its own. On such a host, `pinfold "
+                                     "why` shows the receipt if archive.ask is not set",
+                                     printable(key, 300), hosts);
     return error;
 }
 

@@ -24,7 +24,7 @@ auto retryWhile(ErrorCode code, std::chrono::milliseconds patience, std::chrono:
 }
 
 /// Makes a call to pinfoldd for a batch system's prologue or epilogue, and repeats the call while pinfoldd or the bus is
-/// restarting. A job must not fail because somebody restarts pinfoldd or the bus, which takes less than one second.
+/// restarting. A restart of pinfoldd or of the bus takes less than one second, and must not make a job fail.
 template <class T, class F> Result<T> retryWhileAway(F&& call) {
     return retryWhile(ErrorCode::Unreachable, std::chrono::seconds(5), std::chrono::milliseconds(200), [&]() -> Result<T> {
         const auto client = ManagerClient::connect();

@@ -24,7 +24,7 @@ OptionSet describe(Options& options) { return {jobsArgument(options.jobs, Offer:
 ChartLimits limitsIn(const Receipt& receipt) { return chartLimits(receipt.limits, receipt.slots); }
 
 /// Returns the limits of a live job, or else the limits in the receipt. If pinfoldd reports an error, the result has no limits,
-/// because a chart needs no limits.
+/// and the chart is drawn without limits.
 ChartLimits limitsOf(const ManagerClient& client, const std::string& key) {
     if (const auto job = client.job(key))
         if (const auto holding = client.holding(*job))

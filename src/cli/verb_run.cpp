@@ -66,8 +66,8 @@ OptionSet describe(Options& options) {
 
 /// Does the work of `pinfold run --dry-run`.
 ExitStatus run(const VerbContext& context, const Options& options) {
-    // If --dry-run is missing and no option stands before `run`, pinfold-run has already replaced pinfold. So if --dry-run is
-    // missing here, an option stands before `run`.
+    // If --dry-run is missing and no option stands before `run`, pinfold-run has already replaced pinfold. So if this function is
+    // called without --dry-run, an option stands before `run`.
     if (!options.dryRun)
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     if (options.role != WrapperRole::Job)

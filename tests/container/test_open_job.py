@@ -63,7 +63,7 @@ def test_a_job_without_a_batch_script_shows_no_scope_and_to_others_not_its_use()
     def unit():
         return run("pinfold", "list", "--no-legend", "-o", "unit").stdout.strip(), live_jobs()["pbs.opened"]["unit"]
     assert unit() == ("-", None)
-    private = "only the job's owner, root and the members of pinfold-admin and pinfold-audit may see what the job uses"
+    private = "only the job's owner, root and the members of pinfold-admin and pinfold-audit may see the job's usage"
 
     def page(user):
         return " ".join(run("runuser", "-u", user, "--", "pinfold", "status", "pbs.opened").stdout.split())
