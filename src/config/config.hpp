@@ -102,7 +102,8 @@ struct Config {
     } leftovers;
 
     /// [history]: limits for the receipts in the history, and what pinfoldd does while it cannot write receipts. If the history
-    /// has too many receipts, pinfoldd removes the oldest. If maxAge or maxSize is kInfinity, the history has no such limit.
+    /// has too many receipts, pinfoldd removes the oldest. If maxAge is kInfinity, receipts may have any age. If maxSize is
+    /// kInfinity, the history may have any size.
     struct HistoryLimits {
         /// max_age = "365d": the maximum age of a receipt, from the job's end; at least 1 h.
         Microseconds maxAge = 8760h;

@@ -69,8 +69,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
 
 /// Writes the line about the end to the job's own output if nobody else can write it. Nobody else can write the line if the
 /// supervisor was killed, or if the job took the place of pinfold-run. A living supervisor gets the line with the answer to its
-/// EndJob, and writes the line before it exits. A batch system that reports the end of its jobs writes the line in the same way.
-/// Returns true if the line is written.
+/// EndJob, and writes the line before it exits. If a batch system reports the end of the job with EndJob, the batch system also
+/// gets the line and writes it. Returns true if the line is written.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)

@@ -38,7 +38,7 @@ public:
     void run(std::function<void(Result<void>)> ready);
 
     /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job
-    /// would have ended without the restart, takeUp() ends the job. The argument `loaded` lists the units that systemd has
+    /// should have ended during the restart, takeUp() ends the job. The argument `loaded` lists the units that systemd has
     /// loaded. The error is Internal if pinfoldd cannot find out which parts of a job are alive. After an error, takeUp() has
     /// changed no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);

@@ -173,15 +173,16 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 
 /// Removes an old unit from systemd, because a new unit needs the name of the old unit. A failed unit keeps its name. A scope
 /// that has never had a process also keeps its name, because it never changes to empty. When pinfoldd is killed, a scope that has
-/// never had a process can remain. The reason is that the placeholder of the scope is a zombie until PID 1 reaps it. If PID 1
-/// writes the process id of a zombie to cgroup.procs, the kernel reports success, but moves nothing.
+/// never had a process can remain, because the placeholder of the scope is then a zombie until PID 1 reaps it. If PID 1 writes
+/// the process id of a zombie to cgroup.procs, the kernel reports success, but moves nothing.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
     // The unit may come from an earlier call to PID 1, and PID 1 may still be starting the unit. A scope that is still starting
     // is empty only until PID 1 moves the job's process into the scope. Before pinfoldd stops the unit, it asks PID 1 whether the
-    // start of the unit is over. After the answer to this question, the next call to PID 1 must be the call that stops the unit.
+    // start of the unit is over. When PID 1 has answered that the start is over, the next call to PID 1 must be the call that
+    // stops the unit.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {
@@ -242,7 +243,7 @@ void ScopeStarter::letIn(const AttemptPtr& attempt) {
                 moved(attempt, moves);
                 attempt->job->turns.over();
             }))
-            refused({ErrorCode::Busy, "moves of processes for other jobs hang: try again"});
+            refused({ErrorCode::Busy, "pinfoldd cannot move the process now, because moves for other jobs hang: try again"});
     });
 }
 

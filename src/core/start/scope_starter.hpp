@@ -72,8 +72,9 @@ private:
     void retry(AttemptPtr attempt, const Patience& patience, Error otherwise);
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
-    /// Checks the state of the scope. If the start has succeeded or failed, lookAndTell() informs the caller and returns true.
-    /// If only moves of processes are left, lookAndTell() also returns true, and informs the caller after the moves.
+    /// Checks the state of the scope. If the start has succeeded or failed, lookAndTell() informs the caller and returns true. If
+    /// the scope exists and only has to get its processes, lookAndTell() also returns true, and informs the caller when the
+    /// processes have been moved.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;
