@@ -15,8 +15,8 @@
 
 namespace pinfold::doctor {
 
-/// Holds the properties of an object on the bus. The value of a property that is a list is a text with blanks between the
-/// entries. The value of a boolean property is "yes" or "no".
+/// Holds the properties of an object on the bus. If a property is a list, its value is a text with blanks between the entries.
+/// The value of a boolean property is "yes" or "no".
 using Properties = std::map<std::string, std::string>;
 
 /// Returns the value of the property `name`, or "" if the property does not exist.

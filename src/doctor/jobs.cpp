@@ -32,7 +32,7 @@ std::map<std::string, std::optional<JobState>> records(const Files& files) {
     for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {
         const auto text = files.read(file);
         const auto record = decodeJobRecord(text.value_or(""));
-        if (text) // if the file cannot be read, the record was removed after the directory had been listed
+        if (text) // if the file has no text, the record was removed after the directory had been listed
             found.emplace(file.stem(), record ? std::optional(record->state) : std::nullopt);
     }
     return found;

@@ -251,8 +251,8 @@ bool EndSearch::batchSucceeded() const {
 bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
-    // A batch system may notice late that a host is lost, and then ends the job with a signal. If the batch script exits by
-    // itself after the loss of a host, the job did not need the host.
+    // If the batch script exits by itself long after the job has ended on a host, the job did not need that host. If the host was
+    // lost, a long time proves nothing, because the batch system may notice the loss late.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }

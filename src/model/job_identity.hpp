@@ -17,8 +17,8 @@ namespace pinfold {
 
 using Labels = std::map<std::string, std::string>;
 
-/// Only the batch system (an admin) may set the members other than `labels`. So no user can write a foreign account into the
-/// receipt of a job. A user may set the labels of the user's own jobs.
+/// Only the batch system (an admin) may set the members other than `labels`. So no user can write somebody else's account into
+/// the receipt of a job. A user may set the labels of the user's own jobs.
 struct JobIdentity {
     static constexpr std::size_t kMostTextBytes = 256; ///< the maximum length of each text, in bytes
     static constexpr std::size_t kMostNodes = 128;
@@ -76,7 +76,7 @@ std::optional<std::string> identityText(std::string_view text);
 /// than the number of names, `nodeCount` becomes the number of names.
 void setNodes(JobIdentity& identity, const std::vector<std::string>& names);
 
-/// Gives each member of `identity` that has no value the value of `more`. A member that has a value keeps it.
+/// If a member of `identity` has no value, the member gets its value from `more`. All other members keep their values.
 void complete(JobIdentity& identity, const JobIdentity& more);
 
 /// Makes all texts except the labels printable, and shortens these texts to kMostTextBytes. An odd job name must not keep a job
