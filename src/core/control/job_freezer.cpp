@@ -105,7 +105,8 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         ask(job, [this, job, by](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by);
-            // If the owner may not suspend the job, the time of the freeze counts towards the run time limit.
+            // If the owner may not suspend the job, pinfoldd thaws the job, and the time of the freeze counts towards the run
+            // time limit.
             job->record.suspendedSince.reset();
             failed(job);
             tellSuspenders(*job, allowed);

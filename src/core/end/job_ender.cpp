@@ -253,7 +253,7 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
     // In a job that never ran, the only process is the leader, which waits for the answer to CreateJob. The leader ends by itself
     // after the answer that the job was not created.
     if (!job->record.neverRan) {
-        // Errors do not matter, because pinfoldd uses cgroup.kill later even if PID 1 fails.
+        // pinfoldd ignores errors of PID 1 here, because cgroup.kill can end the processes later without PID 1.
         const auto ignore = [](const SystemdOutcome&) {};
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
         for (const int signal : {first, SIGCONT}) { // a stopped process acts on the first signal only after SIGCONT

@@ -93,7 +93,7 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
 
 void TaskEnder::terminate(const JobPtr& job, std::uint32_t number) {
     const auto unit = job->key().scopeName(number);
-    // Errors do not matter, because pinfoldd uses cgroup.kill later even if PID 1 fails.
+    // pinfoldd ignores errors of PID 1 here, because cgroup.kill can end the processes later without PID 1.
     const auto ignore = [](const SystemdOutcome&) {};
     core_.context.systemd.kill(unit, SIGTERM, ignore);
     core_.context.systemd.kill(unit, SIGCONT, ignore);

@@ -279,9 +279,10 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late) {
 void logReceiptsDropped(const CoreContext& context, const Receipt& first) {
     JournalEvent event;
     event.priority = LOG_ERR;
-    event.message = fmt::format("too many receipts wait to be written: pinfoldd drops the oldest from now on, first that of job "
-                                "{}; pinfold_history_dropped_total counts them",
-                                first.key);
+    event.message =
+        fmt::format("too many receipts wait to be written: pinfoldd drops the oldest from now on, beginning with that of job "
+                    "{}; pinfold_history_dropped_total counts them",
+                    first.key);
     event.fields = {{"PINFOLD_EVENT", "receipts-dropped"}, {"PINFOLD_JOB", first.key}};
     logTrouble(context, std::move(event), Trouble::Receipt);
 }
