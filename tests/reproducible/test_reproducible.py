@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 TOP = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("PINFOLD_BUILD", TOP / "build"))
 
 
 def build(directory, **environment):
@@ -34,3 +35,24 @@ def test_the_packages_are_the_same_when_they_are_built_in_another_directory(pack
     assert len(packages[1]) > 7
     # With ccache, the second build would only copy the objects of the first build.
     assert build(other, CCACHE_DISABLE="1") == packages[1]
+
+
+def code_of(packages, directory):
+    """Returns a checksum of the machine code of each program and library in the packages."""
+    for package in packages.glob("*.deb"):
+        subprocess.run(["dpkg-deb", "--extract", package, directory], check=True, timeout=60)
+    found = {}
+    for file in sorted(path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()):
+        if file.read_bytes()[:4] == b"\x7fELF" and "debug" not in file.parts:
+            section = directory / "section"
+            subprocess.run(["objcopy", "--output-target=binary", "--only-section=.text", file, section], check=True, timeout=60)
+            found[str(file.relative_to(directory))] = hashlib.sha256(section.read_bytes()).hexdigest()
+    return found
+
+
+def test_the_other_suites_test_the_code_that_is_released(packages, tmp_path):
+    """The other suites install packages that tools/lib/packages makes from their build. That build has no debug information."""
+    tested = subprocess.run([TOP / "tools/lib/packages", BUILD], capture_output=True, text=True, check=True, timeout=600).stdout.strip()
+    released = code_of(packages[0], tmp_path / "released")
+    assert "usr/libexec/pinfoldd" in released
+    assert code_of(Path(tested), tmp_path / "tested") == released
