@@ -7,7 +7,7 @@ namespace pinfold {
 namespace {
 
 /// Returns the request without its line break.
-std::string lineOf(const ArchiveQuery& query) {
+std::string lineOfQuery(const ArchiveQuery& query) {
     auto text = encode(query);
     EXPECT_EQ(text.find('\n'), text.size() - 1);
     text.pop_back();
@@ -33,21 +33,21 @@ TEST(ArchiveProtocol, keepsEachMemberOfTheFilter) {
                                         .outcomes = {JobOutcome::Failed, JobOutcome::Unknown},
                                         .label = LabelFilter{"project", "a=b'; DROP TABLE receipt; --"},
                                         .profiles = true}};
-    const auto decoded = decodeArchiveQuery(lineOf(query));
+    const auto decoded = decodeArchiveQuery(lineOfQuery(query));
     ASSERT_TRUE(decoded) << decoded.error().message;
     EXPECT_EQ(*decoded, query);
 }
 
 TEST(ArchiveProtocol, keepsAnEmptyFilterAndALineBreakInAKey) {
-    EXPECT_EQ(*decodeArchiveQuery(lineOf({})), ArchiveQuery{});
+    EXPECT_EQ(*decodeArchiveQuery(lineOfQuery({})), ArchiveQuery{});
     const ArchiveQuery query{.filter = {.key = "a\nb"}};
-    EXPECT_EQ(*decodeArchiveQuery(lineOf(query)), query);
+    EXPECT_EQ(*decodeArchiveQuery(lineOfQuery(query)), query);
 }
 
 TEST(ArchiveProtocol, asksForAllHostsWithoutAFilter) {
     for (const bool profiles : {false, true}) {
         const ArchiveQuery query{.filter = {.profiles = profiles}, .allHostsOf = "slurm.4711"};
-        EXPECT_EQ(*decodeArchiveQuery(lineOf(query)), query);
+        EXPECT_EQ(*decodeArchiveQuery(lineOfQuery(query)), query);
     }
     EXPECT_NE(errorOf(R"({"filter":{"all_hosts_of":"slurm.1","limit":2}})").find("with all_hosts_of"), std::string::npos);
     EXPECT_FALSE(errorOf(R"({"filter":{"all_hosts_of":"slurm.1","profiles":true,"limit":2}})").empty());
@@ -56,7 +56,7 @@ TEST(ArchiveProtocol, asksForAllHostsWithoutAFilter) {
 TEST(ArchiveProtocol, asksForAReportWithoutAFilter) {
     const ArchiveQuery query{
         .report = ReportPeriod{fromUsec<RealTime>(1'700'000'000'000'001), fromUsec<RealTime>(1'800'000'000'000'002)}};
-    EXPECT_EQ(*decodeArchiveQuery(lineOf(query)), query);
+    EXPECT_EQ(*decodeArchiveQuery(lineOfQuery(query)), query);
     for (const std::string line : {R"({"report":{"since":1}})", R"({"report":{"since":1,"until":2,"uid":0}})",
                                    R"({"report":[1,2]})", R"({"report":{"since":1,"until":"2"}})",
                                    R"({"report":{"since":-1,"until":2}})", R"({"report":{"since":1,"until":2},"filter":{}})"})

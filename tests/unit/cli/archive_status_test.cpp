@@ -12,7 +12,7 @@ std::string page(std::vector<ArchiveNode> nodes) {
     return archiveStatusPage({.now = golden::kNow, .nodes = std::move(nodes)}, {.width = 1000, .now = golden::kNow});
 }
 
-ArchiveNode node(const std::string& name) {
+ArchiveNode archiveNode(const std::string& name) {
     auto made = golden::archive().nodes.front();
     made.node = name;
     return made;
@@ -20,21 +20,21 @@ ArchiveNode node(const std::string& name) {
 
 TEST(ArchiveStatus, isCompleteIfAllNodesAre) {
     EXPECT_FALSE(ArchiveStatus{}.complete());
-    EXPECT_TRUE((ArchiveStatus{.now = golden::kNow, .nodes = {node("a"), node("b")}}.complete()));
+    EXPECT_TRUE((ArchiveStatus{.now = golden::kNow, .nodes = {archiveNode("a"), archiveNode("b")}}.complete()));
     EXPECT_FALSE(golden::archive().complete());
 }
 
 TEST(ArchiveStatus, theNodeThatWasCompleteFirstDecides) {
-    auto earlier = node("b");
+    auto earlier = archiveNode("b");
     earlier.complete = golden::kNow - 10min;
-    const auto text = page({node("a"), earlier});
-    EXPECT_EQ(text, page({earlier, node("a")}));
+    const auto text = page({archiveNode("a"), earlier});
+    EXPECT_EQ(text, page({earlier, archiveNode("a")}));
     EXPECT_EQ(text.substr(0, 26), "2 nodes: complete up to 11");
-    EXPECT_NE(text, page({node("a"), node("b")}));
+    EXPECT_NE(text, page({archiveNode("a"), archiveNode("b")}));
 }
 
 TEST(ArchiveStatus, silenceBeginsAfterAQuarterOfAnHour) {
-    auto late = node("a");
+    auto late = archiveNode("a");
     late.seen = golden::kNow - kArchiveSilence;
     late.complete = late.seen;
     EXPECT_EQ(archiveTrouble(late, golden::kNow, {}), "");
@@ -48,7 +48,7 @@ TEST(ArchiveStatus, silenceBeginsAfterAQuarterOfAnHour) {
 TEST(ArchiveStatus, aSentenceNamesAFewNodesOnly) {
     std::vector<ArchiveNode> nodes;
     for (int i = 1; i <= 20; ++i) {
-        nodes.push_back(node("n" + std::to_string(i)));
+        nodes.push_back(archiveNode("n" + std::to_string(i)));
         nodes.back().missing = 1;
     }
     const auto text = page(nodes);
@@ -60,7 +60,7 @@ TEST(ArchiveStatus, aSentenceNamesAFewNodesOnly) {
     EXPECT_NE(page(nodes).find(" and n6 (1 receipt missing)\n"), std::string::npos);
 }
 
-TEST(ArchiveStatus, aNodeCannotWriteToTheTerminal) { EXPECT_EQ(page({node("a\x1b[2J")}).find('\x1b'), std::string::npos); }
+TEST(ArchiveStatus, aNodeCannotWriteToTheTerminal) { EXPECT_EQ(page({archiveNode("a\x1b[2J")}).find('\x1b'), std::string::npos); }
 
 } // namespace
 } // namespace pinfold

@@ -26,7 +26,7 @@
 namespace pinfold {
 namespace {
 
-Receipt sample() {
+Receipt sampleReceipt() {
     Receipt receipt;
     receipt.key = "sge.4711";
     receipt.started = RealTime(1'700'000'000s);
@@ -128,7 +128,7 @@ TEST(Terminal, whatNoPagerHasReadIsPrinted) {
 }
 
 TEST(Json, hasASchemaAndNullForTheUnknown) {
-    const auto document = nlohmann::json::parse(jsonReceipts({sample()}));
+    const auto document = nlohmann::json::parse(jsonReceipts({sampleReceipt()}));
     EXPECT_EQ(document["schema"], 1);
     const auto& receipt = document["receipts"][0];
     EXPECT_EQ(receipt["exit_status"], 3);

@@ -156,7 +156,7 @@ JobDetail jobOfOthers() {
     return detail;
 }
 
-std::vector<Golden> tables() {
+std::vector<Golden> goldenTables() {
     useTimeZone("UTC0");
     const auto receipts = golden::receipts();
     return {
@@ -205,7 +205,7 @@ TEST_P(GoldenFile, isWhatPeopleSee) {
 std::vector<Golden> all() {
     std::setlocale(LC_CTYPE, "C.UTF-8");
     auto all = documents();
-    for (auto& table : tables())
+    for (auto& table : goldenTables())
         all.push_back(std::move(table));
     all.push_back({"top-wide.txt", topPage(kWideWidth)});
     all.push_back({"show.txt", linesOf(propertiesOf(golden::detail(), "alice"))}); // lines for scripts may be long
@@ -233,7 +233,7 @@ TEST(GoldenFiles, areAllOfTheTests) {
 
 /// Most lines begin with names that pinfold chooses. A long word of a user may be wider than a page, but not wider than a table.
 TEST(GoldenFiles, fitEightyColumns) {
-    for (const auto& [name, text] : tables()) {
+    for (const auto& [name, text] : goldenTables()) {
         std::istringstream lines(text);
         for (std::string line; std::getline(lines, line);)
             EXPECT_LE(displayWidth(line), kWidth) << name << ": " << line;

@@ -18,7 +18,7 @@ namespace {
 constexpr RealTime kStart(1'700'000'000s);
 constexpr std::uint64_t kMiB = 1 << 20;
 
-TopJob job(const std::string& key, RealTime at, Microseconds cpu) {
+TopJob topJob(const std::string& key, RealTime at, Microseconds cpu) {
     TopJob job;
     job.info.key = key;
     job.info.state = ShownState::Running;
@@ -53,7 +53,7 @@ std::vector<std::string> lines(const std::string& text) {
 }
 
 TEST(TopRows, theFirstLookIsSinceTheJobsStart) {
-    auto now = job("a.1", kStart + 10s, 5s);
+    auto now = topJob("a.1", kStart + 10s, 5s);
     now.usage.ioRead = 100;
     now.usage.ioWritten = 0;
     const auto row = topRows({}, {{}, {now}}).front();
@@ -66,8 +66,8 @@ TEST(TopRows, theFirstLookIsSinceTheJobsStart) {
 }
 
 TEST(TopRows, laterOnesAreSinceTheLookBefore) {
-    const TopSample before{{}, {job("a.1", kStart + 10s, 5s)}};
-    auto now = job("a.1", kStart + 12s, 9s);
+    const TopSample before{{}, {topJob("a.1", kStart + 10s, 5s)}};
+    auto now = topJob("a.1", kStart + 12s, 9s);
     now.bounds.cpus = 4;
     const auto row = topRows(before, {{}, {now}}).front();
     EXPECT_DOUBLE_EQ(*row.cpu, 200);
@@ -75,19 +75,19 @@ TEST(TopRows, laterOnesAreSinceTheLookBefore) {
 }
 
 TEST(TopRows, aLaterJobOfTheSameKeyIsAnotherOne) {
-    const TopSample before{{}, {job("a.1", kStart + 10s, 5s)}};
-    auto now = job("a.1", kStart + 12s, 500ms);
+    const TopSample before{{}, {topJob("a.1", kStart + 10s, 5s)}};
+    auto now = topJob("a.1", kStart + 12s, 500ms);
     now.info.created = kStart + 11s;
     EXPECT_DOUBLE_EQ(*topRows(before, {{}, {now}}).front().cpu, 50);
 }
 
 TEST(TopRows, theUnknownIsNotZero) {
-    const TopSample before{{}, {job("a.1", kStart + 10s, 5s)}};
-    TopJob now = job("a.1", kStart + 12s, 0s);
+    const TopSample before{{}, {topJob("a.1", kStart + 10s, 5s)}};
+    TopJob now = topJob("a.1", kStart + 12s, 0s);
     now.usage = {};
     const auto row = topRows(before, {{}, {now}}).front();
     EXPECT_FALSE(row.cpu || row.cpuTime || row.memory || row.readRate || row.tasks);
-    const auto putBack = job("a.1", kStart + 9s, 6s);
+    const auto putBack = topJob("a.1", kStart + 9s, 6s);
     EXPECT_EQ(topRows(before, {{}, {putBack}}).front().cpu, std::nullopt) << "the clock was put back";
 }
 
@@ -168,7 +168,7 @@ TEST(TopText, fitsATerminalOfAnySize) {
 }
 
 /// Returns the profile of a job that kept one CPU busy in the second half of its time, and needed `memory` all the time.
-Profile profile(double memory) {
+Profile profileWithMemory(double memory) {
     Profile made;
     for (const double cpu : {0.0, 1e6}) {
         ProfilePoint point{.length = 4s};
@@ -183,7 +183,7 @@ const TopHistory kHistory{.memory = "████████████", .cpu
 
 /// Plays pinfoldd, and counts the questions.
 struct Answers {
-    Result<Profile> answer = profile(1e6);
+    Result<Profile> answer = profileWithMemory(1e6);
     std::size_t asked = 0;
     TopHistories histories{[this](const std::string&) {
         ++asked;
@@ -220,7 +220,7 @@ TEST(TopHistories, areAskedForAgainAsSeldomAsPinfolddLooks) {
         pinfoldd.histories.of(aged("a", age), kNow);
         pinfoldd.histories.of(aged("a", age), kNow + wait - 1us);
         EXPECT_EQ(pinfoldd.asked, 1U) << toUsec(age);
-        pinfoldd.answer = profile(0);
+        pinfoldd.answer = profileWithMemory(0);
         EXPECT_EQ(pinfoldd.histories.of(aged("a", age), kNow + wait)->memory, std::string(kHistoryCells, ' '));
         EXPECT_EQ(pinfoldd.asked, 2U) << toUsec(age);
     }
@@ -247,7 +247,7 @@ TEST(TopHistories, stayWhilePinfolddIsAway) {
         EXPECT_EQ(pinfoldd.histories.of(named("a"), kNow + 5s), kHistory);
         EXPECT_EQ(pinfoldd.histories.of(named("b"), kNow + 5s), std::nullopt);
         EXPECT_EQ(pinfoldd.asked, 2U) << "each further call would wait for an answer as well";
-        pinfoldd.answer = profile(1);
+        pinfoldd.answer = profileWithMemory(1);
         EXPECT_EQ(pinfoldd.histories.of(named("b"), kNow + 15s), kHistory);
     }
 }

@@ -149,7 +149,7 @@ TEST(AuthorizerTable, admitsBeforeTheJobIsKnownWhoMightBeItsOwner) {
     }
 }
 
-struct Row {
+struct Decision {
     const char* what;
     Caller caller;
     Action action;
@@ -157,7 +157,7 @@ struct Row {
     bool allowed;
 };
 
-class AuthorizerConditions : public ::testing::TestWithParam<Row> {};
+class AuthorizerConditions : public ::testing::TestWithParam<Decision> {};
 
 TEST_P(AuthorizerConditions, decide) {
     const auto& row = GetParam();
@@ -193,29 +193,30 @@ constexpr auto kReserved = [](Target& t) { t.reservedKey = "sge.1"; };
 
 INSTANTIATE_TEST_SUITE_P(
     rules, AuthorizerConditions,
-    ::testing::Values(Row{"user creates with another's process", kOwner, Action::CreateJob, with(createOwn(), kStrange), false},
-                      Row{"user creates above the default", kOwner, Action::CreateJob, with(createOwn(), kLoose), false},
-                      Row{"user names it as a batch system does", kOwner, Action::CreateJob, with(createOwn(), kReserved), false},
-                      Row{"root names it so", kRoot, Action::CreateJob, with(createOwn(), kReserved), true},
-                      Row{"user names an owner", kOwner, Action::CreateJob, with(createOwn(), kNamesOwner), false},
-                      Row{"user takes a GPU", kOwner, Action::CreateJob, with(createOwn(), kAllocates), false},
-                      Row{"user is the batch system", kOwner, Action::CreateJob, with(createOwn(), kShepherd), false},
-                      Row{"root creates above the default", kRoot, Action::CreateJob, with(createOwn(), kLoose), true},
-                      Row{"root names an owner", kRoot, Action::CreateJob, with(createOwn(), kNamesOwner), true},
-                      Row{"root takes a GPU", kRoot, Action::CreateJob, with(createOwn(), kAllocates), true},
-                      Row{"root is the batch system", kRoot, Action::CreateJob, with(createOwn(), kShepherd), true},
-                      Row{"root creates with a user's process", kRoot, Action::CreateJob, with(createOwn(), kStrange), true},
-                      Row{"root moves a process between jobs", kRoot, Action::CreateJob, with(createOwn(), kInside), false},
-                      Row{"root adds out of another job", kRoot, Action::AddTask, with(running(), kInside), false},
-                      Row{"root adopts out of another job", kRoot, Action::Adopt, with(running(), kInside), false},
-                      Row{"root adopts a user's process", kRoot, Action::Adopt, with(running(), kStrange), true},
-                      Row{"owner adopts another's process", kOwner, Action::Adopt, with(running(), kStrange), false},
-                      Row{"owner adds another's process", kOwner, Action::AddTask, with(running(), kStrange), false},
-                      Row{"owner adds another's process again", kOwner, Action::AddTaskAgain, with(running(), kStrange), false},
-                      Row{"owner is the batch system", kOwner, Action::AddTask, with(running(), kShepherd), false},
-                      Row{"root is the batch system of a task", kRoot, Action::AddTask, with(running(), kShepherd), true},
-                      Row{"owner loosens", kOwner, Action::SetLimits, with(running(), kLoose), false},
-                      Row{"admin loosens", kAdmin, Action::SetLimits, with(running(), kLoose), true}));
+    ::testing::Values(
+        Decision{"user creates with another's process", kOwner, Action::CreateJob, with(createOwn(), kStrange), false},
+        Decision{"user creates above the default", kOwner, Action::CreateJob, with(createOwn(), kLoose), false},
+        Decision{"user names it as a batch system does", kOwner, Action::CreateJob, with(createOwn(), kReserved), false},
+        Decision{"root names it so", kRoot, Action::CreateJob, with(createOwn(), kReserved), true},
+        Decision{"user names an owner", kOwner, Action::CreateJob, with(createOwn(), kNamesOwner), false},
+        Decision{"user takes a GPU", kOwner, Action::CreateJob, with(createOwn(), kAllocates), false},
+        Decision{"user is the batch system", kOwner, Action::CreateJob, with(createOwn(), kShepherd), false},
+        Decision{"root creates above the default", kRoot, Action::CreateJob, with(createOwn(), kLoose), true},
+        Decision{"root names an owner", kRoot, Action::CreateJob, with(createOwn(), kNamesOwner), true},
+        Decision{"root takes a GPU", kRoot, Action::CreateJob, with(createOwn(), kAllocates), true},
+        Decision{"root is the batch system", kRoot, Action::CreateJob, with(createOwn(), kShepherd), true},
+        Decision{"root creates with a user's process", kRoot, Action::CreateJob, with(createOwn(), kStrange), true},
+        Decision{"root moves a process between jobs", kRoot, Action::CreateJob, with(createOwn(), kInside), false},
+        Decision{"root adds out of another job", kRoot, Action::AddTask, with(running(), kInside), false},
+        Decision{"root adopts out of another job", kRoot, Action::Adopt, with(running(), kInside), false},
+        Decision{"root adopts a user's process", kRoot, Action::Adopt, with(running(), kStrange), true},
+        Decision{"owner adopts another's process", kOwner, Action::Adopt, with(running(), kStrange), false},
+        Decision{"owner adds another's process", kOwner, Action::AddTask, with(running(), kStrange), false},
+        Decision{"owner adds another's process again", kOwner, Action::AddTaskAgain, with(running(), kStrange), false},
+        Decision{"owner is the batch system", kOwner, Action::AddTask, with(running(), kShepherd), false},
+        Decision{"root is the batch system of a task", kRoot, Action::AddTask, with(running(), kShepherd), true},
+        Decision{"owner loosens", kOwner, Action::SetLimits, with(running(), kLoose), false},
+        Decision{"admin loosens", kAdmin, Action::SetLimits, with(running(), kLoose), true}));
 
 } // namespace
 } // namespace pinfold

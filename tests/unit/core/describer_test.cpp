@@ -11,8 +11,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
-
 class DescriberTest : public CoreTest {
 protected:
     /// Makes a job whose leader has ended and has left behind a process with an unreadable command line.

@@ -8,7 +8,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr Microseconds kReportWait = 10s;
 constexpr Microseconds kLeaderWait = 1s;
 
 class InFlightTest : public CoreTest {

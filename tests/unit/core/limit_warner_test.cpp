@@ -18,9 +18,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
-constexpr std::uint64_t kMiB = 1 << 20;
-
 class LimitWarnerTest : public OutputTest {
 protected:
     void start(ResourceLimits limits, const ChildProcess* supervisor = nullptr) {

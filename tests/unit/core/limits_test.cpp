@@ -11,8 +11,8 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kSlice = "batch-sge.1.slice";
-constexpr const char* kScope = "job-sge.1.scope";
+constexpr const char* kSliceUnit = "batch-sge.1.slice";
+constexpr const char* kScopeUnit = "job-sge.1.scope";
 constexpr const char* kSliceCgroup = "/batch.slice/batch-sge.1.slice";
 constexpr std::uint64_t kMebi = 1 << 20;
 
@@ -57,8 +57,8 @@ TEST_F(LimitsTest, areRaisedAndLoweredOnSliceAndScope) {
         EXPECT_EQ((**answer).memoryMax, bytes);
         EXPECT_EQ((**answer).tasksMax, 100U) << "the others stay";
         ASSERT_EQ(node.changes.size(), 2U);
-        EXPECT_EQ(node.changes[0].first, kSlice);
-        EXPECT_EQ(node.changes[1].first, kScope);
+        EXPECT_EQ(node.changes[0].first, kSliceUnit);
+        EXPECT_EQ(node.changes[1].first, kScopeUnit);
         EXPECT_EQ(node.changes[1].second, (std::vector<UnitProperty>{{"MemoryMax", bytes}}));
         EXPECT_EQ(records.load()->records.front().limits.memoryMax, bytes);
     }
@@ -66,7 +66,7 @@ TEST_F(LimitsTest, areRaisedAndLoweredOnSliceAndScope) {
 }
 
 TEST_F(LimitsTest, stayAsTheyWereWhenSystemdRefusesTheSlice) {
-    node.propertyFaults[kSlice] = {SystemdFault::PropertyRefused, "Value specified in MemoryMax is out of range"};
+    node.propertyFaults[kSliceUnit] = {SystemdFault::PropertyRefused, "Value specified in MemoryMax is out of range"};
     const auto& refused = change(memory(128 * kMebi));
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::SystemdFailed);
@@ -75,7 +75,7 @@ TEST_F(LimitsTest, stayAsTheyWereWhenSystemdRefusesTheSlice) {
 }
 
 TEST_F(LimitsTest, goBackWhenSystemdRefusesTheScope) {
-    node.propertyFaults[kScope] = {SystemdFault::Other, "no"};
+    node.propertyFaults[kScopeUnit] = {SystemdFault::Other, "no"};
     auto both = memory(128 * kMebi);
     both.cpuWeight = 50;
     ASSERT_FALSE(change(both));
@@ -86,7 +86,7 @@ TEST_F(LimitsTest, goBackWhenSystemdRefusesTheScope) {
 TEST_F(LimitsTest, goBackToAllCpusWhereNoneWereNamed) {
     node.setFile("/batch.slice", "cpuset.cpus.effective", "0-7\n");
     node.setFile("/batch.slice", "cpuset.mems.effective", "0-1\n");
-    node.propertyFaults[kScope] = {SystemdFault::Other, "no"};
+    node.propertyFaults[kScopeUnit] = {SystemdFault::Other, "no"};
     ResourceLimits bound;
     bound.allowedCpus = *CpuList::parse("3");
     bound.allowedMemoryNodes = *CpuList::parse("1");
@@ -218,7 +218,7 @@ TEST_F(LimitsTest, theKillSignalComesFirstAndItsGraceCounts) {
     ASSERT_TRUE(change(limits));
     manager->stopJob(root, "sge.1", std::nullopt, [](const Result<void>&) {});
     loop.settle();
-    EXPECT_EQ(node.signals.front(), (std::pair<std::string, int>(kSlice, 10)));
+    EXPECT_EQ(node.signals.front(), (std::pair<std::string, int>(kSliceUnit, 10)));
     loop.advance(4900ms);
     EXPECT_FALSE(node.applyCgroupKills());
     loop.advance(200ms);
@@ -282,7 +282,7 @@ TEST_F(FreezerTest, suspendedTimeIsNoRunTime) {
     loop.advance(4s);
     ASSERT_TRUE(ask(&JobManager::suspendJob));
     EXPECT_EQ(shownState(*manager->job("sge.1")), ShownState::Suspended);
-    EXPECT_TRUE(node.frozen.contains(kSlice));
+    EXPECT_TRUE(node.frozen.contains(kSliceUnit));
     loop.advance(60s);
     ASSERT_TRUE(ask(&JobManager::suspendJob)) << "twice is no error";
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
@@ -299,7 +299,7 @@ TEST_F(FreezerTest, suspendedTimeIsNoRunTime) {
 }
 
 TEST_F(FreezerTest, aResumeThawsAlsoWhatIsFrozenWithoutPinfolddsKnowledge) {
-    node.frozen.insert(kSlice);
+    node.frozen.insert(kSliceUnit);
     node.setFile("/batch.slice/batch-sge.1.slice", "cgroup.events", "populated 1\nfrozen 1\n");
     ASSERT_TRUE(ask(&JobManager::resumeJob));
     EXPECT_TRUE(node.frozen.empty());
@@ -326,7 +326,7 @@ TEST_F(FreezerTest, untilItIsFrozenItRuns) {
 TEST_F(FreezerTest, aJobIsSuspendedOnlyWhenTheKernelSaysSo) {
     node.earlyFreezeAnswers = 1;
     ASSERT_TRUE(ask(&JobManager::suspendJob));
-    EXPECT_TRUE(node.frozen.contains(kSlice));
+    EXPECT_TRUE(node.frozen.contains(kSliceUnit));
     ASSERT_TRUE(ask(&JobManager::resumeJob));
     node.earlyFreezeAnswers = 1000;
     const auto failed = ask(&JobManager::suspendJob);

@@ -9,9 +9,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
-constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
-
 class OomTest : public OutputTest {
 protected:
     void record(const std::string& text) const {

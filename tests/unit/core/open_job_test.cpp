@@ -8,9 +8,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr Microseconds kReportWait = 10s;
-constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
-
 class OpenJobTest : public CoreTest {
 protected:
     static CreateRequest opening(uid_t owner = 1000) {

@@ -11,8 +11,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
-constexpr Caller kOwner{1000, false};
+constexpr Caller kOwnerOfJob{1000, false};
 
 class OwnerReachTest : public CoreTest {
 protected:
@@ -27,11 +26,11 @@ protected:
     }
     Result<void> kill(int signal = SIGKILL) {
         std::optional<Result<void>> done;
-        manager->killJob(kOwner, "sge.1", signal, [&](Result<void> answer) { done = std::move(answer); });
+        manager->killJob(kOwnerOfJob, "sge.1", signal, [&](Result<void> answer) { done = std::move(answer); });
         loop.settle();
         return done.value_or(Error{ErrorCode::Internal, "no answer"});
     }
-    Result<void> suspend(const Caller& caller = kOwner) {
+    Result<void> suspend(const Caller& caller = kOwnerOfJob) {
         std::optional<Result<void>> done;
         manager->suspendJob(caller, "sge.1", [&](Result<void> answer) { done = std::move(answer); });
         loop.settle();
@@ -66,8 +65,8 @@ TEST_F(OwnerReachTest, nobodyWaitsBehindASecondRequestOfAnotherUser) {
         return [&done, key](const Result<void>& result) { done.push_back(result ? key : result.error().message); };
     };
     for (const char* key : {"sge.1", "sge.2", "sge.3"})
-        manager->killJob(kOwner, key, SIGCONT, say(key));
-    manager->suspendJob(kOwner, "sge.4", say("sge.4"));
+        manager->killJob(kOwnerOfJob, key, SIGCONT, say(key));
+    manager->suspendJob(kOwnerOfJob, "sge.4", say("sge.4"));
     manager->killJob({1001, false}, "sge.5", SIGCONT, say("sge.5"));
     EXPECT_EQ(background->hanging(Lane::Owners), 2U) << "one of each user's";
     background->release(Lane::Owners);
@@ -103,7 +102,7 @@ TEST_F(OwnerReachTest, whatIsInNoJobIsNotSignalled) {
 TEST_F(OwnerReachTest, theOwnersAreSentOneSignalAtATime) {
     background->hold(Lane::Owners);
     std::optional<Result<void>> first;
-    manager->killJob(kOwner, "sge.1", SIGKILL, [&](Result<void> answer) { first = std::move(answer); });
+    manager->killJob(kOwnerOfJob, "sge.1", SIGKILL, [&](Result<void> answer) { first = std::move(answer); });
     EXPECT_EQ(kill().error().code, ErrorCode::Busy);
     background->release(Lane::Owners);
     loop.settle();

@@ -8,8 +8,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr Microseconds kReportWait = 10s;
-const std::string kScope = "/batch.slice/batch-pbs.1.slice/job-pbs.1.scope";
+const std::string kPbsScope = "/batch.slice/batch-pbs.1.slice/job-pbs.1.scope";
 const ExitState kStatus3{.status = 3, .signal = {}};
 
 class ReportTest : public CoreTest {
@@ -32,7 +31,7 @@ protected:
     }
     ChildProcess leftBehind() {
         auto process = child();
-        node.spawnInside(process.pid(), kScope);
+        node.spawnInside(process.pid(), kPbsScope);
         return process;
     }
     void report(const ExitState& exit, const Caller& caller = {0, true}) {

@@ -8,9 +8,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
-constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
-
 class SamplerTest : public CoreTest {
 protected:
     void uses(std::uint64_t anon, std::uint64_t shmem = 0, std::uint64_t file = 0, const std::string& slice = kSlice) {

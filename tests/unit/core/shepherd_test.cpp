@@ -8,9 +8,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
-constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
-
 class ShepherdTest : public CoreTest {
 protected:
     ShepherdTest() : shepherd(child(0)), script(child()) {

@@ -11,8 +11,6 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
-
 std::string scope(std::uint32_t number) {
     return std::string(kSlice) + (number == 0 ? "/job-sge.1.scope" : fmt::format("/job-sge.1-{}.scope", number));
 }

@@ -4,6 +4,8 @@
 
 #include "base/parse.hpp"
 
+#include "tests/support/cpp/replaced.hpp"
+
 #include <gtest/gtest.h>
 
 namespace pinfold {
@@ -62,13 +64,6 @@ JobRecord fullRecord() {
     return record;
 }
 
-/// Returns `text` with its first `from` replaced.
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-    const auto position = text.find(from);
-    EXPECT_NE(position, std::string::npos) << from;
-    return position == std::string::npos ? text : text.replace(position, from.size(), to);
-}
-
 void expectRefused(const std::string& text) {
     const auto record = decodeJobRecord(text);
     ASSERT_FALSE(record) << text;
@@ -98,9 +93,9 @@ TEST(JobRecord, ofAnEarlierPinfolddIsUnderstood) {
     EXPECT_EQ(record->limits.memoryMax, 1U << 20);
     EXPECT_EQ(record->limits.oomPolicy, std::nullopt);
     EXPECT_EQ(record->suspended, 0s);
-    expectRefused(replaced(text, R"("uid":1000)", R"("uid":4294968296)"));
-    expectRefused(replaced(text, R"("uid":1000)", R"("uid":1,"uid":1000)"));
-    expectRefused(replaced(text, R"("memory_max")", R"("memory_most")"));
+    expectRefused(test::replaced(text, R"("uid":1000)", R"("uid":4294968296)"));
+    expectRefused(test::replaced(text, R"("uid":1000)", R"("uid":1,"uid":1000)"));
+    expectRefused(test::replaced(text, R"("memory_max")", R"("memory_most")"));
 }
 
 // An earlier pinfoldd refuses a record with a member that it does not know.
@@ -146,23 +141,23 @@ TEST(JobRecord, refusesGarbage) {
 TEST(JobRecord, refusesOtherVersions) {
     const auto text = encode(fullRecord());
     for (const char* version : {"0", "2", "99", "-1", "null", "\"1\""})
-        expectRefused(replaced(text, "\"version\":1", std::string("\"version\":") + version));
+        expectRefused(test::replaced(text, "\"version\":1", std::string("\"version\":") + version));
 }
 
 TEST(JobRecord, refusesUnknownWords) {
     const auto text = encode(fullRecord());
-    expectRefused(replaced(text, "\"ending\"", "\"undead\""));
-    expectRefused(replaced(text, "\"supervisor-lost\"", "\"bored\""));
-    expectRefused(replaced(text, "pbs.12[7].server", "pbs.1/2"));
-    expectRefused(replaced(text, "0-3,8", "3-0"));
+    expectRefused(test::replaced(text, "\"ending\"", "\"undead\""));
+    expectRefused(test::replaced(text, "\"supervisor-lost\"", "\"bored\""));
+    expectRefused(test::replaced(text, "pbs.12[7].server", "pbs.1/2"));
+    expectRefused(test::replaced(text, "0-3,8", "3-0"));
 }
 
 TEST(JobRecord, refusesNumbersThatDoNotFitAndWhatItDoesNotKnow) {
     const auto text = encode(freshRecord());
     for (const char* value : {"-1", "4294967296", "1.5", "true", "0,\"uid\":5", "0,\"future\":5"})
-        expectRefused(replaced(text, "\"uid\":0", std::string("\"uid\":") + value));
-    expectRefused(replaced(text, "\"version\":1", "\"version\":4294967297"));
-    expectRefused(replaced(encode(fullRecord()), "\"pid\":100", "\"pid\":4294967396"));
+        expectRefused(test::replaced(text, "\"uid\":0", std::string("\"uid\":") + value));
+    expectRefused(test::replaced(text, "\"version\":1", "\"version\":4294967297"));
+    expectRefused(test::replaced(encode(fullRecord()), "\"pid\":100", "\"pid\":4294967396"));
 }
 
 TEST(JobRecord, damageNeverThrows) {
@@ -181,7 +176,7 @@ TEST(JobRecord, damageNeverThrows) {
 
 TEST(JobRecord, aNumberThatIsNotOfOursIsRefused) {
     for (const char* number : {"1e300", "-1e300", "1.5", "18446744073709551616"})
-        expectRefused(replaced(encode(fullRecord()), "\"stopped_by\":0", "\"stopped_by\":" + std::string(number)));
+        expectRefused(test::replaced(encode(fullRecord()), "\"stopped_by\":0", "\"stopped_by\":" + std::string(number)));
 }
 
 TEST(Encode, bytesThatAreNoUtf8DoNotThrow) {

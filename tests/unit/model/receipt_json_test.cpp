@@ -5,6 +5,8 @@
 #include "model/limit_table.hpp"
 #include "tests/support/cpp/mutation.hpp"
 
+#include "tests/support/cpp/replaced.hpp"
+
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
@@ -48,13 +50,6 @@ Receipt fullReceipt() {
     receipt.identity.nodes = {"node1", "node2"};
     receipt.identity.labels = {{"project", "x \\ \"y\""}};
     return receipt;
-}
-
-/// Returns `text` with its first `from` replaced.
-std::string replaced(std::string text, std::string_view from, std::string_view to) {
-    const auto position = text.find(from);
-    EXPECT_NE(position, std::string::npos) << from;
-    return position == std::string::npos ? text : text.replace(position, from.size(), to);
 }
 
 TEST(ReceiptJson, comesBack) {
@@ -112,7 +107,7 @@ TEST(ReceiptJson, aTaskHasOnlyWhatIsKnown) {
     EXPECT_EQ(text.find("null"), std::string::npos);
     EXPECT_EQ(text.find("memory_peak"), std::string::npos);
     expectBack(receipt);
-    EXPECT_FALSE(decodeReceipt(replaced(encode(receipt), "\"login\"", "\"logout\"")));
+    EXPECT_FALSE(decodeReceipt(test::replaced(encode(receipt), "\"login\"", "\"logout\"")));
 }
 
 TEST(ReceiptJson, aReportAfterTheEndIsAboutTheBatchScriptToo) {
@@ -144,13 +139,13 @@ TEST(ReceiptJson, unknownIsNull) {
 }
 
 TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
-    const auto decoded = decodeReceipt(replaced(encode(fullReceipt()), "\"oom_kills\":1,", ""));
+    const auto decoded = decodeReceipt(test::replaced(encode(fullReceipt()), "\"oom_kills\":1,", ""));
     ASSERT_TRUE(decoded) << decoded.error().message;
-    const auto listless = decodeReceipt(replaced(encode(fullReceipt()), ",\"task_list\":[]", ""));
+    const auto listless = decodeReceipt(test::replaced(encode(fullReceipt()), ",\"task_list\":[]", ""));
     ASSERT_TRUE(listless) << listless.error().message;
     EXPECT_TRUE(listless->taskList.empty());
     EXPECT_EQ(decoded->usage.oomKills, std::nullopt);
-    const auto killable = decodeReceipt(replaced(encode(fullReceipt()), "\"unkillable_processes\":2,", ""));
+    const auto killable = decodeReceipt(test::replaced(encode(fullReceipt()), "\"unkillable_processes\":2,", ""));
     ASSERT_TRUE(killable) << killable.error().message;
     EXPECT_EQ(killable->unkillableProcesses, std::nullopt);
 }
@@ -177,15 +172,16 @@ TEST(ReceiptJson, whatALaterVersionAddsIsLeftOut) {
 
 TEST(ReceiptJson, whatEveryPinfoldHasWrittenIsNeeded) {
     for (const char* member : {R"("id":"id-3",)", R"("result":"timeout",)", R"("leftovers":1,)"})
-        EXPECT_FALSE(decodeReceipt(replaced(encode(fullReceipt()), member, ""))) << member;
-    const auto older = decodeReceipt(replaced(encode(fullReceipt()), R"("suspended":9,)", ""));
+        EXPECT_FALSE(decodeReceipt(test::replaced(encode(fullReceipt()), member, ""))) << member;
+    const auto older = decodeReceipt(test::replaced(encode(fullReceipt()), R"("suspended":9,)", ""));
     ASSERT_TRUE(older) << older.error().message;
     EXPECT_EQ(older->suspended, 0s);
 }
 
 TEST(ReceiptJson, aNumberThatIsNotOfOursIsRefused) {
     for (const char* number : {"1e300", "-1e300", "1.5", "18446744073709551616"})
-        EXPECT_FALSE(decodeReceipt(replaced(encode(fullReceipt()), "\"wall\":3", "\"wall\":" + std::string(number)))) << number;
+        EXPECT_FALSE(decodeReceipt(test::replaced(encode(fullReceipt()), "\"wall\":3", "\"wall\":" + std::string(number))))
+            << number;
     const std::string deep(60'000, '[');
     EXPECT_FALSE(decodeReceipt(deep + "1.5" + std::string(60'000, ']')));
 }

@@ -23,7 +23,7 @@
 namespace pinfold {
 namespace {
 
-struct Pipe : test::Pipe {
+struct OutputPipe : test::Pipe {
     void fill() const {
         const UniqueFd own(::open(("/proc/self/fd/" + std::to_string(writer.get())).c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
         const std::string page(4096, 'x');
@@ -66,7 +66,7 @@ protected:
 };
 
 TEST_F(JobOutputTest, saysALineAndCloses) {
-    Pipe pipe;
+    OutputPipe pipe;
     {
         const auto output = outputTo(std::move(pipe.writer));
         EXPECT_TRUE(output);
@@ -82,7 +82,7 @@ TEST_F(JobOutputTest, withoutADescriptorSaysNothing) {
 }
 
 TEST_F(JobOutputTest, aFullPipeHoldsNobodyUpAndGetsItsLineLater) {
-    Pipe pipe;
+    OutputPipe pipe;
     pipe.fill();
     const auto begun = std::chrono::steady_clock::now();
     {
@@ -96,7 +96,7 @@ TEST_F(JobOutputTest, aFullPipeHoldsNobodyUpAndGetsItsLineLater) {
 
 TEST_F(JobOutputTest, aReaderThatIsGoneIsNoDanger) {
     std::signal(SIGPIPE, SIG_DFL);
-    Pipe pipe;
+    OutputPipe pipe;
     pipe.reader.reset();
     EXPECT_TRUE(outputTo(std::move(pipe.writer)).say("nobody hears it")) << "and SIGPIPE ends nobody";
 }
@@ -118,7 +118,7 @@ TEST_F(JobOutputTest, isAppendedToAFile) {
 }
 
 TEST_F(JobOutputTest, whatHangsIsCountedByUser) {
-    std::vector<Pipe> pipes(OutputWriters::kThreadsPerUser + 2);
+    std::vector<OutputPipe> pipes(OutputWriters::kThreadsPerUser + 2);
     std::vector<JobOutput> outputs;
     for (auto& pipe : pipes) {
         pipe.fill();
@@ -134,7 +134,7 @@ TEST_F(JobOutputTest, whatHangsIsCountedByUser) {
 }
 
 TEST_F(JobOutputTest, usersTogetherLeaveThreadsToRoot) {
-    std::vector<Pipe> pipes(OutputWriters::kThreadsOfUsers + 2);
+    std::vector<OutputPipe> pipes(OutputWriters::kThreadsOfUsers + 2);
     std::vector<JobOutput> outputs;
     for (std::size_t i = 0; i < pipes.size(); ++i) {
         pipes[i].fill();
@@ -145,7 +145,7 @@ TEST_F(JobOutputTest, usersTogetherLeaveThreadsToRoot) {
 }
 
 TEST_F(JobOutputTest, whatIsNotSaidDoesNotStayOpen) {
-    std::vector<Pipe> pipes(OutputWriters::kThreadsPerUser + 1);
+    std::vector<OutputPipe> pipes(OutputWriters::kThreadsPerUser + 1);
     std::vector<JobOutput> outputs;
     for (auto& pipe : pipes) {
         pipe.fill();

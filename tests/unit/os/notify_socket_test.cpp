@@ -20,7 +20,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr int kDeadlineMs = 10'000;
+constexpr int kMostMs = 10'000;
 
 sockaddr_un addressOf(const std::string& name) {
     sockaddr_un address{};
@@ -53,7 +53,7 @@ protected:
         while (::send(filler.get(), "X=1", 3, 0) == 3) {
         }
         ASSERT_EQ(errno, EAGAIN);
-        ::alarm(kDeadlineMs / 1000); // a call that blocks would block for ever
+        ::alarm(kMostMs / 1000); // a call that blocks would block for ever
     }
     std::vector<std::string> read() const {
         std::vector<std::string> texts;
@@ -97,7 +97,7 @@ TEST_F(NotifySocketTest, aFullSocketHoldsUpNobodyAndGetsTheNewestTextsLater) {
     notify.status("2 jobs");
     EXPECT_FALSE(loop.waitForEvent(0)) << "a loop that waits for room does not run in circles";
     EXPECT_EQ(read(), Texts());
-    EXPECT_TRUE(loop.waitForEvent(kDeadlineMs));
+    EXPECT_TRUE(loop.waitForEvent(kMostMs));
     EXPECT_EQ(read(), (Texts{"READY=1", "STATUS=2 jobs"}));
     EXPECT_FALSE(loop.waitForEvent(0));
     ::alarm(0);
@@ -116,7 +116,7 @@ TEST_F(NotifySocketTest, theWatchdogIsFedTwiceInItsTime) {
     fill();
     loop.advance(60s);
     EXPECT_EQ(read(), Texts());
-    EXPECT_TRUE(loop.waitForEvent(kDeadlineMs));
+    EXPECT_TRUE(loop.waitForEvent(kMostMs));
     EXPECT_EQ(read(), Texts{"WATCHDOG=1"}) << "as soon as there is room";
     ::alarm(0);
 }

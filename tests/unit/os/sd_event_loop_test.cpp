@@ -21,8 +21,8 @@ namespace {
 constexpr Microseconds kDeadline = 10s;
 constexpr int kTooLate = 99;
 
-struct Pipe {
-    Pipe() {
+struct WakingPipe {
+    WakingPipe() {
         int ends[2] = {-1, -1};
         EXPECT_EQ(::pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
         in.reset(ends[0]);
@@ -56,7 +56,7 @@ TEST_F(Loop, runGivesTheStatusOfQuit) {
 }
 
 TEST_F(Loop, aReadableDescriptorIsToldUntilItIsRead) {
-    const Pipe pipe;
+    const WakingPipe pipe;
     pipe.send();
     int told = 0;
     const auto handle = loop.onReadable(pipe.in.get(), [&] {
@@ -70,7 +70,7 @@ TEST_F(Loop, aReadableDescriptorIsToldUntilItIsRead) {
 }
 
 TEST_F(Loop, aHangUpIsReadable) {
-    Pipe pipe;
+    WakingPipe pipe;
     const auto handle = loop.onReadable(pipe.in.get(), [this] { loop.quit(0); });
     pipe.out.reset();
     EXPECT_EQ(loop.run(), 0);
@@ -117,8 +117,8 @@ TEST_F(Loop, aDelayBeyondAllTimeIsOnlyFarAway) {
 
 TEST_F(Loop, idleWorkComesOnceAndAfterAllThatIsPending) {
     std::string order;
-    const Pipe one;
-    const Pipe two;
+    const WakingPipe one;
+    const WakingPipe two;
     one.send();
     two.send();
     const auto idle = loop.whenIdle([&] {
@@ -138,7 +138,7 @@ TEST_F(Loop, idleWorkComesOnceAndAfterAllThatIsPending) {
 }
 
 TEST_F(Loop, idleWorkComesThoughSomethingIsAlwaysPending) {
-    const Pipe flooded;
+    const WakingPipe flooded;
     flooded.send();
     int told = 0;
     const auto flood = loop.onReadable(flooded.in.get(), [&] {
@@ -151,7 +151,7 @@ TEST_F(Loop, idleWorkComesThoughSomethingIsAlwaysPending) {
 }
 
 TEST_F(Loop, aDestroyedHandleIsSilent) {
-    const Pipe pipe;
+    const WakingPipe pipe;
     pipe.send();
     bool told = false;
     auto readable = loop.onReadable(pipe.in.get(), [&] { told = true; });
@@ -166,7 +166,7 @@ TEST_F(Loop, aDestroyedHandleIsSilent) {
 }
 
 TEST_F(Loop, aHandlerMayDestroyItsOwnHandle) {
-    const Pipe pipe;
+    const WakingPipe pipe;
     pipe.send();
     int told = 0;
     EventHandle readable;
@@ -188,7 +188,7 @@ TEST_F(Loop, aHandlerMayDestroyItsOwnHandle) {
 }
 
 TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
-    const Pipe pipe;
+    const WakingPipe pipe;
     pipe.send();
     int told = 0;
     EventHandle bad = loop.onReadable(pipe.in.get(), [&] {

@@ -6,22 +6,22 @@
 namespace pinfold::test {
 namespace {
 
-constexpr RealTime kNoon{1'700'000'000s};
+constexpr RealTime kLastAnswer{1'700'000'000s};
 
 TEST(ClockOffsetTest, isTheDifferenceThatIsCertain) {
-    EXPECT_EQ(clockOffset(kNoon, kNoon - 7s, kNoon + 1s), 7s) << "the node's clock is ahead";
-    EXPECT_EQ(clockOffset(kNoon, kNoon + 7s, kNoon + 1s), -6s) << "the node's clock is behind";
+    EXPECT_EQ(clockOffset(kLastAnswer, kLastAnswer - 7s, kLastAnswer + 1s), 7s) << "the node's clock is ahead";
+    EXPECT_EQ(clockOffset(kLastAnswer, kLastAnswer + 7s, kLastAnswer + 1s), -6s) << "the node's clock is behind";
 }
 
 TEST(ClockOffsetTest, isNothingWithinTheTimeOfTheAnswer) {
-    EXPECT_EQ(clockOffset(kNoon, kNoon + 59s, kNoon + 60s), 0s);
-    EXPECT_EQ(clockOffset(kNoon, kNoon, kNoon), 0s);
+    EXPECT_EQ(clockOffset(kLastAnswer, kLastAnswer + 59s, kLastAnswer + 60s), 0s);
+    EXPECT_EQ(clockOffset(kLastAnswer, kLastAnswer, kLastAnswer), 0s);
 }
 
 TEST(ClockOffsetTest, hasBoundsWhateverTheServerAnswers) {
-    EXPECT_EQ(clockOffset(kNoon, RealTime{}, kNoon), kNoon.time_since_epoch());
-    EXPECT_EQ(clockOffset(kNoon, RealTime::max(), kNoon), -std::chrono::microseconds::max());
-    EXPECT_EQ(clockOffset(RealTime::max(), RealTime{}, kNoon), std::chrono::microseconds::max());
+    EXPECT_EQ(clockOffset(kLastAnswer, RealTime{}, kLastAnswer), kLastAnswer.time_since_epoch());
+    EXPECT_EQ(clockOffset(kLastAnswer, RealTime::max(), kLastAnswer), -std::chrono::microseconds::max());
+    EXPECT_EQ(clockOffset(RealTime::max(), RealTime{}, kLastAnswer), std::chrono::microseconds::max());
 }
 
 } // namespace

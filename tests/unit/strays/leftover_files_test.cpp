@@ -10,7 +10,7 @@ namespace {
 
 constexpr RealTime kStart(1'000s);
 constexpr RealTime kEnd(2'000s);
-const EndedJob kJob{kStart, kEnd, "sge.1"};
+const EndedJob kEndedJob{kStart, kEnd, "sge.1"};
 
 constexpr RealTime at(std::uint64_t usec) { return fromUsec<RealTime>(usec); }
 
@@ -27,7 +27,7 @@ using Names = std::vector<std::string>;
 LeftoverContext clear() { return {.now = kEnd + 1us}; }
 
 std::optional<Kept> kept(const UserFile& file, const LeftoverContext& context = clear()) {
-    return whyKept(file, {.started = kJob.started, .ended = kJob.ended, .count = 1, .keys = {kJob.key}}, context);
+    return whyKept(file, {.started = kEndedJob.started, .ended = kEndedJob.ended, .count = 1, .keys = {kEndedJob.key}}, context);
 }
 
 } // namespace
@@ -59,7 +59,7 @@ TEST(Leftovers, haveAFewNamesHoweverManyJobsRan) {
 }
 
 TEST(Leftovers, ofUnknownBirthGoByTheirLastChange) {
-    EXPECT_EQ(EndedJobs({kJob}).of(born(std::nullopt)).keys, Names{"sge.1"});
+    EXPECT_EQ(EndedJobs({kEndedJob}).of(born(std::nullopt)).keys, Names{"sge.1"});
     EXPECT_EQ(kept(born(std::nullopt)), Kept::BirthUnknown);
 }
 

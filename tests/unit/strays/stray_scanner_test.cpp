@@ -16,7 +16,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr const char* kSession = "/user.slice/user-1000.slice/session-1.scope";
+constexpr const char* kLoginSession = "/user.slice/user-1000.slice/session-1.scope";
 
 class StrayScannerTest : public TemporaryDirectory {
 protected:
@@ -30,7 +30,7 @@ protected:
         write("proc/self/mountinfo",
               "20 1 8:1 / / rw - ext4 /dev/sda rw\n22 20 0:21 / /proc rw,nosuid shared:5 - proc proc " + options + "\n");
     }
-    void show(pid_t pid, const std::string& cgroup = kSession, uid_t uid = 1000, unsigned started = 5) const {
+    void show(pid_t pid, const std::string& cgroup = kLoginSession, uid_t uid = 1000, unsigned started = 5) const {
         const auto directory = "proc/" + std::to_string(pid) + "/";
         write(directory + "stat", statLine({.pid = pid, .terminal = 34819, .started = started}));
         const auto id = std::to_string(uid);
@@ -87,7 +87,7 @@ TEST_F(StrayScannerTest, everyFieldIsRead) {
     EXPECT_EQ(info.terminal, 34819U);
     EXPECT_EQ(info.groups, (std::vector<gid_t>{1000, 77, 78}));
     EXPECT_EQ(info.command, "sleep 1000");
-    EXPECT_EQ(findings.strays[0].process.cgroup, kSession);
+    EXPECT_EQ(findings.strays[0].process.cgroup, kLoginSession);
     EXPECT_FALSE(hasEnded(findings.strays[0].process.pidfd.get()));
     EXPECT_LT(scanner().look(Pidfds::Close).strays[0].process.pidfd.get(), 0);
 }
@@ -159,7 +159,7 @@ TEST_F(StrayScannerTest, killTakesStraysAlone) {
     const SleepingProcess system;
     show(stray.pid());
     show(other.pid(), "/system.slice/site.service");
-    show(system.pid(), kSession, 33);
+    show(system.pid(), kLoginSession, 33);
     const auto told = sweepAll(StraysMode::Kill);
     EXPECT_EQ(told,
               (std::map<pid_t, Kinds>{{stray.pid(), {StrayAction::Kind::Kill}}, {other.pid(), {StrayAction::Kind::Spare}}}));
@@ -186,7 +186,7 @@ TEST_F(StrayScannerTest, whoCannotBeReadIsKilledByName) {
 
 TEST_F(StrayScannerTest, ofProcessesThatAreNoStraysNoCommandLineIsRead) {
     const SleepingProcess legitimate;
-    show(legitimate.pid(), kSession, 33);
+    show(legitimate.pid(), kLoginSession, 33);
     const auto file = top() / "proc" / std::to_string(legitimate.pid()) / "cmdline";
     std::filesystem::remove(file);
     ASSERT_EQ(::mkfifo(file.c_str(), 0600), 0);
@@ -201,8 +201,8 @@ TEST_F(StrayScannerTest, whoHasMovedSinceIsSpared) {
         show(child->pid());
     beforeSweep = [&] {
         show(intoJob.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
-        show(otherUser.pid(), kSession, 0);
-        show(laterOne.pid(), kSession, 1000, 6);
+        show(otherUser.pid(), kLoginSession, 0);
+        show(laterOne.pid(), kLoginSession, 1000, 6);
     };
     for (const auto& [pid, kinds] : sweepAll(StraysMode::Kill))
         EXPECT_EQ(kinds, Kinds{StrayAction::Kind::Spare});

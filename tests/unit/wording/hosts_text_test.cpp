@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "job_on_hosts.hpp"
+#include "tests/unit/wording/samples.hpp"
 #include "wording/hosts_text.hpp"
 
 #include <gtest/gtest.h>
@@ -10,15 +11,11 @@
 namespace pinfold::test {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
-
 using Receipts = std::vector<Receipt>;
-
-std::string nameOf(std::uint32_t uid) { return uid == 0 ? "root" : "alice"; }
 
 std::string cause(Receipts receipts) { return causeInWords(hostsOfJob(std::move(receipts)), nameOf); }
 
-std::string page(Receipts receipts, std::size_t width = 0) {
+std::string hostsPageOf(Receipts receipts, std::size_t width = 0) {
     return hostsPage(hostsOfJob(std::move(receipts)), nameOf, {}, width);
 }
 
@@ -158,7 +155,7 @@ Receipts eventful() {
 }
 
 TEST(HostsPage, hasAllThatIsKnown) {
-    EXPECT_EQ(page(eventful()),
+    EXPECT_EQ(hostsPageOf(eventful()),
               "Job slurm.123 of user alice is over. It ended because task 3 (simulate) was killed on host node2 at the job's own "
               "memory limit of 4G; 2 other hosts were stopped 900ms to 1.2s later.\n"
               "\n"
@@ -207,7 +204,7 @@ TEST(HostsPage, isShortForTwoThousandHosts) {
         receipt.usage.cpuSystem = 0s;
         receipts.push_back(receipt);
     }
-    const auto text = page(receipts, 80);
+    const auto text = hostsPageOf(receipts, 80);
     EXPECT_LE(std::ranges::count(text, '\n'), 30);
     EXPECT_LE(text.size(), 2500U) << text;
 }

@@ -9,23 +9,23 @@
 namespace pinfold {
 namespace {
 
-constexpr double kMiB = 1 << 20;
+constexpr double kMebi = 1 << 20;
 
 Profile profileOf(const std::vector<double>& mebibytes, Microseconds length = 10s) {
     Profile profile;
     for (const auto value : mebibytes) {
         ProfilePoint point{.length = length};
-        point.mean[static_cast<std::size_t>(Measure::Anon)] = static_cast<float>(value * kMiB);
-        point.most[static_cast<std::size_t>(Measure::Anon)] = static_cast<float>(value * kMiB);
+        point.mean[static_cast<std::size_t>(Measure::Anon)] = static_cast<float>(value * kMebi);
+        point.most[static_cast<std::size_t>(Measure::Anon)] = static_cast<float>(value * kMebi);
         profile.add(point);
     }
     return profile;
 }
 
 TEST(ProfileText, eachColumnIsTheMeanOfItsTime) {
-    EXPECT_EQ(valuesOf(profileOf({1, 2, 3, 4}), Curve::Memory, 4), (std::vector{1 * kMiB, 2 * kMiB, 3 * kMiB, 4 * kMiB}));
-    EXPECT_EQ(valuesOf(profileOf({1, 2, 3, 4}), Curve::Memory, 2), (std::vector{1.5 * kMiB, 3.5 * kMiB}));
-    EXPECT_EQ(valuesOf(profileOf({1, 2}), Curve::Memory, 4), (std::vector{1 * kMiB, 1 * kMiB, 2 * kMiB, 2 * kMiB}));
+    EXPECT_EQ(valuesOf(profileOf({1, 2, 3, 4}), Curve::Memory, 4), (std::vector{1 * kMebi, 2 * kMebi, 3 * kMebi, 4 * kMebi}));
+    EXPECT_EQ(valuesOf(profileOf({1, 2, 3, 4}), Curve::Memory, 2), (std::vector{1.5 * kMebi, 3.5 * kMebi}));
+    EXPECT_EQ(valuesOf(profileOf({1, 2}), Curve::Memory, 4), (std::vector{1 * kMebi, 1 * kMebi, 2 * kMebi, 2 * kMebi}));
     EXPECT_EQ(valuesOf(Profile(), Curve::Memory, 2), (std::vector{0.0, 0.0}));
 }
 
@@ -36,7 +36,7 @@ TEST(ProfileText, columnsKeepTheAreaForAnyLengths) {
             std::iota(values.begin(), values.end(), 1.0);
             const auto shown = valuesOf(profileOf(values), Curve::Memory, columns);
             const auto mean = std::accumulate(shown.begin(), shown.end(), 0.0) / static_cast<double>(columns);
-            EXPECT_NEAR(mean, static_cast<double>(points + 1) / 2 * kMiB, mean * 1e-6) << points << " in " << columns;
+            EXPECT_NEAR(mean, static_cast<double>(points + 1) / 2 * kMebi, mean * 1e-6) << points << " in " << columns;
         }
 }
 

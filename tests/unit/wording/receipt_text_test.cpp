@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "base/parse.hpp"
+#include "tests/unit/wording/samples.hpp"
 #include "wording/advice.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/receipt_text.hpp"
@@ -13,10 +14,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kGiB = 1 << 30;
-
-std::string nameOf(std::uint32_t uid) { return uid == 0 ? "root" : "alice"; }
 
 /// Returns the receipt of a job that ran for ten minutes, used what it had asked for, and ended without an error.
 Receipt sample() {

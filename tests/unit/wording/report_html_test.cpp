@@ -3,13 +3,12 @@
 #include "wording/report_html.hpp"
 
 #include "base/parse.hpp"
+#include "tests/unit/wording/samples.hpp"
 
 #include <gtest/gtest.h>
 
 namespace pinfold {
 namespace {
-
-constexpr std::uint64_t kMiB = 1 << 20;
 
 std::string evilName(uid_t) { return kEvil; }
 
