@@ -22,9 +22,9 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<BootTime>()};
 }
 
-/// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`, and encode() must give the same
-/// text for a record of that earlier pinfoldd. So encode() always writes `number` and `leader`, but writes each other member of a
-/// task only if the member is set.
+/// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`. If encode() encodes a record of
+/// this earlier pinfoldd again, the text must stay the same. So encode() always writes `number` and `leader`, but writes each
+/// other member of a task only if the member is set.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)
@@ -43,7 +43,7 @@ TaskRecord taskFromJson(const Json& json) {
 }
 
 void putTaskLog(Json& json, const Boxed<std::vector<LoggedTask>>& log) {
-    if (!log) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+    if (!log) // earlier versions of pinfoldd refuse a record with the member `task_log`
         return;
     auto list = Json::array();
     for (const auto& task : *log) {
@@ -172,15 +172,14 @@ std::string encode(const JobRecord& record) {
     auto limits = Json::object();
     putLimits(limits, record.limits, Unset::LeftOut);
     put(json, "limits", std::move(limits));
-    // The member is written only if it is set, because an earlier pinfoldd does not know the member.
-    if (!record.limitsNotEnforced.empty())
+    if (!record.limitsNotEnforced.empty()) // earlier versions of pinfoldd refuse `limits_not_enforced`
         put(json, "limits_not_enforced", record.limitsNotEnforced);
     putAllocation(json, record.allocation, Unset::LeftOut);
     put(json, "reserved_cpus", numbersToJson(record.allocation.reserved), Unset::LeftOut);
     put(json, "environment", record.allocation.environment);
-    if (record.slots) // earlier versions of pinfoldd do not know the member `slots`
+    if (record.slots) // earlier versions of pinfoldd refuse a record with the member `slots`
         put(json, "slots", *record.slots);
-    if (record.identity != JobIdentity{}) { // earlier versions of pinfoldd do not know the member `identity`
+    if (record.identity != JobIdentity{}) { // earlier versions of pinfoldd refuse the member `identity`
         auto identity = Json::object();
         putIdentity(identity, record.identity);
         put(json, "identity", std::move(identity));
@@ -191,12 +190,12 @@ std::string encode(const JobRecord& record) {
     put(json, "oom_kills", record.oomKills);
     putOom(json, record.oom, Unset::LeftOut);
     put(json, "oom_said", record.oomSaid);
-    if (record.runTimeWarned) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+    if (record.runTimeWarned) // earlier versions of pinfoldd refuse a record with the member `run_time_warned`
         put(json, "run_time_warned", *record.runTimeWarned);
-    if (record.memoryWarned) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+    if (record.memoryWarned) // earlier versions of pinfoldd refuse a record with the member `memory_warned`
         put(json, "memory_warned", *record.memoryWarned);
     put(json, "supervisor", toJson(record.supervisor));
-    if (record.ownersBatch) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+    if (record.ownersBatch) // earlier versions of pinfoldd refuse a record with the member `owners_batch`
         put(json, "owners_batch", true);
     auto tasks = Json::array();
     for (const auto& [number, task] : record.tasks)
@@ -204,17 +203,17 @@ std::string encode(const JobRecord& record) {
     put(json, "tasks", std::move(tasks));
     putTaskLog(json, record.taskLog);
     put(json, "linger", optionalToJson(record.linger), Unset::LeftOut);
-    if (record.reportWithin) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+    if (record.reportWithin) // earlier versions of pinfoldd refuse a record with the member `report_within`
         put(json, "report_within", *record.reportWithin);
     put(json, "next_task", record.nextTask);
-    if (record.neverRan) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+    if (record.neverRan) // earlier versions of pinfoldd refuse a record with the member `never_ran`
         put(json, "never_ran", true);
     put(json, "cause", record.cause ? Json(toString(*record.cause)) : Json(nullptr));
     put(json, "grace", optionalToJson(record.grace), Unset::LeftOut);
     putEnd(json, record, Unset::LeftOut);
     put(json, "leftovers_listed", record.leftoversListed);
     put(json, "unkillable_since", optionalToJson(record.unkillableSince), Unset::LeftOut);
-    if (record.unkillableInFuse) // the member is written only if it is set, because an earlier pinfoldd does not know the member
+    if (record.unkillableInFuse) // earlier versions of pinfoldd refuse a record with the member `unkillable_in_fuse`
         put(json, "unkillable_in_fuse", true);
     putFigures(json, record.figures);
     return dump(json) + "\n";
@@ -224,8 +223,9 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
     auto record = decode<JobRecord>(text, "record", recordFromJson);
     if (!record)
         return record;
-    // get<T>() wraps and truncates numbers without an error, and the decoder ignores unknown or repeated members. So the
-    // decoder checks that nothing was lost. Without the check, the user id 2^32 would become 0, the user id of root.
+    // get<T>() wraps and truncates numbers without an error, and recordFromJson() ignores unknown or repeated members. So
+    // decodeJobRecord() encodes the record again, and compares the result with the text. Without the comparison, the user id 2^32
+    // would become 0, the user id of root.
     const auto written = Json::parse(text);
     if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
         return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};

@@ -35,7 +35,7 @@ struct TaskRecord {
     std::optional<ProcessIdentity> leader = {};
     /// The supervisor of a task with a number above 0. JobRecord has the supervisor of task 0.
     std::optional<ProcessIdentity> supervisor = {};
-    bool shepherd = false;        ///< the leader is the batch system's own process above the task
+    bool shepherd = false;        ///< the leader belongs to the batch system, and is the parent of the task's processes
     bool leftoversListed = false; ///< JobRecord::leftovers already contains the leftovers of the task's leader
 
     bool operator==(const TaskRecord&) const = default;
@@ -43,11 +43,11 @@ struct TaskRecord {
 
 /// Describes a task for the job's receipt, while the job is live.
 struct LoggedTask {
-    /// The receipt of the task. While the task is live, the receipt has the figures from the last look at the task, and the
-    /// member `ended` has no meaning.
+    /// The receipt of the task. While the task is live, the receipt has the figures that pinfoldd has read last, and the member
+    /// `ended` has no meaning.
     TaskReceipt receipt = {};
-    /// The leader's process id. A report on an exit state is about this task only if the report contains the same process id. The
-    /// leader's process id is 0 if the task has no leader.
+    /// The leader's process id. A report on an exit state counts for a task only if the report contains the process id of the
+    /// task's leader. `leader` is 0 if the task has no leader.
     pid_t leader = 0;
     bool over = false; ///< no process of the task is left
 
@@ -122,10 +122,11 @@ struct JobRecord {
     bool leftoversListed = false;
     /// The time (CLOCK_REALTIME) of a SIGKILL that did not end all processes of the job.
     std::optional<RealTime> unkillableSince;
-    /// If unkillableInFuse is true, the process that outlived SIGKILL waits for a file server that users run themselves, so the
-    /// node itself works.
+    /// If unkillableInFuse is true, a process that outlived SIGKILL waits for a file server that a user runs. A wait for a user's
+    /// file server is not a fault of the node.
     bool unkillableInFuse = false;
-    std::optional<std::uint32_t> unkillableProcesses; ///< as in the receipt; also set when the processes have ended at last
+    /// The value for Receipt::unkillableProcesses. The value stays set when the unkillable processes have ended at last.
+    std::optional<std::uint32_t> unkillableProcesses;
     Boxed<FinalFigures> figures;
 
     bool operator==(const JobRecord&) const = default;

@@ -89,7 +89,7 @@ template <class T> T required(std::optional<T> value, const char* what) {
 
 /// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. The behaviour of get<T>()
 /// would be undefined for a fraction or for a larger number. All numbers in documents of pinfold are integers of at most 64 bits.
-/// The function is not recursive, because even a short document may have very many levels.
+/// requireWholeNumbers() is not recursive, because even a short document may have very many levels.
 inline void requireWholeNumbers(const Json& document) {
     for (std::vector<const Json*> left{&document}; !left.empty();) {
         const Json& json = *left.back();

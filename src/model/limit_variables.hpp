@@ -15,7 +15,7 @@ inline constexpr const char* kJobVariable = "PINFOLD_JOB";
 inline constexpr std::array kLimitVariables{kJobVariable,         "PINFOLD_CPUS",      "PINFOLD_CPU_LIST",
                                             "PINFOLD_MEMORY_MAX", "PINFOLD_TASKS_MAX", "PINFOLD_END_TIME"};
 
-/// Returns true if a wrapper must not replace a value that the variable already has in the job's environment.
+/// Returns true if a wrapper must leave the variable `name` unchanged when the job's environment already contains it.
 bool isLimitVariable(std::string_view name);
 
 /// Sets the variables in `record.allocation.environment`. If the job does not have a limit, the function removes the variable for

@@ -38,11 +38,11 @@ void addShare(Exposition& out, std::string_view name, std::string_view help, con
 }
 
 void addResources(Exposition& out, const NodeResources& node) {
-    addShare(out, "pinfold_node_cpus", "CPUs of the node, and which part of them live jobs hold.", node.cpus,
+    addShare(out, "pinfold_node_cpus", "CPUs of the node: all CPUs, and how many of them live jobs hold.", node.cpus,
              &Exposition::millionths);
-    addShare(out, "pinfold_node_memory_bytes", "Memory of the node, and which part of it live jobs hold.", node.memory,
+    addShare(out, "pinfold_node_memory_bytes", "Memory of the node: all memory, and how much of it live jobs hold.", node.memory,
              &Exposition::sample);
-    addShare(out, "pinfold_node_gpus", "GPUs of the node, and which part of them live jobs hold.", node.gpus,
+    addShare(out, "pinfold_node_gpus", "GPUs of the node: all GPUs, and how many of them live jobs hold.", node.gpus,
              &Exposition::sample);
     out.metric("pinfold_unlimited_jobs", "gauge", "Live jobs without a limit of the resource.");
     forEachResource(node, [&out](const char* resource, const NodeShare& share) {
@@ -184,7 +184,7 @@ void addGpus(Exposition& out, const std::vector<JobFigures>& jobs) {
 }
 
 void addJobs(Exposition& out, const std::vector<JobFigures>& jobs) {
-    out.metric("cgroup_info", "gauge", "The job, user and cgroup that the other metrics are about.");
+    out.metric("cgroup_info", "gauge", "The key and the user of the job that has the cgroup.");
     for (const auto& job : jobs) {
         Labels labels{{"cgroup", cgroupOf(job.key)}, {"uid", std::to_string(job.uid)}, {"jobid", job.key.text()}};
         if (job.user)

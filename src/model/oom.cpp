@@ -51,7 +51,7 @@ std::string oomLine(const OomVerdict& verdict, std::optional<std::uint64_t> peak
     add("peak", peak);
     add("anonymous", verdict.anon);
     add("shared", verdict.shmem);
-    // An earlier pinfoldd did not know which part of the memory of files was shared memory.
+    // An earlier pinfoldd did not know how much of `file` was shared memory.
     if (verdict.file && verdict.shmem)
         add("page cache", *verdict.file - std::min(*verdict.file, *verdict.shmem));
     else

@@ -95,7 +95,7 @@ void merge(ProfilePoint& into, const ProfilePoint& next) {
 std::string_view toString(Measure measure) { return kMeasureNames[measure]; }
 
 void Profile::add(const ProfilePoint& point) {
-    // pinfoldd looks at a job a little too early or too late, so the last point grows until its length is as near to the step as
+    // pinfoldd does not look at a job at exact intervals, so the last point grows until its length is as near to the step as
     // possible.
     if (step_ > 0s && points_.back().length + point.length / 2 <= step_)
         return merge(points_.back(), point);

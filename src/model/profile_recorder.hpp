@@ -12,20 +12,22 @@
 
 namespace pinfold {
 
-/// Makes the profile of a live job from looks at the counters of the job's cgroup. A ProfileRecorder takes at most 8 KiB.
+/// Makes the profile of a live job. From time to time, pinfoldd reads the counters of the job's cgroup, and passes them to
+/// look(). A ProfileRecorder takes at most 8 KiB.
 class ProfileRecorder {
 public:
-    /// Adds to the profile the time since the previous look. The first look adds the time since the job's start. The function
-    /// look() assumes that the amounts of memory and the number of tasks grow or shrink evenly between two looks. `age` is the
-    /// time since the job's start. A look that is not later than the previous look adds nothing.
+    /// Adds the time since the previous call of look() to the profile. The first call adds the time since the job's start. look()
+    /// assumes that the amounts of memory and the number of tasks grow or shrink evenly between two calls. `age` is the time
+    /// since the job's start. If `age` is not greater than in the previous call, look() adds nothing.
     void look(Microseconds age, const Usage& usage);
-    /// Adds to the profile the time from the last look to the job's end. The memory of an ended job is free already, so end()
-    /// uses the amounts of memory and the number of tasks of the last look. `usage` has the job's final counters.
+    /// Adds the job's last part, from the last call of look() to the job's end, to the profile. The memory of an ended job is
+    /// free already, so end() uses the amounts of memory and the number of tasks from the last call of look(). `usage` has the
+    /// job's final counters.
     void end(Microseconds age, const Usage& usage);
 
     const Profile& profile() const { return profile_; }
-    Microseconds lastLook() const { return last_.age; } ///< the age of the job at the last look, or 0
-    std::uint64_t looks() const { return looks_; }      ///< the number of looks since the job's start or pinfoldd's last restart
+    Microseconds lastLook() const { return last_.age; } ///< the age of the job at the last call of look(), or 0
+    std::uint64_t looks() const { return looks_; }      ///< the number of calls of look(); 0 again after a restart of pinfoldd
     std::optional<std::uint64_t> need() const { return need_; }
     /// Raises the job's memory need to `bytes` if the need is lower. `bytes` is a sum of anonymous and shared memory.
     void needs(std::uint64_t bytes) { need_ = std::max(need_.value_or(0), bytes); }
@@ -36,7 +38,7 @@ private:
     friend std::string encode(const std::string& job, const ProfileRecorder& recorder);
     friend Result<ProfileRecorder> decodeRecorder(const std::string& job, std::string_view text);
 
-    /// Holds the counters and amounts of one look. A counter that the kernel does not have is 0.
+    /// Holds the counters and amounts that one call of look() got. A counter that the kernel does not have is 0.
     struct Reading {
         Microseconds age{};
         Microseconds cpu{};

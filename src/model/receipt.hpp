@@ -103,7 +103,7 @@ struct Receipt {
     std::uint32_t tasks = 1;
     Leftovers leftovers;
     /// The highest number of processes that still existed when pinfoldd reported that SIGKILL had not ended the job. The number
-    /// is unset if pinfoldd never had to report the job.
+    /// is unset if pinfoldd never reported that SIGKILL had not ended the job.
     std::optional<std::uint32_t> unkillableProcesses;
     Usage usage;
     Boxed<OomVerdict> oom;
@@ -163,9 +163,10 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds what was reported after the receipt was written: an exit state of the leader, and the facts of `identity`. amend() adds
-/// only what the receipt does not have, and replaces nothing. So an exit state that the owner has reported does not keep an
-/// admin's facts away. Returns false if nothing was added. If `identity` is about another run of the job, nothing is added.
+/// Adds to a receipt the exit state of the leader and the facts of `identity`, which were reported after the receipt was written.
+/// amend() adds only what the receipt does not have, and replaces nothing. So even if the owner has already reported an exit
+/// state, an admin can still add facts. Returns false if nothing was added. If `identity` is about another run of the job,
+/// nothing is added.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

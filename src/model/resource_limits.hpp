@@ -42,15 +42,15 @@ struct ResourceLimits {
     std::optional<std::string> deviceProfile = {};         ///< the name of a profile in the site's configuration
     /// The maximum run time in microseconds, without the time in which the job was suspended.
     std::optional<std::uint64_t> runTimeMax = {};
-    /// The run time at which the batch system ends the job, in microseconds, counted like runTimeMax. pinfoldd only warns the job
-    /// of it.
+    /// The run time at which the batch system ends the job, in microseconds, counted like runTimeMax. pinfoldd only warns the
+    /// job, and does not end it.
     std::optional<std::uint64_t> batchRunTimeMax = {};
     /// The time between the warning and runTimeEnd(), in microseconds. If runTimeWarning is 0, pinfoldd does not warn the job.
     std::optional<std::uint64_t> runTimeWarning = {};
     /// The number of the signal with which pinfoldd warns the job, 1 to 64. If runTimeWarningSignal is unset, pinfoldd sends no
     /// signal with the warning.
     std::optional<std::uint64_t> runTimeWarningSignal = {};
-    /// The time from the kill signal to SIGKILL after run_time_max is over, in microseconds.
+    /// The time from the kill signal to SIGKILL for a job that has reached run_time_max, in microseconds.
     std::optional<std::uint64_t> runTimeGrace = {};
     std::optional<std::uint64_t> killSignal = {}; ///< the number of the first signal that pinfoldd sends to stop the job, 1 to 64
     std::optional<std::uint64_t> killGrace = {};  ///< the time from the kill signal to SIGKILL, in microseconds
@@ -76,7 +76,7 @@ bool batchSystemEndsFirst(const ResourceLimits& limits);
 /// Checks the ranges. The error LimitInvalid names the limit, its value and its range.
 Result<void> validate(const ResourceLimits& limits);
 
-/// Returns `limits`, in which each limit that was unset has the value from `defaults`. For a new job, `defaults` has the site's
+/// Returns a copy of `limits` in which each unset limit has the value from `defaults`. For a new job, `defaults` has the site's
 /// defaults. For a change of limits, `limits` is the change, and `defaults` has the present limits.
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 

@@ -37,7 +37,7 @@ struct TaskReceipt {
     std::optional<Microseconds> cpu = {};         ///< the CPU time, user and system
     std::optional<std::uint64_t> memoryPeak = {}; ///< the highest memory use with page cache, in bytes
     /// If `exact` is true, the figures `cpu` and `memoryPeak` are for the whole task. If `exact` is false, systemd removed the
-    /// counters of the task too early: pinfoldd read the figures before the end of the task, or did not read them at all.
+    /// task's counters before pinfoldd could read the final figures: the figures are from an earlier time, or are unset.
     bool exact = false;
 
     bool operator==(const TaskReceipt&) const = default;

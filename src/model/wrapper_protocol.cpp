@@ -15,7 +15,7 @@ namespace {
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({
-    {WrapperRole::Job, "job"}, // no packet contains the word "job", because Job is the default role
+    {WrapperRole::Job, "job"}, // no packet contains the word "job", because a packet without a role has the role Job
     {WrapperRole::Batch, "batch"},
     {WrapperRole::Task, "task"},
     {WrapperRole::TaskOfOpen, "task-of-open"},
@@ -168,8 +168,8 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
-/// Returns the receipt without the command lines of leftovers and without the list of tasks, which the receiver does not need.
-/// Users choose the command lines, which may be far longer than a packet.
+/// Returns a copy of the receipt without the command lines of leftovers and without the list of tasks, because the receiver needs
+/// neither. Users choose the command lines, which may be far longer than a packet.
 Json withoutLists(Receipt receipt) {
     receipt.leftovers.commands.clear();
     receipt.taskList.clear();

@@ -54,7 +54,9 @@ struct WrapperCreate {
     /// The number of slots that the batch system gave the job. The meaning of the number of slots depends on the setting
     /// jobs.slots.
     std::optional<std::uint64_t> slots = {};
-    bool shepherd = false; ///< the leader is the batch system's own process above the job's processes; only admins may set this
+    /// If `shepherd` is true, the leader belongs to the batch system, and is the parent of the job's processes. Only admins may
+    /// set `shepherd`.
+    bool shepherd = false;
     JobIdentity identity = {}; ///< the identity of the job; only admins may set members other than the labels
 
     bool operator==(const WrapperCreate&) const = default;
@@ -74,7 +76,7 @@ struct WrapperEnd {
     /// If toldOfRefusal is true, the wrapper knows that the error Unreachable does not mean the end of the job. Earlier wrappers
     /// believed that the error Unreachable means the end of the job.
     bool toldOfRefusal = false;
-    JobIdentity identity = {}; ///< facts that the receipt gets if it does not have them; only admins may set it
+    JobIdentity identity = {}; ///< facts for the receipt, unless it has them already; only admins may set `identity`
 
     bool operator==(const WrapperEnd&) const = default;
 };
