@@ -3,8 +3,8 @@
 //
 // Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A file server that
 // hangs never answers. A name service waits for the network. The close() of a descriptor that another program has made may flush
-// a file or linger on a socket. The threads of the lanes make all calls that may take long. The event loop's thread itself calls
-// only what the kernel answers from memory:
+// a file or linger on a socket. So Background makes all calls that may take long in threads of its own. The event loop's thread
+// itself makes only calls that the kernel answers from memory:
 // - It reads and writes cgroup files, and files in /run, such as the records of live jobs.
 // - It reads files in /proc and /sys that take no lock of a process, such as stat, status and cgroup in /proc/PID.
 // - It reads inotify and the kernel's log, timers and signals, through descriptors that do not block.
@@ -31,14 +31,14 @@ enum class Lane {
     HistoryWrite, ///< the lane for transactions of history.db, which run one after the other
     HistoryRead,  ///< the lane for queries of history.db
     Processes,    ///< the lane for reads of files in /proc that take a lock of the process, such as cmdline
-    WaitPoints,   ///< the lane that finds out where processes hang, without a lock; a process may have thousands of threads
+    WaitPoints,   ///< the lane that finds out in which kernel functions threads wait; a process may have thousands of threads
     Descriptors,  ///< the lane for close() of descriptors that other users' programs made
     Output,       ///< the lane for lines that pinfoldd writes to the standard error of jobs
-    Journal,      ///< the queue of messages to journald; pinfoldd sends them in the order in which they came
+    Journal,      ///< the lane for messages to journald, which pinfoldd sends in the order in which they came
     Names,        ///< the lane for questions to the name service
     Files,        ///< the lane for pinfold's own small files on a disk, which are written one after the other
     Metrics,      ///< the lane for the file of metrics.textfile, on a disk that the site chooses
-    Script,       ///< the lane that checks unkillable.script before pinfoldd runs the script
+    Script,       ///< the lane that checks the program of unkillable.script before pinfoldd runs it
     Moves,  ///< the lane that moves processes into other cgroups; each move waits for all forks and exits in progress on the node
     Owners, ///< the lane for an owner's requests that look at all processes of a job; a job may have thousands of processes
     Kills,  ///< the lane that sends SIGKILL to processes that cgroup.kill has missed; a kill takes some 20 ms
@@ -63,7 +63,7 @@ public:
     /// the Background no longer exists. If the Background no longer exists, nothing calls `then`. Returns false if too much work
     /// hangs in this lane. When run() returns false, Background calls neither `work` nor `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
-    /// Counts and tells that work for the lane is not done. run() calls refuse() before it returns false. Other code calls
+    /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. Other code calls
     /// refuse() if it has a limit of its own on the work that it gives to the lane.
     void refuse(Lane lane);
     /// Returns the number of calls of refuse().

@@ -23,7 +23,7 @@ class CgroupDir {
 public:
     explicit CgroupDir(UniqueFd directory) : directory_(std::move(directory)) {}
 
-    /// Returns true if the cgroup, or a cgroup below it, has processes. Also returns false if the cgroup no longer exists.
+    /// Returns true if the cgroup, or a cgroup below it, has processes. If the cgroup no longer exists, the result is false.
     bool populated() const;
     /// Returns true if the cgroup was removed from the tree (or never existed).
     bool gone() const;
@@ -52,10 +52,10 @@ public:
     /// Reads the present use of CPU, memory, tasks and disks. The function briefUsage() reads only a third of the files that
     /// usage() reads.
     Usage briefUsage() const;
-    /// Reads the figures of a profile (model/profile_recorder.hpp): the kinds of memory, CPU time, tasks, the sum of all I/O, and
-    /// the memory pressure.
+    /// Reads the figures of a profile (model/profile_recorder.hpp): the amounts of anonymous memory, shared memory and page
+    /// cache, the CPU time, the number of tasks, the sum of all I/O, and the memory pressure.
     Usage profileUsage() const;
-    /// Reads the CPU time and the memory peak, the figures that a receipt has for each task.
+    /// Reads the CPU time and the memory peak, which a receipt contains for each task.
     Usage taskUsage() const;
     /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
     struct Bounds {
@@ -98,8 +98,8 @@ public:
     /// exist.
     Result<CgroupDir> open(std::string_view path) const;
     bool exists(std::string_view path) const;
-    /// Returns true if no process is in the cgroup or below it. Also returns false if pinfold cannot find out whether processes
-    /// are there.
+    /// Returns true if no process is in the cgroup or below it. If pinfold cannot find out whether the cgroup has processes, the
+    /// result is false.
     bool isEmpty(std::string_view path) const;
     /// Returns the names of the cgroup's direct children, or an empty list if the cgroup does not exist.
     std::vector<std::string> children(std::string_view path) const;

@@ -78,11 +78,11 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. It is harmless to call the handler of an unchanged
     /// file, because each handler finds out the state of the cgroup for itself.
     void lookAtUnwatched() {
-        lookLater(); // this call comes before the loop: if a handler throws, the rest of the function does not run
+        lookLater(); // lookLater() sets the timer before the loop, because a handler that throws ends the loop
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))
-                continue; // a handler that this loop called has ended this registration
+                continue; // an earlier handler of the loop has ended the registration `id`
             if (begin(id, entry))
                 unwatched.erase(id);
             (*entry.handler)();

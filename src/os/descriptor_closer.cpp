@@ -28,8 +28,8 @@ void closeWithoutLingering(int fd) {
 
 } // namespace
 
-// The threads themselves take the next descriptor. If the event loop's thread passed each descriptor to a thread, every end of a
-// job would wake that thread once more.
+// Each thread itself takes its next descriptor. If the event loop's thread gave out the descriptors one by one, every end of a
+// job would wake the event loop's thread once more.
 struct DescriptorCloser::Users {
     struct User {
         std::deque<int> waiting; ///< the user's descriptors that wait for a thread
@@ -43,7 +43,7 @@ struct DescriptorCloser::Users {
     /// Returns the next descriptor that a thread may close. From then on, the thread counts as a thread of the descriptor's
     /// owner.
     std::optional<Descriptor> next();
-    /// Undoes next(), because the kernel could not start a thread.
+    /// Undoes next() if the kernel could not start a thread.
     void giveBack(Descriptor descriptor);
     /// Closes the descriptor, and then all descriptors that wait. A thread calls close().
     void close(Descriptor first);

@@ -19,8 +19,8 @@ public:
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call giveBack() after a long answer. giveBack() gives the memory of the answer's parts back to the system at once, and the
-    /// memory of the message after kDelay.
+    /// Call giveBack() after a long answer. giveBack() gives memory back to the system twice: at once, for the data from which
+    /// pinfoldd made the answer, and after kDelay, for the message with the answer.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -6,14 +6,14 @@
 namespace pinfold {
 
 /// Returns true if no request waits for the file server of a FUSE (or virtiofs) file system that the node itself has mounted. The
-/// function ignores mounts of users (mounts with user_id=1000 or higher, see fuse(8)), and mounts in other mount namespaces. Also
-/// returns false if pinfold cannot find out whether requests wait. Sources: proc_pid_mountinfo(5);
+/// function ignores mounts of users (mounts with user_id=1000 or higher, see fuse(8)), and mounts in other mount namespaces. If
+/// pinfold cannot find out whether requests wait, the result is false. Sources: proc_pid_mountinfo(5);
 /// Documentation/filesystems/fuse.rst for /sys/fs/fuse/connections.
 bool nodesFuseServersAnswer(const std::filesystem::path& root = "/");
 
 /// Returns true if an ordinary user runs a FUSE file server, in any mount namespace. Only the user who runs a file server can ask
-/// the kernel how many requests wait for the server. Also returns false if pinfold cannot find out whether a user runs a file
-/// server.
+/// the kernel how many requests wait for the server. If pinfold cannot find out whether a user runs a file server, the result is
+/// false.
 bool usersServeFuse(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-#define SD_JOURNAL_SUPPRESS_LOCATION // entries do not name lines of pinfold's source, because admins do not need them
+#define SD_JOURNAL_SUPPRESS_LOCATION // omits the fields CODE_FILE= and CODE_LINE=, which admins do not need
 #include "os/journal.hpp"
 
 #include <sys/uio.h>

@@ -70,7 +70,7 @@ std::optional<std::uint64_t> pidOfDump(std::string_view line) {
 
 /// Returns the part of a line from "Killed process" on, if the line says which process the kernel has killed.
 std::string_view killedProcess(std::string_view line) {
-    // The kernel has these three beginnings (mm/oom_kill.c).
+    // The line about a killed process begins in one of three ways (mm/oom_kill.c).
     for (const std::string_view beginning :
          {"Memory cgroup out of memory: ", "Out of memory: ", "Out of memory (oom_kill_allocating_task): "})
         if (line.starts_with(beginning) && line.substr(beginning.size()).starts_with("Killed process "))
@@ -108,8 +108,8 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
         incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // the order is -1 after a sysrq (mm/oom_kill.c)
         return std::nullopt;
     }
-    // This line names the process that asked for the memory. If PID 1 lowers a memory limit, and the cgroup exceeds the new
-    // limit, the kernel names PID 1 in the line.
+    // The line "CPU: …" names the process that asked for the memory. If PID 1 lowers a memory limit, and the cgroup exceeds the
+    // new limit, the kernel names PID 1 in the line.
     if (const auto pid = pidOfDump(line)) {
         byInit_ = byInit_ || *pid == 1;
         return std::nullopt;
@@ -138,7 +138,8 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
             !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
-        // If the line names no cgroup whose limit was reached, the node ran out of memory when PID 1 needed memory for itself.
+        // PID 1 has lowered a limit only if the line names a cgroup whose limit was reached. Otherwise, the node ran out of
+        // memory when PID 1 needed memory for itself.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }
@@ -188,8 +189,8 @@ void KernelLog::drain() {
     }
 }
 
-/// Takes a record such as "6,1234,98765432,-;text\n KEY=value\n". The four fields before the text are priority with facility,
-/// sequence number, microseconds, and flags.
+/// Takes a record such as "6,1234,98765432,-;text\n KEY=value\n". The four fields before the text are the priority with the
+/// facility, the sequence number, the time in microseconds, and flags.
 void KernelLog::take(std::string_view record) {
     const auto text = record.find(';');
     const auto priority = numberAt(record);

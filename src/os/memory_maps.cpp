@@ -8,7 +8,9 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kBeforeThePath = 128; ///< the fields before the path are shorter, and the path may have thousands of bytes
+// In a line of /proc/PID/maps, the fields before the path have fewer than kBeforeThePath bytes. mappedFile() reads only the first
+// kBeforeThePath bytes of a line, because the path may have thousands of bytes.
+constexpr std::size_t kBeforeThePath = 128;
 
 /// Reads a line such as "55d0c8a2e000-55d0c8a30000 r--p 00000000 fe:00 1310842 /usr/bin/cat".
 std::optional<FileId> mappedFile(std::string_view line) {

@@ -11,9 +11,9 @@
 
 namespace pinfold {
 
-/// Queues messages for people. A thread writes the messages in their order. When journald hangs (for instance because its disk
-/// hangs), every program that writes to journald blocks. The event loop must not block. MessageQueue drops and counts messages
-/// that do not fit, and reports the count when there is room again.
+/// Queues messages for people. A thread writes the messages in the order in which they came. When journald hangs (for instance
+/// because its disk hangs), every program that writes to journald blocks. The event loop must not block. MessageQueue drops and
+/// counts messages that do not fit, and reports the count when there is room again.
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
@@ -26,8 +26,8 @@ public:
     MessageQueue(const MessageQueue&) = delete;
     MessageQueue& operator=(const MessageQueue&) = delete;
 
-    /// Adds a message. Only the loop's thread calls add(). Another thread calls `write`. `write` must own the data that it
-    /// uses. `bytes` is about the size in memory of the data that `write` owns.
+    /// Adds a message. Only the loop's thread calls add(). Another thread calls `write`. `write` must own the data that it uses.
+    /// `bytes` is the approximate size in memory of the data that `write` owns.
     void add(std::size_t bytes, std::function<void()> write);
 
     /// MessageQueue calls onLost when the queue has room for a message about lost messages. The argument of onLost is the

@@ -35,7 +35,7 @@ void NotifySocket::startWatchdog() {
     std::uint64_t usec = 0;
     if (sd_watchdog_enabled(0, &usec) <= 0)
         return;
-    watchdogInterval_ = fromUsec<Microseconds>(usec / 2); // as sd_watchdog_enabled(3) recommends
+    watchdogInterval_ = fromUsec<Microseconds>(usec / 2); // sd_watchdog_enabled(3) recommends half of the time
     feedWatchdog();
 }
 
@@ -66,7 +66,8 @@ Result<void> NotifySocket::send() {
         }
         roomAgain_.reset();
         socket_.reset();
-        return isNew ? Error{ErrorCode::Internal, std::strerror(error)} : send(); // another socket may have the path now
+        // If the socket was open before, another socket may have the path by now, so send() opens the path once more.
+        return isNew ? Error{ErrorCode::Internal, std::strerror(error)} : send();
     }
     roomAgain_.reset();
     return {};

@@ -12,13 +12,15 @@ namespace pinfold {
 
 /// Tells systemd the state of this service, as sd_notify(3) does, but without blocking. sd_notify(3) waits while PID 1 does not
 /// read its socket and the socket's queue is full. NotifySocket keeps what does not fit into the queue, and sends it when there
-/// is room again. A newer text replaces an older one, so NotifySocket keeps at most three texts.
+/// is room again. A newer text replaces an older text of the same kind, so NotifySocket keeps at most three texts: the change of
+/// state, the sign of life for the watchdog, and the status.
 class NotifySocket {
 public:
     /// Uses the socket that the environment variable NOTIFY_SOCKET names. Without the variable, NotifySocket tells nobody.
     explicit NotifySocket(EventLoop& loop);
 
-    /// Tells systemd a change of the service's state, such as "READY=1". Returns an error if there is no such socket.
+    /// Tells systemd a change of the service's state, such as "READY=1". Returns an error if NotifySocket cannot use systemd's
+    /// socket.
     Result<void> state(std::string assignment);
     /// Tells systemd the text that `systemctl status` shows. An error does not matter, because the next text comes soon.
     void status(const std::string& text);
@@ -32,9 +34,9 @@ private:
 
     EventLoop& loop_;
     std::string path_;
-    std::string state_;  ///< what systemd does not know yet; empty if there is no such text
-    std::string alive_;  ///< like state_, for the watchdog
-    std::string status_; ///< like state_, for the status
+    std::string state_;  ///< the change of state that NotifySocket has not sent yet; may be empty
+    std::string alive_;  ///< the message for the watchdog that NotifySocket has not sent yet; may be empty
+    std::string status_; ///< the status that NotifySocket has not sent yet; may be empty
     UniqueFd socket_;    ///< NotifySocket opens the socket only once, because opening it for each text takes 8 system calls
     UniqueFd room_;      ///< an epoll(7) descriptor that is readable when socket_ is writable
     EventHandle roomAgain_;

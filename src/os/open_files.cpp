@@ -130,8 +130,9 @@ Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem:
     return std::move(search.found);
 }
 
-/// Returns the real, effective and saved user id of a process. If one of the three ids is 0, the result has 0 for all three ids.
-/// A process with different ids need not belong to root, because users can mix ids freely in their own user namespace.
+/// Returns the real, effective and saved user id of a process. If one of the three ids is 0, or if the process cannot be read,
+/// the result has 0 for all three ids. An ordinary user's process may have three different ids, because users can mix ids freely
+/// in their own user namespace.
 std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
     if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)

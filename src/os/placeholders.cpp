@@ -25,7 +25,7 @@ namespace {
         ::_exit(1);
     ::prctl(PR_SET_NAME, "pinfold-place");
     for (;;)
-        ::pause(); // the child inherits a signal mask from pinfoldd that blocks the signals on which pinfoldd acts
+        ::pause(); // the child inherits pinfoldd's signal mask, which blocks the signals on which pinfoldd acts
 }
 
 } // namespace
@@ -34,7 +34,7 @@ Result<pid_t> ForkedPlaceholders::start() {
     const auto parent = ::getpid();
     // The child shares pinfoldd's table of descriptors. If the child had a copy of the table, the child would have to close
     // users' descriptors at its end. A close of a user's descriptor may take for ever (FUSE's flush). The child calls no function
-    // that needs the handlers of fork(3), so start() uses the raw system call, which does not run these handlers.
+    // that needs the handlers of pthread_atfork(3), so start() uses the raw system call, which does not run these handlers.
     const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid == 0)
         holdThePlace(parent);

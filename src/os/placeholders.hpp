@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Starts and ends placeholders, which are processes of pinfoldd's own that do nothing. A scope must have a process. If pinfoldd
-// must not tell systemd the numbers of the processes that belong in a new scope, the first process of the scope is a placeholder.
+// must not tell systemd the process ids of a new scope's real processes, the first process of the scope is a placeholder.
 #pragma once
 
 #include "base/result.hpp"

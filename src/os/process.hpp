@@ -43,8 +43,8 @@ struct ProcessInfo {
     /// Names the kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did
     /// not ask for it, or if pinfold lacks the right to see it.
     std::optional<std::string> waitPoint;
-    /// If ownNamespace is true, the process is in another user namespace than this process. ownNamespace is set only if the
-    /// caller asked for the wait point.
+    /// If ownNamespace is true, the process is in another user namespace than the calling process. ownNamespace is set only if
+    /// the caller asked for the wait point.
     bool ownNamespace = false;
     /// The command line, made printable by printable(), or "[name]" if it is empty or if the caller did not ask for it.
     std::string command;
@@ -60,8 +60,8 @@ struct ProcessInfo {
 /// kernel has in memory.
 class ProcessTable {
 public:
-    /// The directory `root` contains "proc", and is "/" except in tests. For the descriptors of this process itself, pinfold
-    /// always uses the real /proc.
+    /// The directory `root` contains "proc", and is "/" except in tests. To look at descriptors of the calling process, a
+    /// ProcessTable always uses the real /proc.
     explicit ProcessTable(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
     /// Returns the process to which a pidfd refers, from /proc/self/fdinfo. Fails with PidGone if the process has ended, and with

@@ -44,8 +44,8 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // If the process to which the pidfd refers has not ended, `pid` still belongs to this process, so `where` is the cgroup of
-    // one of its threads.
+    // If the process of the pidfd has not ended, `pid` still is the number of that process, so `where` is the cgroup of one of
+    // its threads.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }
@@ -77,8 +77,8 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     // The check of the tracer's user ids is the same as the check in kill(2).
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
-    // `*tracer` and `*pid` still mean the same process if two things are true: the same tracer still traces the thread, and the
-    // process to which the pidfd refers has not ended.
+    // The thread `*tracer` still belongs to the process `*pid` if two things are true: `*tracer` still traces `thread`, and the
+    // process of the pidfd has not ended.
     const auto now = processes_.tracerOf(thread);
     if (!now || *now != *tracer || hasEnded(pidfd->get()))
         return std::nullopt;

@@ -10,8 +10,8 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process's number may pass to another process. A number does not pass on many times
-// in a row, because each time a process would have to fork at exactly the right moment.
+// While ProcessMover puts a process back, the process's number may pass to another process. It is very unlikely that a number
+// passes on many times in a row, because each time a process would have to fork at exactly the right moment.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
@@ -54,7 +54,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
         if (!stranger)
             return said + " and stays there: " + stranger.error().message;
         if (hasEnded(stranger->get()))
-            continue; // /proc may have described a later process with this process id
+            continue; // /proc may have described a later process with the same process id
         if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
             return said + " and has been killed, because it belongs to the job's owner, user " + std::to_string(owner.user);
@@ -64,7 +64,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
-        from = *home; // the second write to cgroup.procs may have moved a later process with this process id into the cgroup
+        from = *home; // sendHome() may have moved a later process with the same process id into the cgroup `home`
     }
     return said + ", and cannot be put back, because its process id was reused at each attempt";
 }

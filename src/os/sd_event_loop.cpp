@@ -21,8 +21,8 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kTimerAccuracy = 1ms;
-// The maximum number of turns for which a source waits for an idle moment of the loop. The maximum is necessary, because the loop
-// is never idle while somebody floods a socket. The maximum is high, because many jobs that end together should share the work of
+// A source waits for an idle moment of the loop for at most kTurnsUntilIdle turns. The maximum is necessary, because the loop is
+// never idle while somebody floods a socket. The maximum is high, because many jobs that end together should share the work of
 // one idle moment.
 constexpr int kTurnsUntilIdle = 256;
 constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time that does not fit into 64 bits

@@ -56,11 +56,12 @@ public:
     /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name
     /// service for the user's name.
     UserIds idsOf(uid_t user);
-    /// Returns the results of userOf() for all subordinate ids, for use in other threads than the loop's.
+    /// Returns the results of userOf() for all subordinate ids. Threads other than the loop's may use the result.
     std::shared_ptr<const SubordinateOwners> owners() const;
     /// Reads /etc/subuid again if the file has changed.
     void look();
-    /// Returns true as soon as /etc/subuid was read for the first time. Before, each id counts as a user of its own.
+    /// Returns true as soon as /etc/subuid was read for the first time. Until /etc/subuid was read, each id counts as a user of
+    /// its own.
     bool hasLooked() const { return stamp_ != kNotRead; }
 
 private:

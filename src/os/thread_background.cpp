@@ -149,7 +149,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
     const bool wakes = !lane.resting;
-    lock.unlock(); // unlocked before the wake-up: otherwise, the woken thread would have to wait for the lock
+    lock.unlock(); // if the lock lasted longer, the woken thread would have to wait for it
     if (wakes)
         lane.wake.notify_one();
     return true;

@@ -18,8 +18,8 @@ struct CpuPlace {
     /// The lowest online CPU of the core, which identifies the core on the node. All hyper-threads of a core have the same value
     /// of `core`.
     unsigned core = 0;
-    /// The lowest online CPU of the L3 cache, which identifies the cache on the node. Without an L3 cache, the value is the
-    /// lowest online CPU of the package.
+    /// The lowest online CPU of the L3 cache, which identifies the cache on the node. Without an L3 cache, the last-level cache
+    /// counts if several cores share it. Otherwise, the value is the lowest online CPU of the package.
     unsigned l3 = 0;
     unsigned node = 0; ///< the number of the NUMA node; 0 on a kernel without NUMA
 
