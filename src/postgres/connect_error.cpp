@@ -72,8 +72,9 @@ constexpr std::array kAdvice{
            "the database '{database}' does not exist: an administrator of the server creates it with pinfold archive init"},
     Advice{"server closed the connection unexpectedly", ErrorCode::Unreachable,
            "if this happens each time, the server refuses the certificate '{certificate}': check that it has not expired"},
-    Advice{"Connection refused", ErrorCode::Unreachable,
-           "check that PostgreSQL runs there and that listen_addresses and port in its postgresql.conf fit"},
+    Advice{
+        "Connection refused", ErrorCode::Unreachable,
+        "check that PostgreSQL runs on the server, and that listen_addresses and port in the server's postgresql.conf are right"},
     Advice{"No such file or directory", ErrorCode::Unreachable, "check that PostgreSQL runs on this host"},
 };
 

@@ -20,9 +20,9 @@ struct ResultCloser {
 };
 using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
-// Each host that connects as a role may change the default settings of the role, and all other hosts with this role then get the
-// changed settings. A host that an attacker has taken over must not be able to stop the other hosts by changing these default
-// settings. So each connection sets fixed values for the settings that matter.
+// Every host may change the default settings of its role, and the changed settings then apply to all other hosts with the same
+// role. A host that an attacker has taken over must not be able to stop the other hosts by changing these default settings. So
+// each connection sets fixed values for the settings that matter.
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
                                   " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
@@ -89,9 +89,10 @@ PostgresRows rowsOf(const PGresult* result) {
 ErrorCode codeOf(std::string_view sqlState) {
     if (sqlState.starts_with("28") || sqlState == "42501")
         return ErrorCode::Denied;
-    if (sqlState == "57014" || sqlState == "55P03") // the server's own time limits on a statement and on a lock
+    if (sqlState == "57014" || sqlState == "55P03") // a statement or a lock has reached the server's own time limit
         return ErrorCode::TimedOut;
-    if (sqlState.starts_with("08") || sqlState.starts_with("57P") || sqlState == "53300") // shutdown, start, too many connections
+    // The connection is lost, the server shuts down or starts, or it has too many connections.
+    if (sqlState.starts_with("08") || sqlState.starts_with("57P") || sqlState == "53300")
         return ErrorCode::Unreachable;
     return ErrorCode::Internal;
 }

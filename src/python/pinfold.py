@@ -14,7 +14,8 @@ class Refused(Exception):
 
     `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if the same request may succeed
     later on this node. `temporary` is False if this node would refuse the same request again, even if another node may accept it. An
-    error of the bus counts as temporary, except AccessDenied: only root and the members of pinfold-admin may pass processes."""
+    error of the bus counts as temporary, except AccessDenied: the bus lets only root and the members of pinfold-admin make the calls that
+    pass a process."""
 
     def __init__(self, error):
         super().__init__(error.get_dbus_message())
@@ -51,7 +52,7 @@ class Pinfold:
 
     def end_job(self, key, timeout=600, **report):
         """Ends a job, and returns the job's receipt. When end_job() returns, no process of the job is left. `report` may contain
-        exit_status or exit_signal, and leader."""
+        the options exit_status, exit_signal and leader, but not exit_status together with exit_signal."""
         return plain(self.call("EndJob", "sa{sv}", timeout, key, entries(report)))
 
     def call(self, method, signature, timeout, *arguments):

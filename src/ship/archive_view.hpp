@@ -10,13 +10,13 @@ namespace pinfold {
 
 /// Holds what the archive has said about this node in its last answer to a lot.
 struct ArchiveView {
-    std::chrono::microseconds clockOffset{}; ///< as clockOffset() returns it
+    std::chrono::microseconds clockOffset{}; ///< the result of clockOffset(): by how much the node's clock is ahead
     std::uint64_t missing = 0;               ///< how many receipts of this node the archive can never get
 };
 
 /// Returns by how much the node's clock is certainly ahead of the server's clock. The result is negative if the node's clock is
 /// behind. The server has read its clock (`server`) after the node sent its question (`sent`), and before the node got the answer
-/// (`received`). So an answer that takes a minute leaves a minute of doubt, and does not prove that a clock is wrong.
+/// (`received`). So if an answer takes a minute, a difference of up to a minute does not prove that a clock is wrong.
 std::chrono::microseconds clockOffset(RealTime sent, RealTime server, RealTime received);
 
 } // namespace pinfold

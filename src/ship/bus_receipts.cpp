@@ -22,7 +22,8 @@ Result<void> BusReceipts::connect() {
             return bus.error();
         bus_ = *std::move(bus);
     }
-    // If an administrator stops pinfoldd right before the call, a call to the bus name kBusName would start pinfoldd again.
+    // The call goes to pinfoldd's unique name. A call to the name kBusName would start pinfoldd again if an administrator has
+    // just stopped it.
     const auto owner = bus_->ownerOf(kBusName);
     if (!owner)
         return owner.error();

@@ -28,7 +28,7 @@ Error invalid(const std::string& file, const std::string& what) {
             fmt::format("the certificate {} {}: see archive.certificate in pinfold.toml(5)", file, what)};
 }
 
-/// OpenSSL would ask for the password of an encrypted file on the terminal.
+/// Keeps OpenSSL from asking on the terminal for the password of an encrypted file.
 int noPassword(char*, int, int, void*) { return 0; }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The program pinfold-ship, which sends the receipts of a node to the site's archive.
+// Contains main() of pinfold-ship, the program that sends the receipts of a node to the site's archive.
 #include "base/paths.hpp"
 #include "base/service_options.hpp"
 #include "config/config.hpp"
@@ -25,7 +25,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kExitConfig = 78; // EX_CONFIG: a restart does not help
+constexpr int kExitConfig = 78; // EX_CONFIG: the configuration is wrong, so a restart does not help
 constexpr const char* kUsage = "Usage: pinfold-ship [--root DIR]\n"
                                "\n"
                                "Sends the receipts of this node to the site's archive. systemd starts it:\n"
@@ -57,7 +57,7 @@ void exitOnSignals() {
     }).detach();
 }
 
-/// Writes a file in the state directory. The log gets one line when the writes begin to fail.
+/// Writes a file in the state directory. When the writes begin to fail, StateFile writes one line to the log.
 class StateFile {
 public:
     explicit StateFile(std::filesystem::path path) : path_(std::move(path)) {}
@@ -158,7 +158,7 @@ int ship(const std::filesystem::path& root) {
         return 0;
     }
     exitOnSignals();
-    std::signal(SIGPIPE, SIG_IGN); // without the signal, a write to a connection that the archive has closed only fails
+    std::signal(SIGPIPE, SIG_IGN); // otherwise, a write to a closed connection would end the program
     Ship ship(loaded->config.archive, root);
     sd_notify(0, "READY=1");
     ship.run();

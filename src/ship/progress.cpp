@@ -22,7 +22,7 @@ std::string timeText(RealTime time) {
     return fmt::format("{:%Y-%m-%d %H:%M}", fmt::localtime(static_cast<std::time_t>(time.time_since_epoch() / 1s)));
 }
 
-/// The messages come from libraries and from the server.
+/// Makes the failure's message printable, because the message comes from a library or from the server.
 std::string reason(const Shipment::Failure& failure) { return printable(failure.error.message, 500); }
 
 bool sameKind(const Shipment::Failure& a, const Shipment::Failure& b) {
@@ -75,7 +75,7 @@ std::string Progress::metrics(std::uint64_t unsent, std::optional<RealTime> expi
     out.sample({}, unsent);
     out.metric("pinfold_ship_receipts_total", "counter", "Receipts that the archive has taken, including repeated ones.");
     out.sample({}, sent_);
-    out.metric("pinfold_ship_failures_total", "counter", "Tries to send receipts that failed.");
+    out.metric("pinfold_ship_failures_total", "counter", "Failed attempts to send receipts.");
     out.sample({}, failures_);
     if (lastSuccess_) {
         out.metric("pinfold_ship_last_success_seconds", "gauge", "When the archive last took a lot, in seconds since 1970.");

@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Remembers whether receipts reach the archive, and makes the texts that report this. The journal gets one line when a kind of
-/// trouble begins, and one line when the trouble is over, no matter how often pinfold-ship tries.
+/// Remembers whether receipts reach the archive, and tells administrators in the journal, the status and the metrics. The journal
+/// gets one line when a kind of trouble begins, and one line when the trouble is over, no matter how often pinfold-ship tries.
 class Progress {
 public:
     struct Line {

@@ -107,7 +107,7 @@ Result<void> Shipment::sendAmended() {
         if (!receipts)
             return receipts.error();
         for (const auto& receipt : *receipts) {
-            if (!receipt.sequence || *receipt.sequence > cursor_) // one of the next lots will contain it
+            if (!receipt.sequence || *receipt.sequence > cursor_) // one of the next lots will contain the receipt
                 continue;
             const auto lot = makeLot({receipt}, epoch_, *receipt.sequence);
             if (lot.receipts.empty())

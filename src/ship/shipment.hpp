@@ -19,10 +19,10 @@ class Shipment {
 public:
     /// The number of receipts that Shipment sends again after a start, because a report may have changed them in the meantime.
     static constexpr std::uint64_t kResent = 500;
-    /// If receipts of more than kMostAmended keys are amended before the next step, Shipment sends the last kResent receipts
-    /// instead.
+    /// Shipment remembers at most kMostAmended keys with amended receipts. If receipts of further keys are amended before the
+    /// next step, Shipment forgets all these keys, and sends the last kResent receipts.
     static constexpr std::size_t kMostAmended = 1000;
-    /// When a receipt of a key was amended, Shipment sends again at most this many receipts of the key.
+    /// When a receipt of a key was amended, Shipment sends at most kReceiptsOfKey receipts of the key again.
     static constexpr std::uint32_t kReceiptsOfKey = 10;
 
     enum class Side { Node, Archive };

@@ -45,12 +45,13 @@ void Shipper::turn() {
         return;
     look_.reset();
     const auto step = parts_.shipment.step();
-    const auto now = parts_.bootTime(); // the step may have taken a minute
+    const auto now = parts_.bootTime(); // the clock is read again, because step() may have taken a minute
     if (step.failure)
         parts_.schedule.failed(now,
                                step.failure->side == Shipment::Side::Node ? Schedule::kMostLocalRetry : Schedule::kMostRetry);
     else if (step.more && step.receipts == 0)
-        // The next step begins with a new epoch or a new position. If this happens again and again, the pauses get longer.
+        // The archive got no new receipts, because the epoch or the position was wrong. If several steps in a row send no
+        // receipts, the pauses between the steps get longer.
         parts_.schedule.failed(now);
     else
         parts_.schedule.succeeded(now, step.more);

@@ -18,8 +18,8 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
-// The queue of the wrapper's socket has room for kMostAtOnce connections. If more connections than that come, systemd starts
-// pinfoldd again for the other connections.
+// turnAway() answers at most kMostAtOnce connections, because the queue of the wrapper's socket has room for kMostAtOnce
+// connections. If more connections come, systemd starts pinfoldd again.
 constexpr std::size_t kMostAtOnce = 4096;
 
 /// Returns true if the request comes from an older wrapper. An older wrapper ends when it gets any answer, even if processes of
@@ -52,8 +52,8 @@ void answer(int socket, const Error& why) {
 } // namespace
 
 void turnAway(int listener, const Error& why) {
-    // The sockets stay open until the process ends. Closing a socket also closes the descriptors in it that nobody has received,
-    // and this may take long. But the end of a process does not wait until these descriptors are closed.
+    // The sockets stay open until the process ends. Closing a socket may take long, because it also closes descriptors that were
+    // sent to the socket but not received. But the end of a process does not wait until such descriptors are closed.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

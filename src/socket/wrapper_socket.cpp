@@ -87,8 +87,8 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection, in a thread if needed. Closing a socket may take long, because the kernel also closes the descriptors
-/// that a program has sent to the socket and that nobody has received.
+/// Closes the connection, in a thread if needed. Closing a socket may take long, because the kernel also closes descriptors that
+/// were sent to the socket but not received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
@@ -176,7 +176,7 @@ void WrapperSocket::tellShortage(const std::string& what) {
 std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
     auto counted = connections_.enter(caller.countsAs);
     if (!counted)
-        tellShortage(fmt::format("user {} (or all ordinary users together) have reached the maximum of connections: pinfoldd "
+        tellShortage(fmt::format("user {} or all ordinary users together have the maximum number of connections: pinfoldd "
                                  "closes new connections, and pinfold-run connects again",
                                  caller.countsAs));
     return counted;
@@ -351,7 +351,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
     auto process = takePidfd(fds[0]);
     if (!process)
         return connection->answer(process.error());
-    // Of root's programs, only pam_pinfold sends this request, because `pinfold adopt` uses the bus.
+    // If root sends a WrapperAdopt, the sender is pam_pinfold, because `pinfold adopt` uses the bus.
     AdoptRequest request{.processes = {}, .kind = connection->caller.uid == 0 ? TaskKind::Login : TaskKind::Task};
     request.processes.push_back(std::move(*process));
     parts_.jobs.adopt(connection->caller, adopt.key, std::move(request), [connection](const Result<TaskAdded>& added) {

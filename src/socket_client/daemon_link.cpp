@@ -59,7 +59,7 @@ Result<UniqueFd> connectTo(const std::string& path) {
         return unreachable(std::strerror(errno));
     if (!trusted(socket.get())) {
         errno = EPERM;
-        return unreachable("the process that listens on its socket does not run as root");
+        return unreachable("the process that listens on pinfoldd's socket does not run as root");
     }
     (void)::fcntl(socket.get(), F_SETFL, O_NONBLOCK);
     return socket;
@@ -146,8 +146,9 @@ void DaemonLink::receive() {
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (length <= 0)
-        return lost(unreachable("it closed the connection, because it restarts or because this user's jobs call it too often"),
-                    false);
+        return lost(
+            unreachable("the daemon closed the connection, because it restarts or because this user's jobs call it too often"),
+            false);
     std::string packet(std::min(static_cast<std::size_t>(length), kMaxWrapperPacket), '\0');
     (void)!::recv(socket_.get(), packet.data(), packet.size(), 0); // the packet is there, so recv(2) does not fail
     outcome_ = decodeWrapperReply(packet);
@@ -174,7 +175,7 @@ void DaemonLink::askAgain() {
 }
 
 void DaemonLink::backOff() {
-    // All wrappers of the node try at the same moments, so that one start of pinfoldd answers all wrappers.
+    // All wrappers of the node try again at the same moments, so that one start of pinfoldd is enough for all of them.
     nextAttempt_ = MonotonicTime((MonotonicClock::now().time_since_epoch() / interval_ + 1) * interval_);
     interval_ = std::min<Microseconds>(interval_ * 2, kLongestInterval);
 }

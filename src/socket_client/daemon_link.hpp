@@ -67,8 +67,8 @@ public:
 
     /// Returns true if pinfoldd has not read the request.
     bool away() const;
-    /// Says why the last attempt brought no answer, or brought an answer that the caller cannot accept. The text is empty if
-    /// nothing has gone wrong.
+    /// Says why the last attempt got no answer, or why the caller could not accept the answer. The text is empty if nothing has
+    /// gone wrong.
     const std::string& trouble() const { return trouble_; }
 
 private:

@@ -12,7 +12,8 @@ namespace pinfold {
 /// it within 0.3 s. Cuts the line after 4096 bytes.
 void say(const std::string& line);
 
-/// After sayAs(), the lines of say() begin with `program` and not with "pinfold-run". The text of `program` must stay valid.
+/// After sayAs(), the lines of say() begin with `program` and not with "pinfold-run". `program` must point to a text that exists
+/// until the program ends.
 void sayAs(const char* program);
 
 /// Writes the text to `fd`, and stops at the deadline. Without a deadline, a full pipe that nobody reads, or a stopped
