@@ -42,8 +42,8 @@ constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, 
 
 constexpr const char* kStored = "SELECT receipt, number FROM receipts WHERE id = :id";
 
-// A job that already has its receipt gets no row in `live`. The condition is needed because pinfoldd, after a restart, may try to
-// add a row for a job whose receipt is already stored. If the job has a row, the row gets the newer receipt.
+// A job whose receipt is stored gets no row in `live`. Without WHERE NOT EXISTS, a restarted pinfoldd might add a row for a job
+// that has its receipt already. If the job already has a row in `live`, the row gets the newer receipt.
 constexpr const char* kAddLive = "INSERT INTO live (id, key, uid, started, boot, receipt)"
                                  " SELECT :id, :key, :uid, :started, :boot, :receipt"
                                  " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)"

@@ -44,7 +44,7 @@ struct ReceiptFilter {
     bool operator==(const ReceiptFilter&) const = default;
 };
 
-/// Holds the times that the clocks show. With a ClockReading, vacuum() can check CLOCK_REALTIME.
+/// Holds the id of the boot and the time on CLOCK_BOOTTIME, with which vacuum() can check CLOCK_REALTIME.
 struct ClockReading {
     std::string bootId;
     BootTime boot{};
@@ -57,7 +57,7 @@ struct KeepUnsent {
     std::uint64_t maxBytes = 0;
 };
 
-/// Limits the receipts that the history may keep. If a member is unset, the limit does not exist.
+/// Limits the receipts that the history may keep. An unset member limits nothing.
 struct Retention {
     std::optional<Microseconds> maxAge = {}; ///< how long a receipt may stay after the end of its job
     /// The maximum size of the file's pages in use, in bytes (see HistoryInfo::bytes).
@@ -69,10 +69,10 @@ struct Retention {
     std::shared_ptr<const SubordinateOwners> owners = {};
 };
 
-/// Asks to remove receipts now. Limits that are unset in `retention` are as configured.
+/// Asks to remove receipts now. For a limit that is unset in `retention`, the configured limit applies.
 struct VacuumRequest {
     Retention retention = {};
-    bool dryRun = false; ///< only find out what would be removed
+    bool dryRun = false; ///< the request removes nothing, and only asks what would be removed
 };
 
 struct Vacuumed {
@@ -111,7 +111,7 @@ struct LiveTable {
     std::optional<RealTime> newestEnd = {}; ///< the latest time at which a job with a receipt ended
 };
 
-/// Reports how a leader ended. The report came after the job's receipt had been written.
+/// Reports how a leader ended. A LateReport is a report that came after the job's receipt had been written.
 struct LateReport {
     std::string id; ///< the id of the job's receipt
     ExitState exit;
@@ -143,9 +143,9 @@ public:
     ~History();
 
     /// Writes all changes in one transaction, which is durable when write() returns. If a receipt with the same id is stored
-    /// already, write() does not change the stored receipt. After a crash, pinfoldd may account for the same job again. The
-    /// result contains the stored receipts, with sequence and epoch, in the order of `changes.receipts`. A job is live from
-    /// `started` until its receipt is written, and cannot become live again.
+    /// already, write() does not change the stored receipt. A receipt may be stored already, because pinfoldd may write the
+    /// receipt of a job again after a crash. The result contains the stored receipts, with sequence and epoch, in the order of
+    /// `changes.receipts`. A job is live from `started` until its receipt is written, and cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
     /// Returns the jobs that are live according to write().
     Result<LiveTable> live() const;
@@ -166,16 +166,16 @@ public:
     bool followsWriters() const;
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
-    /// system, but at most 2 * `maxRows` pages. First, vacuum() removes receipts that are too old. Then, while the
-    /// file is too large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, the
-    /// receipts that are not in the archive stay, until the file is larger than KeepUnsent::maxBytes. The function vacuum() may
+    /// system, but at most 2 * `maxRows` pages. First, vacuum() removes receipts that are too old. Then, while the file is too
+    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, the receipts
+    /// that are not in the archive stay as long as the file is not larger than KeepUnsent::maxBytes. The function vacuum() may
     /// remove up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to
     /// remove 100 receipts because of their age, and 250 ms to remove 100 receipts because of the file's size. After an error
     /// vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
-    /// Returns the sum of what repeated calls of vacuum() would do now, until the history does not exceed `retention`. Changes
-    /// nothing: tryVacuum() does all the work in one transaction, and rolls it back. During this time, nothing else can be
-    /// written. So if tryVacuum() needs longer than `patience`, it gives up with the error TimedOut.
+    /// Returns what vacuum() would remove in total if it were called until the history no longer exceeds `retention`. Changes
+    /// nothing: tryVacuum() does all the work in one transaction, and rolls the transaction back. During the transaction, nobody
+    /// else can write to the history. So if tryVacuum() needs longer than `patience`, it gives up with the error TimedOut.
     Result<Vacuumed> tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience);
 
 private:

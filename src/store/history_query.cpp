@@ -38,10 +38,10 @@ struct Conditions {
     Conditions(const ReceiptFilter& asked, std::optional<Place> from) : filter(asked), place(from) {
         if (filter.scheduler) {
             first = *filter.scheduler + ".";
-            after = *filter.scheduler + "/"; // in the order of characters, '/' comes after the dot
+            after = *filter.scheduler + "/"; // '/' is the character after '.', so all keys of the scheduler are less than `after`
         }
         if (filter.label)
-            labelPath = "$.labels.\"" + filter.label->name + "\""; // a label's name has no quotation marks
+            labelPath = "$.labels.\"" + filter.label->name + "\""; // the name of a label contains no quotation marks
     }
 
     std::string sql() const {
@@ -54,7 +54,7 @@ struct Conditions {
             sql += " AND ended >= :since";
         if (filter.until)
             sql += " AND ended < :until";
-        if (place) // sqlite can use an index for the first of these conditions on `ended`
+        if (place) // sqlite can use an index for the condition `ended <= :ended`
             sql += " AND ended <= :ended AND (ended < :ended OR number < :number)";
         if (filter.scheduler) // several schedulers may share a kind, so the kind alone is not enough
             sql += " AND receipts.key >= :first AND receipts.key < :after";

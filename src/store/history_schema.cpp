@@ -126,8 +126,8 @@ std::string ddl(std::uint64_t from) {
 
 /// Returns the number of the file's schema, or 0 if the file has no tables.
 Result<std::uint64_t> schemaOf(sqlite3* db) {
-    // A file of schema 1 may have tables but no schema number, because pinfold created the tables in one transaction, and wrote
-    // the schema number in a later transaction.
+    // A file of schema 1 may have tables but no schema number, because an earlier pinfold created the tables in one transaction,
+    // and wrote the schema number in a later transaction.
     return sqlite::queryNumber(db, "SELECT max(user_version, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'receipts'))"
                                    " FROM pragma_user_version");
 }
@@ -158,7 +158,7 @@ std::string immutableUri(const std::filesystem::path& file) {
 
 /// Creates the file with mode 0600. So other users can never read the history. The log of sqlite gets the same mode.
 void createPrivate(const std::filesystem::path& file) {
-    std::error_code ignored; // the error is ignored: if the path is wrong, sqlite reports this later
+    std::error_code ignored; // the code ignores an error, because sqlite reports a wrong path later
     if (std::filesystem::create_directories(file.parent_path(), ignored))
         std::filesystem::permissions(file.parent_path(), std::filesystem::perms::owner_all, ignored);
     const UniqueFd created(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));

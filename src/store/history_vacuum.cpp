@@ -121,12 +121,13 @@ private:
         return remove(removeOfUser_, last, limit);
     }
 
-    /// Finds the user who has the most receipts with all of the user's ids together. Returns the one of these ids that has the
-    /// most receipts, or 0 if there are no receipts.
+    /// Finds the user who has the most receipts, counted for all of the user's ids together. Returns the one of the user's ids
+    /// that has the most receipts. If there are no receipts, the result is 0.
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {
             std::uint64_t receipts = 0;
-            std::pair<std::uint64_t, std::uint64_t> most; ///< the most receipts of one id, and this id
+            /// The number of receipts of the user's id that has the most receipts, and the id itself.
+            std::pair<std::uint64_t, std::uint64_t> most;
         };
         std::map<uid_t, User> users;
         User greatest;
@@ -161,7 +162,7 @@ private:
     sqlite3* db_;
     const Retention& retention_;
     std::optional<RealTime> tooOldUntil_;
-    std::uint64_t sent_ = kAll; ///< receipts with a higher sequence are not in the archive
+    std::uint64_t sent_ = kAll; ///< receipts with a sequence above `sent_` are not in the archive
     Statement removeOld_;
     Statement removeOfUser_;
     Statement counts_;
@@ -200,7 +201,7 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
 }
 
 // Calculates the number of unsent receipts from their sequences. To count the rows, sqlite would have to read the whole index.
-// That would be too much work, because the caller asks for the number every few minutes.
+// Reading the index would be too much work, because the caller asks for the number every few minutes.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile) {
     auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
     if (!first)

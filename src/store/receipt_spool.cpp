@@ -25,8 +25,8 @@ Result<void> ReceiptSpool::keep(const Receipt& receipt, std::string_view text) c
 }
 
 void ReceiptSpool::remove(const Receipt& receipt) const {
-    // If unlink(2) fails, the next pinfoldd writes the receipt to the history once more. A second write is harmless, because
-    // the history already has the receipt.
+    // If unlink(2) fails, the next pinfoldd writes the receipt to the history once more. The second write is harmless, because
+    // the history does not store a receipt twice.
     (void)::unlink(fileOf(receipt).c_str());
 }
 

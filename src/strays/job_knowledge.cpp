@@ -63,14 +63,14 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
                 "{0} has processes, but pinfoldd does not know its job: `systemctl status {0}` shows them", printable(slice)));
 }
 
-/// Reads each source once. A disagreement between the sources may disappear after a moment. A problem with a source does not
-/// disappear.
+/// Reads each source once. A disagreement between the sources may disappear after a moment. A problem with a source, such as an
+/// unreadable record, does not disappear.
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
-    // Do not change the order of these three calls. If a job ends while learnOnce() reads the sources, the first source contains
-    // the job, but later sources may not contain the job. When the job has ended, a further call of learnOnce() finds the same
-    // jobs in all sources.
+    // Read the records first, then pinfoldd's list, and the cgroups last. If a job ends while learnOnce() reads the three
+    // sources, only the later sources may lack the job. When the job has ended, all sources lack the job, so a further call of
+    // learnOnce() finds no disagreement.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);
@@ -120,7 +120,7 @@ JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const 
             return std::find(disagreements.begin(), disagreements.end(), one) == disagreements.end();
         });
     }
-    if (!disagreements.empty()) // the record of a new job may have come just after the last look at the records
+    if (!disagreements.empty()) // learnOnce() may have read the records just before a new job got its record
         if (const auto later = records.read())
             for (const auto& record : later->records)
                 addIdentities(record, known.ours);

@@ -58,7 +58,7 @@ struct JobsOfFile {
     RealTime started{}; ///< the earliest start of the jobs that ran
     RealTime ended{};   ///< the latest end of the jobs that ran
     std::uint64_t count = 0;
-    std::vector<std::string> keys = {}; ///< the keys of the jobs that started first
+    std::vector<std::string> keys = {}; ///< the keys of the kMostKeys jobs that started first, or of all jobs if there are fewer
 
     bool operator==(const JobsOfFile&) const = default;
 };

@@ -157,9 +157,9 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // If pinfold cannot see which files a process has open, this gap concerns only the users of that process. All files of a
-        // user who has a process are kept anyway. If the process has another user's file open, the process can still read the
-        // file after the removal.
+        // If pinfold cannot see which files a process has open, it must keep only the files of the process's users. (pinfold
+        // keeps all files of users who have processes anyway.) If the process has another user's file open, the process can still
+        // read the file after the removal.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
         inUse_ = std::move(inUse.files);
@@ -223,7 +223,7 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
-    ProcessLooks looks_; ///< used for all looks at processes, because the object counts the looks that hang
+    ProcessLooks looks_; ///< all looks at processes use the same ProcessLooks, because it counts the looks that hang
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;
     std::map<uid_t, std::vector<Candidate>> found_;

@@ -26,7 +26,7 @@ struct LeftoverRules {
     Microseconds minAge{};            ///< the time that must pass between the job's end and the removal
     bool root = true;                 ///< this process is root
     SubordinateIds subordinates = {}; ///< the owners of subordinate ids, for ProcessLooks
-    std::vector<std::string> doubts;  ///< unclear points of the rules, in one line for each; each counts as a gap
+    std::vector<std::string> doubts;  ///< one line for each unclear point of the rules; each unclear point counts as a gap
 };
 
 /// Holds functions that ask pinfoldd, or read its records and receipts. If endedJobs() fails, pinfold lacks knowledge about the

@@ -29,8 +29,8 @@ void cutShort(std::vector<std::string>& problems);
 /// Returns all processes for whose real user id `wanted` returns true, except kernel threads, pid 1 and this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
-/// Reads a process again. The process must have the same pid, user and start time as in the first scan. Fails with PidGone if the
-/// process has ended or runs as another user now, or with Internal.
+/// Reads a process again. The process is still the same only if its pid, user and start time are those of the first scan. Fails
+/// with PidGone if the process has ended or runs as another user now, or with Internal.
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen);
 
 } // namespace pinfold

@@ -20,7 +20,8 @@ namespace pinfold {
 /// Holds the data from which pinfoldd makes a unit of a job.
 struct TaskProperties {
     ResourceLimits limits;
-    /// The only devices that the job may open, besides the harmless ones (DevicePolicy=closed); if unset, all devices.
+    /// The only devices that the job may open, besides the harmless ones (DevicePolicy=closed). If `devices` is unset, the job
+    /// may open all devices.
     std::optional<DeviceRules> devices;
     bool shepherd = false; ///< if true, an out-of-memory kill must not end the task's leader
 };

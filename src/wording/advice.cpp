@@ -33,7 +33,7 @@ std::string percentOfTheTime(const Receipt& receipt, Microseconds time) {
 
 Advice onTime(const Receipt& receipt) {
     const auto limit = timeLimit(runTimeEnd(receipt.limits));
-    // A batch system ends a job at its limit by a signal.
+    // If a signal ended a job that had reached its limit, the signal came from the batch system.
     if (receipt.result == JobResult::Timeout || (limit && receipt.exit.signal && runTime(receipt) >= *limit))
         return "The job reached its run time limit: ask for more time, or let the job save its state and continue in another "
                "job.";

@@ -25,7 +25,7 @@ std::string taskInWords(const EndEvent& event, const Receipt& receipt) {
     return "task " + std::to_string(task->number) + (task->command.empty() ? "" : " (" + legible(task->command, 64) + ")");
 }
 
-/// Returns words about an out-of-memory kill. In a sentence, these words follow the name of the host.
+/// Returns words about an out-of-memory kill, which follow the name of the host in a sentence.
 std::string memoryInWords(const Receipt& receipt) {
     if (!receipt.oom)
         return " because memory ran out";
@@ -65,8 +65,8 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if, on each host whose role is HostRole::After, the batch script exited by itself. In this case, nobody stopped
-/// the job on these hosts.
+/// Returns true if the batch script exited by itself on each host whose role is HostRole::After, so that nobody stopped the job
+/// there.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {
@@ -92,9 +92,9 @@ std::string othersInWords(const HostsOfJob& job) {
 /// Says what is known about the job's end if no receipt explains the end. Slurm reports the exit state of the whole job to each
 /// host.
 std::string unknownCause(const HostsOfJob& job) {
-    std::string text = "The receipts of " + counted(job.hosts.size(), "host", "hosts") + " do not say what ended it.";
+    std::string text = "The receipts of " + counted(job.hosts.size(), "host", "hosts") + " do not say what ended the job.";
     if (!job.missing.empty() || job.missingUnnamed > 0)
-        text += " A missing receipt may say it.";
+        text += " A missing receipt may name the cause.";
     for (const auto& host : job.hosts)
         for (const auto& receipt : host.receipts)
             if (receipt.exit.known())

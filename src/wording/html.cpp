@@ -51,7 +51,7 @@ th.n, td.n { text-align: right }
 
 std::string html(std::string_view text) {
     std::string out;
-    for (const char c : legible(text, kMostText)) // the program that wrote the receipt has escaped some of the texts
+    for (const char c : legible(text, kMostText)) // unlike printable(), legible() does not escape a text a second time
         switch (c) {
         case '&':
             out += "&amp;";

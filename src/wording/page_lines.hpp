@@ -19,7 +19,7 @@ std::string line(const std::string& name, const std::string& value);
 /// Returns a line without a name, which continues the value of the line before it.
 std::string further(const std::string& value);
 
-/// Returns a text such as "25.00%". The program seff prints efficiencies in this form.
+/// Returns a text such as "25.00%", as the program seff prints efficiencies.
 std::string exactPercent(double share);
 /// Returns the line with the CPU efficiency, which comes below the CPU time.
 std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, double cpusHeld, const Amounts& amounts);

@@ -22,13 +22,13 @@ std::string curveName(Curve curve);
 
 /// Returns the values of a curve for `columns` equal parts of the profile's time: the mean of each part.
 std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t columns);
-/// Returns the highest value that a curve had at any moment. This value may be above the mean of each part.
+/// Returns the highest value that a curve had at any moment. The highest value may be above all means that valuesOf() returns.
 double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
 
 /// Returns true if the pages show the curve. The pages do not show a curve whose highest value is written as zero. Every chart is
-/// scaled to its highest value, so a chart of such a curve would be misleading.
+/// scaled to its highest value, so a chart of values near zero would be misleading.
 bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 
 /// Returns one line with a block character for each value. A full block stands for `highest`.
@@ -40,7 +40,7 @@ std::string profileLines(const Profile& profile, const Amounts& amounts);
 /// Returns an empty line and profileLines(), to be added to the page about a job. The text is empty if there is no profile.
 std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts);
 
-/// Holds the limits that a chart shows as lines. An unset member means that there is no such limit.
+/// Holds the limits that a chart shows as lines. A member is unset if the job does not have the limit.
 struct ChartLimits {
     std::optional<std::uint64_t> memory; ///< in bytes
     std::optional<double> cpus;          ///< how many CPUs the job holds, as cpusHeld() says

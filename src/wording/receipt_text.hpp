@@ -19,8 +19,8 @@ namespace pinfold {
 using NameOfUser = std::string (*)(uid_t uid);
 /// Returns the user id as text ("root" for 0).
 std::string userNumber(uid_t uid);
-/// Returns the name of a user whom a text about the receipt mentions. The name of the job's owner comes from the receipt, so that
-/// also pinfoldd can write it. All other names come from `nameOf`.
+/// Returns the name of a user whom a text about the receipt mentions. The name of the job's owner comes from the receipt, because
+/// pinfoldd must not wait for a name service. All other names come from `nameOf`.
 std::string nameIn(const Receipt& receipt, uid_t uid, NameOfUser nameOf);
 
 /// Returns a text such as "exited with status 3" or "was ended by SIGSEGV (Segmentation fault)".
@@ -41,7 +41,7 @@ std::string allocationInWords(const Allocation& allocation);
 
 /// Returns the page of `pinfold why`. The page has at most about 30 lines. If the job had several tasks, a table of the tasks is
 /// added. The page leaves out a fact that is not known, or says that it is unknown. The page wraps sentences at `width` columns.
-/// If `width` is 0, the sentence about the cause is one line, so that people can search for it. The advice then has 80 columns.
+/// If `width` is 0, the sentence about the cause is one line, so that people can search for it, and the advice has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

@@ -15,21 +15,21 @@
 namespace pinfold {
 namespace {
 
-/// Describes how the page shows a table. If the name of a column is empty, the section does not have the figure that needs the
-/// column.
+/// Describes how the page shows a table. If `shared`, `part` or `whole` is empty, the page leaves out the figure for which it
+/// needs the column.
 struct Section {
     std::string_view table;
     const char* title;
     const char* text;             ///< a text that says what the figures mean
     std::string_view shared = {}; ///< the column for which the page shows each row's share of the whole as a bar
-    const char* ratio = "";       ///< the name of the figure part / whole
+    const char* ratio = "";       ///< the name of the quotient of the columns `part` and `whole`
     std::string_view part = {};
     std::string_view whole = {};
 };
 
 constexpr const char* kCpuText = "The CPU time asked for is the number of CPUs multiplied by the run time, on all hosts of a "
-                                 "job. It is compared only with the CPU time of jobs that asked for a number of CPUs. The CPU "
-                                 "time of all other jobs is in the column \"CPU used without request\".";
+                                 "job. The columns \"CPU used\" and \"CPU efficiency\" count only jobs that asked for a number "
+                                 "of CPUs. The CPU time of all other jobs is in the column \"CPU used without request\".";
 constexpr const char* kMemoryText =
     "Both figures are multiplied by the run time on all hosts of a job: 8G for two hours are 16G·h. The memory needed does not "
     "include the page cache. Jobs without a limit are not compared. Jobs whose need is not known are not compared either: "
@@ -131,8 +131,8 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-/// Returns the name of the column that has the figure of `column` for all rows, and also for rows that LIMIT has cut off. The
-/// query computes the figure, and every row of the table has the same value.
+/// Returns the name of the column that has the figure of `column` for all rows together, including rows that LIMIT has cut off.
+/// The query computes the figure, and repeats the figure in every row.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }
@@ -141,7 +141,7 @@ constexpr std::string_view kRowsColumn = "rows"; // the column all_rows has the 
 
 std::optional<double> ofAll(const ReportTable& table, std::string_view column) { return numberAt(table, 0, nameOfAll(column)); }
 
-/// Returns the positions of the columns that the page shows as columns.
+/// Returns the positions of the columns that the page shows: all except those with a name from nameOfAll().
 std::vector<std::size_t> shownColumns(const ReportTable& table) {
     std::vector<std::size_t> shown;
     for (std::size_t column = 0; column < table.columns.size(); ++column)
@@ -270,7 +270,7 @@ std::string notice(const ReportTable& table, std::size_t shown) {
     if (shown == all)
         return "";
     return "<p>The table shows only the first " + std::to_string(shown) + " of " + std::to_string(all) + " lines." +
-           (hasSums(table) ? " The line \"all\" has the figures of all of them." : "") + "</p>\n";
+           (hasSums(table) ? " The line \"all\" also counts the lines that the table does not show." : "") + "</p>\n";
 }
 
 std::string sectionHtml(const ReportTable& table, const Section& section) {

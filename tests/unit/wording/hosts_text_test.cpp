@@ -106,17 +106,17 @@ TEST(CauseOnHosts, saysTheRangeOfTheDelays) {
 
 TEST(CauseOnHosts, isNotKnownIfNoReceiptSaysIt) {
     auto told = toldHost("b", 1h);
-    EXPECT_EQ(cause({toldHost("a", 1h), told}), "The receipts of 2 hosts do not say what ended it.");
+    EXPECT_EQ(cause({toldHost("a", 1h), told}), "The receipts of 2 hosts do not say what ended the job.");
     told.exit.status = 9;
     EXPECT_EQ(cause({toldHost("a", 1h), told}),
-              "The receipts of 2 hosts do not say what ended it. The batch system reported that it exited with status 9.");
+              "The receipts of 2 hosts do not say what ended the job. The batch system reported that it exited with status 9.");
 }
 
 TEST(CauseOnHosts, mayBeInAMissingReceipt) {
     auto told = toldHost("b", 1h);
     told.identity.nodeCount = 3;
     EXPECT_EQ(cause({toldHost("a", 1h), told}),
-              "The receipts of 2 hosts do not say what ended it. A missing receipt may say it.");
+              "The receipts of 2 hosts do not say what ended the job. A missing receipt may name the cause.");
 }
 
 TEST(CauseOnHosts, escapesWhatAHostSaysAboutItself) {

@@ -116,7 +116,9 @@ TEST(HtmlSiteReport, sharesAndSumsAlsoCountTheRowsThatTheQueryHasLeftOut) {
     EXPECT_TRUE(has(page, "<tr class=\"sum\"><td>all</td><td class=\"n\">5000</td><td class=\"n\">2d</td><td class=\"n\">4h</td>"
                           "<td class=\"n\">8.33%</td>"));
     EXPECT_FALSE(has(page, "<th>all")) << "these figures have no columns of their own";
-    EXPECT_TRUE(has(page, "The table shows only the first 1 of 1001 lines. The line \"all\" has the figures of all of them."));
+    EXPECT_TRUE(has(
+        page,
+        "The table shows only the first 1 of 1001 lines. The line \"all\" also counts the lines that the table does not show."));
 }
 
 TEST(HtmlSiteReport, saysWhichTablesAreCut) {
