@@ -254,7 +254,7 @@ constexpr std::array kTable{
              .form = Duration,
              .most = kHour,
              .range = kGraceRange,
-             .help = "the time from the kill signal at run-time-max to SIGKILL"},
+             .help = "after run-time-max: the time from the kill signal to SIGKILL"},
     LimitRow{.name = "kill_signal",
              .member = &ResourceLimits::killSignal,
              .form = Signal,

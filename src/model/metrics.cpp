@@ -64,7 +64,7 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.metric("pinfold_unkillable_jobs", "gauge", "Live jobs with processes that SIGKILL did not end.");
     out.sample({}, node.unkillable);
     if (node.idle) {
-        out.metric("pinfold_idle_jobs", "gauge", "Live jobs that use less of what they hold than the section [idle] says.");
+        out.metric("pinfold_idle_jobs", "gauge", "Live jobs that use less of their CPUs or memory than the section [idle] says.");
         out.sample({{"resource", "cpus"}}, node.idle->cpus);
         out.sample({{"resource", "memory"}}, node.idle->memory);
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
-// request has its own connection, with one packet for the request and one packet for the answer. For two reasons, pinfold-run
-// does not use the bus. pinfold-run would be slower over the bus, because the work of the bus broker would be a third of all the
-// work for a job. Moreover, a job must start even while the bus does not run.
+// request has its own connection, with one packet for the request and one packet for the answer. pinfold-run does not use the
+// bus, because the work of the bus broker would be a third of all the work for a job. Moreover, a job must start even while the
+// bus does not run.
 #pragma once
 
 #include "base/boxed.hpp"

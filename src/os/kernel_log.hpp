@@ -19,7 +19,8 @@ namespace pinfold {
 
 /// Describes one process that the kernel killed because memory ran out.
 struct OomReport {
-    /// The time of the kill on the clock of the kernel's log. This clock stands still while the node is suspended.
+    /// The time of the kill on the clock of the kernel's log. The clock of the kernel's log stands still while the node is
+    /// suspended.
     MonotonicTime time{};
     pid_t pid = 0;
     std::string name;      ///< the name of the killed process, made printable by printable()

@@ -81,7 +81,7 @@ private:
     };
     struct Known {
         std::vector<std::pair<uid_t, uid_t>> ranges; ///< the user's ranges of subordinate ids, as in UserIds::subordinate
-        bool asked = false; ///< the name service has got a question about the user since /etc/subuid was read
+        bool asked = false; ///< true if the name service was asked about the user after /etc/subuid was read
     };
     void lookIfDue();
     void askForName(uid_t user);

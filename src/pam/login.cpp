@@ -77,7 +77,7 @@ Outcome refused(Phase phase, const Login& login, const Error& why, std::string t
             .priority = LOG_NOTICE};
 }
 
-/// Returns the outcome, or nullopt if the module must ask pinfoldd.
+/// Returns the outcome of a login, or nullopt if the module must ask pinfoldd for the outcome.
 std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamOptions& options) {
     if (login.uid == 0)
         return Outcome{};
@@ -92,8 +92,8 @@ std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamO
                    .priority = LOG_ERR};
 }
 
-/// Returns true if the error is a refusal. The error Busy counts as a refusal too, because users can cause Busy at any time.
-/// For example, a user can suspend the job, or start the maximum number of tasks.
+/// Returns true if the error is a refusal of the login, and not a fault on the node. The error Busy counts as a refusal, because
+/// users can cause Busy at any time. For example, a user can suspend the job, or start the maximum number of tasks.
 bool saidNo(ErrorCode code) { return code == ErrorCode::Busy || errorRow(code).pamCode == kPamPermDenied; }
 
 Outcome join(const Login& login, const PamOptions& options, const std::string& key, const Deadline& deadline,

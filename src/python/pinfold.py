@@ -34,7 +34,7 @@ class Pinfold:
 
     def create_job(self, key, leader, timeout=60, **options):
         """Creates a job, and returns the job's key. `leader` is the process id of a child that becomes the job. The child must wait until
-        create_job() returns. Until then, the caller must not call os.waitpid() for the child."""
+        create_job() returns. The caller must not call os.waitpid() for the child before create_job() has returned."""
         return str(self.call("CreateJob", "sha{sv}", timeout, key, pidfd(leader), entries(options))[0])
 
     def open_job(self, key, uid, timeout=60, **options):

@@ -140,8 +140,10 @@ Result<bool> Shipment::sendNext() {
     if (!position)
         return position.error();
     if (*position < lot.last)
-        return Error{ErrorCode::Internal,
-                     fmt::format("the archive has taken receipts up to {}, but has them only up to {}", lot.last, *position)};
+        return Error{
+            ErrorCode::Internal,
+            fmt::format("the archive has accepted receipts up to number {}, but says that it has receipts only up to number {}",
+                        lot.last, *position)};
     behind_ = false;
     const bool more = receipts->size() > lot.receipts.size() || unsent() > lot.receipts.size();
     if (lot.last > cursor_)

@@ -335,7 +335,8 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
     }
     const Conditions conditions(filter, place);
     if (history.schema < kHistorySchema && filter.after)
-        return Error{ErrorCode::Internal, "the history of an earlier pinfold has no sequence: start pinfoldd once"};
+        return Error{ErrorCode::Internal,
+                     "the history of an earlier pinfold has no sequence: start pinfoldd once to convert the history"};
     if (history.schema < kHistorySchema)
         return listWithoutKinds(history.db.get(), conditions);
     auto receipts = listInOrder(history.db.get(), conditions);

@@ -21,9 +21,10 @@ public:
     CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, Microseconds timeout)
         : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeout) {}
 
-    /// Makes the call, and calls `handler` once with the reply. `handler` may throw sdbus::Error for a reply that it cannot
-    /// read. If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call fails
-    /// with NoReply. After a long wait, the unit name or process number in the call may belong to something else.
+    /// Makes the call, and calls `handler` once with the reply. `handler` may throw sdbus::Error for a reply that it cannot read.
+    /// If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call fails with
+    /// NoReply. After a long wait, the unit name in the call may belong to another unit, and the process number to another
+    /// process.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

@@ -142,7 +142,7 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // After a long wait, the unit name or process number in the call may belong to something else.
+            // After a long wait, the unit name in the call may belong to another unit, and the process number to another process.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else

@@ -12,10 +12,10 @@ namespace {
 
 using Advice = std::optional<std::string>;
 
-constexpr Microseconds kShort = 60s; // a job with a shorter run time tells too little about the next run
-// A memory limit below this number of bytes does no harm to other jobs, even if the job needs much less memory.
+constexpr Microseconds kShort = 60s; // the receipt of a job with a shorter run time tells too little about the next run
+// A memory limit below kLittleMemory does no harm to other jobs, even if the job needs much less memory than its limit.
 constexpr std::uint64_t kLittleMemory = 1ULL << 30;
-constexpr double kMuch = 0.1; // a wait that takes at least this part of the run time counts as long
+constexpr double kMuch = 0.1; // a wait counts as long if it takes at least a tenth of the run time
 
 bool isShort(const Receipt& receipt) { return runTime(receipt) < kShort; }
 
@@ -107,8 +107,8 @@ Advice onCpu(const Receipt& receipt) {
     const auto cpus = cpusOf(receipt);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
-    // If the job used clearly less CPU time than the quota allowed, the quota slowed the job down only at some moments, and not
-    // all the time.
+    // A job that used clearly less CPU time than its quota allowed was slowed down only at some moments, and needs no advice
+    // about the quota.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
         return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)

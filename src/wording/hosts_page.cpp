@@ -16,7 +16,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kIdleShare = 100;         // a host is idle if it used less than 1/100 of the mean CPU time
-constexpr Microseconds kLeastMeanForAdvice = 60s; // with less CPU time per host, the job's work has perhaps not begun
+constexpr Microseconds kLeastMeanForAdvice = 60s; // if the hosts used less on average, the job's work has perhaps not begun
 
 /// Returns a line like page::line(), but breaks a long value into several lines.
 std::string line(const std::string& name, const std::string& value) {

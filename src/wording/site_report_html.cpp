@@ -31,9 +31,9 @@ constexpr const char* kCpuText = "The CPU time asked for is the number of CPUs m
                                  "job. The columns \"CPU used\" and \"CPU efficiency\" count only jobs that asked for a number "
                                  "of CPUs. The CPU time of all other jobs is in the column \"CPU used without request\".";
 constexpr const char* kMemoryText =
-    "Both figures are multiplied by the run time on all hosts of a job: 8G for two hours are 16G·h. The memory needed does not "
-    "include the page cache. Jobs without a limit are not compared. Jobs whose need is not known are not compared either: "
-    "pinfoldd does not know the need of a job that ran for less than a second.";
+    "The memory asked for and the memory needed are multiplied by the run time on all hosts of a job: 8G for two hours are "
+    "16G·h. The memory needed does not include the page cache. Jobs without a limit are not compared. Jobs whose need is not "
+    "known are not compared either: pinfoldd does not know the need of a job that ran for less than a second.";
 
 constexpr std::array kSections{
     Section{.table = "end_causes", .title = "How the jobs ended", .text = "A job on many hosts counts once.", .shared = "jobs"},
@@ -86,12 +86,13 @@ constexpr std::array kSections{
     Section{.table = "leftover_jobs",
             .title = "Jobs that left processes behind",
             .text = "The processes with the most CPU time come first."},
-    Section{.table = "unkillable_by_node",
-            .title = "Nodes with unkillable processes",
-            .text =
-                "SIGKILL did not end processes of these jobs in time. Such a process usually waits for a disk or a file server "
-                "that does not answer. A job on many hosts counts on each host with such processes. The column \"most "
-                "processes\" has the highest number for one job."},
+    Section{
+        .table = "unkillable_by_node",
+        .title = "Nodes with unkillable processes",
+        .text =
+            "The table counts jobs with processes that SIGKILL did not end in time. A process that SIGKILL does not end usually "
+            "waits for a disk or a file server that does not answer. A job on many hosts counts on each host with such "
+            "processes. The column \"most processes\" has the highest number for one job."},
     Section{
         .table = "lost_jobs_by_node",
         .title = "Nodes that lost jobs",
