@@ -35,7 +35,7 @@ struct TaskRecord {
     std::optional<ProcessIdentity> leader = {};
     /// The supervisor of a task with a number above 0. JobRecord has the supervisor of task 0.
     std::optional<ProcessIdentity> supervisor = {};
-    bool shepherd = false;        ///< the leader belongs to the batch system, and is the parent of the task's processes
+    bool shepherd = false;        ///< the leader belongs to the batch system, and starts the task's processes
     bool leftoversListed = false; ///< JobRecord::leftovers already contains the leftovers of the task's leader
 
     bool operator==(const TaskRecord&) const = default;

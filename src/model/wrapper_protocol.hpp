@@ -54,8 +54,8 @@ struct WrapperCreate {
     /// The number of slots that the batch system gave the job. The meaning of the number of slots depends on the setting
     /// jobs.slots.
     std::optional<std::uint64_t> slots = {};
-    /// If `shepherd` is true, the leader belongs to the batch system, and is the parent of the job's processes. Only admins may
-    /// set `shepherd`.
+    /// If `shepherd` is true, the leader belongs to the batch system, and starts the job's processes. Only admins may set
+    /// `shepherd`.
     bool shepherd = false;
     JobIdentity identity = {}; ///< the identity of the job; only admins may set members other than the labels
 
