@@ -70,7 +70,7 @@ struct JobFigures {
 struct HistoryFigures {
     bool failing = false;      ///< pinfoldd cannot write receipts
     std::uint64_t kept = 0;    ///< the number of receipts that wait in /run until pinfoldd can write them
-    std::uint64_t dropped = 0; ///< the number of receipts that are lost, because pinfoldd had set aside too many
+    std::uint64_t dropped = 0; ///< the number of receipts that are lost, because too many receipts waited
     std::uint64_t damaged = 0; ///< the number of damaged history files that were moved aside
 };
 

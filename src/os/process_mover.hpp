@@ -36,8 +36,8 @@ public:
     virtual ~ProcessMover() = default;
 
     struct Outcome {
-        /// Fails with PidGone, with Denied if the process has come into a job meanwhile, or with Internal, for instance if the
-        /// cgroup does not exist.
+        /// Errors: PidGone; Denied if another request has moved the process into a job; Internal, for instance if the cgroup does
+        /// not exist.
         Result<void> result;
         /// Describes what happened to another process that was moved by mistake. The text is empty if no other process was
         /// moved by mistake.

@@ -61,7 +61,7 @@ void ThreadBackground::Shared::finished(std::uint64_t id) {
         return;
     done.push_back(id);
     const std::uint64_t one = 1;
-    (void)!::write(event.get(), &one, sizeof one); // write(2) fails only if nobody has read 2^64 - 2 events
+    (void)!::write(event.get(), &one, sizeof one); // write(2) to an eventfd fails only if 2^64 - 2 events are unread
 }
 
 void ThreadBackground::Shared::serve(Lane name) {

@@ -210,7 +210,7 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     });
     if (!caller.admin)
         connection->patience = parts_.loop.after(kSilence, [this, place] {
-            // The connection owns this function, so `gone` keeps the connection alive until the function ends.
+            // The connection owns the timer's handler, so `gone` keeps the connection alive until the handler ends.
             const auto gone = *place;
             silent_.erase(place);
         });

@@ -329,7 +329,7 @@ Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const 
         auto found = placeOf(history.db.get(), *filter.before);
         if (!found)
             return found.error();
-        if (!*found) // the receipt and all older receipts were removed meanwhile
+        if (!*found) // the receipt `before` and all older receipts have been removed
             return std::vector<Receipt>();
         place = *found;
     }

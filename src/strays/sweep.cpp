@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// The longest time until SIGKILL has ended a process, unless the process hangs in the kernel.
+/// A process ends within kDeathTime after SIGKILL, unless it hangs in the kernel.
 constexpr std::chrono::seconds kDeathTime{2};
 
 /// Waits until all strays have ended, but no longer than `time`. Returns the strays that have not ended.

@@ -31,8 +31,8 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
 /// Returns a line for the job's own output, without a newline, if something other than the job itself ended the job. The line
 /// says on which host, why and when the job ended, and what it had used. The line is empty if the job ended by itself. The line
-/// is also empty after an out-of-memory kill, because oomNotice() makes the line about this kill. If the node went down, nobody
-/// can write the line, and the line is empty, too.
+/// is also empty after an out-of-memory kill, because oomNotice() makes the line about this kill. The line is empty, too, if the
+/// node went down, because nobody could write the line.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if the job had no CPUs, no GPUs and
