@@ -285,7 +285,7 @@ TEST_F(ShipmentTest, anArchiveThatTakesNothingIsAFailure) {
     Shipment sender(node, liar, "", [](const std::string&, std::uint64_t sequence) { EXPECT_EQ(sequence, 0U); });
     const auto failed = sender.step();
     ASSERT_TRUE(failed.failure);
-    EXPECT_NE(failed.failure->error.message.find("only up to 0"), std::string::npos) << failed.failure->error.message;
+    EXPECT_NE(failed.failure->error.message.find("only up to number 0"), std::string::npos) << failed.failure->error.message;
 }
 
 TEST_F(ShipmentTest, receiptsWithoutASequenceAreAFailure) {

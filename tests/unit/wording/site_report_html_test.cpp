@@ -123,7 +123,7 @@ TEST(HtmlSiteReport, sharesAndSumsAlsoCountTheRowsThatTheQueryHasLeftOut) {
 
 TEST(HtmlSiteReport, saysWhichTablesAreCut) {
     const auto page = pageOf(site());
-    EXPECT_TRUE(has(page, "first 2 of 123 lines. The line \"all\" has"));
+    EXPECT_TRUE(has(page, "first 2 of 123 lines. The line \"all\" also counts"));
     EXPECT_TRUE(has(page, "first 1 of 77 lines.</p>")) << "a list of jobs has no sums";
     std::size_t notices = 0;
     for (auto at = page.find("only the first"); at != std::string::npos; at = page.find("only the first", at + 1))
