@@ -74,7 +74,7 @@ std::string html(std::string_view text) {
     return out;
 }
 
-std::string htmlPage(const std::string& title, const std::string& body) {
+std::string htmlDocument(const std::string& title, const std::string& body) {
     return std::string(kHead) + "<title>" + html(title) + "</title>\n" + std::string(kStyle) + "\n</head><body>\n" + body +
            "</body></html>\n";
 }

@@ -13,7 +13,7 @@ namespace pinfold {
 std::string html(std::string_view text);
 
 /// Returns a whole page. `title` is text, and `body` is HTML.
-std::string htmlPage(const std::string& title, const std::string& body);
+std::string htmlDocument(const std::string& title, const std::string& body);
 
 std::string twoDecimals(double value);
 

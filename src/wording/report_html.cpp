@@ -159,7 +159,7 @@ std::string htmlReport(const std::vector<ReportedJob>& jobs, NameOfUser nameOf) 
     std::string body;
     for (const auto& job : jobs)
         body += section(job, nameOf);
-    return htmlPage(jobs.size() == 1 ? "Job " + jobs.front().receipt.key : "Jobs", body);
+    return htmlDocument(jobs.size() == 1 ? "Job " + jobs.front().receipt.key : "Jobs", body);
 }
 
 std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf) {
@@ -171,7 +171,7 @@ std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf) {
         "<th class=\"n\">memory efficiency</th><th class=\"n\">run time</th><th>result</th><th>ended</th><th>user</th></tr>\n";
     for (const auto& receipt : receipts)
         body += row(receipt, nameOf);
-    return htmlPage("Jobs", body + "</table></div>\n");
+    return htmlDocument("Jobs", body + "</table></div>\n");
 }
 
 } // namespace pinfold

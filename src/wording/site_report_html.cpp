@@ -325,7 +325,7 @@ std::string htmlSiteReport(const std::vector<ReportTable>& tables, RealTime sinc
         if (&table != totals && &table != complete &&
             std::ranges::find(kSections, table.name, &Section::table) == kSections.end())
             body += sectionHtml(table, {.table = table.name, .title = table.name.c_str(), .text = ""});
-    return htmlPage("Site report", body);
+    return htmlDocument("Site report", body);
 }
 
 } // namespace pinfold

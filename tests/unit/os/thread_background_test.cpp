@@ -18,13 +18,13 @@
 namespace pinfold::test {
 namespace {
 
-constexpr int kDeadlineMs = 10'000;
+constexpr int kLongestWaitMs = 10'000;
 
 class BackgroundTest : public ::testing::Test {
 protected:
     void waitFor(const std::function<bool()>& reached) {
         while (!reached())
-            ASSERT_TRUE(loop.waitForEvent(kDeadlineMs)) << "nothing came";
+            ASSERT_TRUE(loop.waitForEvent(kLongestWaitMs)) << "nothing came";
     }
 
     ManualEventLoop loop;
@@ -146,7 +146,7 @@ TEST_F(BackgroundTest, anExceptionCostsNoOtherItsCompletion) {
     ASSERT_TRUE(background->run(
         Lane::Files, [&behindThem] { behindThem.set_value(); }, nullptr));
     behindThem.get_future().wait();
-    EXPECT_THROW(loop.waitForEvent(kDeadlineMs), std::runtime_error);
+    EXPECT_THROW(loop.waitForEvent(kLongestWaitMs), std::runtime_error);
     waitFor([&] { return goesOn; });
 }
 
