@@ -25,7 +25,7 @@ std::string taskInWords(const EndEvent& event, const Receipt& receipt) {
     return "task " + std::to_string(task->number) + (task->command.empty() ? "" : " (" + legible(task->command, 64) + ")");
 }
 
-/// Returns words about an out-of-memory kill, which follow the name of the host in a sentence.
+/// Returns the part of a sentence that says why memory ran out. Before this part, the sentence has the name of the host.
 std::string memoryInWords(const Receipt& receipt) {
     if (!receipt.oom)
         return " because memory ran out";

@@ -69,8 +69,8 @@ class Node:
         self.root = root
         self.processes = {}  # maps a pid to its cgroup
         self.hanging = set()  # process ids: no signal reaches these processes
-        # process id -> cgroup: pinfoldd's own processes. These processes are not in cgroup.procs, where the stand-in looks for the pid of a
-        # process that pinfoldd moves.
+        # process id -> cgroup: pinfoldd's own processes. To find the pid of a process that pinfoldd moves, the stand-in reads cgroup.procs, and
+        # these processes are not in that file.
         self.placeholders = {}
         self.kill_files = {}  # path of a cgroup -> its cgroup.kill
         (root / "proc").mkdir(parents=True)

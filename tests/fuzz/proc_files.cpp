@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Files of /proc and of /sys. Users choose the names of processes and cgroups. The sections of an input have the names in
+// Files of /proc and of /sys. Users choose the names of processes and cgroups. An input has one section for each file name in
 // kFiles.
 #include "adapters/slurm/translate.hpp"
 #include "fuzz.hpp"

@@ -18,7 +18,7 @@ inBackground() {
 endAll() {
     trap '' INT TERM HUP
     local signal pid patience
-    # The list of bash also has a command that was about to be noted in the array.
+    # `jobs -p` also lists a command that has been started, but is not in the array yet.
     for pid in $(jobs -p); do
         background[$pid]=
     done
@@ -47,14 +47,15 @@ inForeground() {
     return "$status"
 }
 
-# waitForOne: waits until one of the commands has ended. Its process id is then in $ended, and its status in $status.
+# waitForOne: waits until one of the commands has ended. The process id of this command is then in $ended, and its exit status in
+# $status.
 waitForOne() {
     local alive
     while :; do
         alive=" $(jobs -rp | tr '\n' ' ') "
         for ended in "${!background[@]}"; do
             [[ $alive != *" $ended "* ]] || continue
-            # This is not wait -n, because wait -n forgets commands whose end bash saw between two calls.
+            # This function does not use wait -n, because wait -n forgets commands whose end bash saw between two calls.
             status=0
             wait "$ended" || status=$?
             return

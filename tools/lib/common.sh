@@ -34,7 +34,7 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 isRoot() { [[ $EUID -eq 0 ]]; }
 
-# Succeeds if this host itself can build pinfold. Otherwise a root tree does it (tools/lib/in-release).
+# Succeeds if this host itself can build pinfold. If it cannot, pinfold is built in a root tree (tools/lib/in-release).
 isForHost() { [[ $release == "$hostRelease" && -z $arch ]]; }
 
 # Prints the path of a box's root tree: PINFOLD_TREE, which tools/lib/real-tree has made, or pinfold's own tree.
@@ -73,7 +73,8 @@ missingNeed() {
     esac
 }
 
-# Prints the top of this host's cgroup v2 tree, if we may write there. It is the whole tree, or "unified" beside version 1.
+# Prints the top directory of this host's cgroup v2 tree, if this process may write to the directory. On a host that also has
+# cgroup v1, this is /sys/fs/cgroup/unified.
 cgroupTop() {
     local dir
     for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A batch script: compiles a program with several processes, and leaves a set-sid daemon behind.
+# A batch script: compiles a program with several processes, and leaves a daemon behind, which has its own session.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT

@@ -146,7 +146,7 @@ int handOver(spank_t spank) {
 /// Sets the variables with the limits in the environment with which the process executes the program of the user.
 int setVariables(spank_t spank) {
     const auto isSet = [spank](const char* name) {
-        std::array<char, 1> value{}; // spank_getenv() also finds a variable whose value does not fit
+        std::array<char, 1> value{}; // spank_getenv() also finds a variable whose value is longer than the buffer
         return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) != ESPANK_ENV_NOEXIST;
     };
     for (const auto& [name, value] : environmentChanges(step.variables(), isSet))
