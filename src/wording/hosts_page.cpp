@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-constexpr std::uint64_t kIdleShare =
-    100; // a host is idle if it used less than 1/100 of the CPU time that the job's hosts used on average
+// A host is idle if it used less than 1/100 of the CPU time that the job's hosts used on average.
+constexpr std::uint64_t kIdleShare = 100;
 constexpr Microseconds kLeastMeanForAdvice = 60s; // if the hosts used less on average, the job's work has perhaps not begun
 
 /// Returns a line like page::line(), but breaks a long value into several lines.
