@@ -289,6 +289,13 @@ void ManagerObject::GetUsage(sdbus::Result<Dict>&& result, std::string key) {
     });
 }
 
+void ManagerObject::GetIdentity(sdbus::Result<Dict>&& result, std::string key) {
+    handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
+        const auto identity = parts_.jobs.identity(caller, key);
+        identity ? answer.give(toDict(*identity)) : answer.fail(identity.error());
+    });
+}
+
 void ManagerObject::GetReceipt(sdbus::Result<Dict>&& result, std::string key) {
     handle(std::move(result), key, [this, key](const Caller& caller, const auto& answer) {
         auto query = parts_.clients.enterQuery(caller);

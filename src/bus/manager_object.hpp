@@ -86,6 +86,7 @@ private:
     void ListProcesses(sdbus::Result<Dicts>&& result, std::string key) override;
     void ListMoreProcesses(sdbus::Result<Dicts>&& result, std::string key, std::uint32_t after) override;
     void GetUsage(sdbus::Result<Dict>&& result, std::string key) override;
+    void GetIdentity(sdbus::Result<Dict>&& result, std::string key) override;
     void GetReceipt(sdbus::Result<Dict>&& result, std::string key) override;
     void GetProfile(sdbus::Result<Dict>&& result, std::string key) override;
     void ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) override;

@@ -239,6 +239,10 @@ Result<Usage> ManagerClient::usage(const std::string& key) const {
     return converted([&] { return usageFrom(ask<Dict>(*impl_->manager, "GetUsage", key)); });
 }
 
+Result<JobIdentity> ManagerClient::identity(const std::string& key) const {
+    return converted([&] { return identityFrom(ask<Dict>(*impl_->manager, "GetIdentity", key)); });
+}
+
 Result<std::vector<JobProcess>> ManagerClient::processes(const std::string& key) const {
     return converted([&] {
         using Dicts = std::vector<Dict>;

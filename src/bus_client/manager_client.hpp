@@ -89,6 +89,9 @@ public:
     /// still creating the job at the time of listJobs().
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
+    /// Returns what the batch system and the owner have said about a live job. An older pinfoldd does not have the method, and
+    /// the result is an error.
+    Result<JobIdentity> identity(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
     /// Returns what a live job has used over time. If no live job has the key, the result is for the newest job with this key.

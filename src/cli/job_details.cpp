@@ -18,7 +18,14 @@ Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo
     JobDetail detail{.job = job,
                      .limits = std::move(holding->limits),
                      .limitsNotEnforced = std::move(holding->limitsNotEnforced),
-                     .allocation = std::move(holding->allocation)};
+                     .allocation = std::move(holding->allocation),
+                     .slots = holding->slots};
+    // If the caller may not see the identity, pinfold shows the job without it. An older pinfoldd does not know the question, and
+    // the error is then Unreachable, too. If pinfoldd really is not reachable, the next question says so.
+    if (auto identity = retryWhileBusy([&] { return client.identity(job.key); }))
+        detail.identity = std::move(*identity);
+    else if (hasNoAnswer(identity.error()) && identity.error().code != ErrorCode::Unreachable)
+        return identity.error();
     if (auto usage = retryWhileBusy([&] { return client.usage(job.key); }))
         detail.usage = std::move(*usage);
     else if (hasNoAnswer(usage.error()))

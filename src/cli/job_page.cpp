@@ -5,6 +5,7 @@
 #include "base/parse.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/enforcement.hpp"
+#include "wording/page_lines.hpp"
 #include "wording/receipt_text.hpp"
 #include "wording/wrap.hpp"
 
@@ -14,7 +15,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kPageWidth = 80;
-constexpr std::size_t kRowIndent = 13;
+constexpr std::size_t kRowIndent = page::kNameWidth + 2; // so that the lines of page::identityLines() are aligned with the others
 constexpr const char* kUsageIsPrivate =
     "only the job's owner, root and the members of pinfold-admin and pinfold-audit may see the job's usage and processes";
 
@@ -92,7 +93,9 @@ std::string jobPage(const JobDetail& detail, const Terminal& terminal, const Amo
     text += row("slice", job.slice);
     text += row("scope", batchScope(job).value_or("-"));
     text += row("tasks", std::to_string(job.tasks));
-    text += limitLines(detail, amounts);
+    if (detail.slots)
+        text += row("slots", std::to_string(*detail.slots));
+    text += page::identityLines(detail.identity, page::nodesLine(detail.identity)) + limitLines(detail, amounts);
     if (detail.processes)
         text += "\n" + processTable(*detail.processes, amounts, style);
     return text;

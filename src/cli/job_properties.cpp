@@ -67,6 +67,8 @@ Properties propertiesOf(const JobDetail& detail, const std::string& user) {
                           {"unit", batchScope(job).value_or("")},
                           {"created", text(job.created)}};
     addHolding(properties, detail.limits, detail.limitsNotEnforced, detail.allocation);
+    into(properties)("slots", detail.slots);
+    forEachIdentityField(detail.identity, into(properties));
     const auto usage = detail.usage.value_or(Usage{});
     forEachUsage(usage, into(properties));
     return properties;

@@ -93,6 +93,9 @@ Json jobDetail(const JobDetail& detail) {
     json["limits_not_enforced"] = detail.limitsNotEnforced;
     putAllocation(json, detail.allocation);
     json["environment"] = detail.allocation.environment;
+    json["slots"] = orNull(detail.slots);
+    forEachIdentityField(detail.identity,
+                         [&json](const char* name, const auto& member) { putMember(json, name, member, Unset::AsNull); });
     json["usage"] = nullptr;
     if (detail.usage) {
         json["usage"] = Json::object();

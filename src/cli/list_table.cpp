@@ -2,6 +2,7 @@
 #include "cli/list_table.hpp"
 
 #include "base/escape.hpp"
+#include "base/word_list.hpp"
 #include "cli/format.hpp"
 #include "cli/limit_text.hpp"
 #include "model/limit_table.hpp"
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -90,9 +92,36 @@ std::vector<ListColumn> limitColumns(const Amounts& amounts) {
     return columns;
 }
 
+std::string memberText(const std::string& value) { return value; }
+std::string memberText(std::uint64_t value) { return std::to_string(value); }
+std::string memberText(const std::vector<std::string>& names) { return names.empty() ? "-" : joined(names, ","); }
+std::string memberText(const Labels& labels) {
+    std::vector<std::string> pairs;
+    for (const auto& [name, value] : labels)
+        pairs.push_back(name + "=" + value);
+    return memberText(pairs);
+}
+template <class T> std::string memberText(const std::optional<T>& value) { return value ? memberText(*value) : "-"; }
+
+/// Returns a column for each fact that the batch system or the owner has told about the job.
+std::vector<ListColumn> identityColumns() {
+    const auto slots = [](const JobDetail& one) { return one.slots; };
+    std::vector<ListColumn> columns{detailColumn(
+        {.name = "slots", .number = true}, [slots](const JobDetail& one) { return memberText(slots(one)); }, slots)};
+    forEachIdentityMember([&columns](const char* name, auto member) {
+        const auto value = [member](const JobDetail& one) { return one.identity.*member; };
+        const auto text = [value](const JobDetail& one) { return memberText(value(one)); };
+        if constexpr (std::is_same_v<decltype(member), std::optional<std::uint64_t> JobIdentity::*>)
+            columns.push_back(detailColumn({.name = name, .number = true}, text, value));
+        else
+            columns.push_back(detailColumn({.name = name, .least = 8}, text, value));
+    });
+    return columns;
+}
+
 std::vector<ListColumn> allColumns(const Amounts& amounts, const TableStyle& style) {
     auto columns = jobColumns(amounts, style);
-    for (auto& more : {useColumns(amounts), limitColumns(amounts)})
+    for (auto& more : {useColumns(amounts), identityColumns(), limitColumns(amounts)})
         columns.insert(columns.end(), more.begin(), more.end());
     return columns;
 }

@@ -278,6 +278,13 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     return figures ? figures->usage : lookAtUsage(**job);
 }
 
+Result<JobIdentity> JobManager::identity(const Caller& caller, const std::string& key) const {
+    const auto job = permitted(impl_->core, caller, Action::GetIdentity, key);
+    if (!job)
+        return job.error();
+    return (*job)->record.identity;
+}
+
 void JobManager::receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const {
     impl_->past.newestReceipt(caller, Action::GetReceipt, key, std::move(reply));
 }

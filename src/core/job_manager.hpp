@@ -119,6 +119,8 @@ public:
     /// the answer has the lowest process id that is greater than `after`. The answer comes within Describer::kPatience.
     void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
+    /// Returns what the batch system and the owner have said about a live job.
+    Result<JobIdentity> identity(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
     /// Answers with the profile of the live job with the key. If no live job has the key, profile() answers with the profile of
     /// the newest ended job with the key. The profile is empty if pinfoldd has not looked at the job.

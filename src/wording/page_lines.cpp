@@ -3,6 +3,7 @@
 
 #include "base/parse.hpp"
 #include "base/word_list.hpp"
+#include "wording/name_list.hpp"
 
 #include <array>
 #include <cstdio>
@@ -57,6 +58,13 @@ std::string exactPercent(double share) {
 std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, double cpusHeld, const Amounts& amounts) {
     return further("CPU efficiency: " + exactPercent(efficiency) + " of " + amounts.runTime(coreWalltime) + " core-walltime (" +
                    cpus(cpusHeld) + ")");
+}
+
+std::string nodesLine(const JobIdentity& identity) {
+    const auto count = identity.nodeCount.value_or(identity.nodes.size());
+    if (count < 2)
+        return "";
+    return line("nodes", std::to_string(count) + (identity.nodes.empty() ? "" : ": " + nameList(identity.nodes, count)));
 }
 
 std::string identityLines(const JobIdentity& identity, const std::string& hosts) {

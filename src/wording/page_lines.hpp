@@ -24,6 +24,8 @@ std::string exactPercent(double share);
 /// Returns the line with the CPU efficiency, which comes below the CPU time.
 std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, double cpusHeld, const Amounts& amounts);
 
+/// Returns the line with the hosts of a job. A job of one host has no such line.
+std::string nodesLine(const JobIdentity& identity);
 /// Describes what the batch system and the owner say about the job. `hosts` is the line about the hosts of the job, or empty.
 std::string identityLines(const JobIdentity& identity, const std::string& hosts);
 

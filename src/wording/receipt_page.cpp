@@ -4,7 +4,6 @@
 #include "wording/advice.hpp"
 #include "wording/efficiency.hpp"
 #include "wording/enforcement.hpp"
-#include "wording/name_list.hpp"
 #include "wording/page_lines.hpp"
 #include "wording/receipt_text.hpp"
 #include "wording/task_table.hpp"
@@ -52,13 +51,6 @@ std::string hostLine(const Origin& origin) {
     if (!origin.host)
         return "";
     return line("host", *origin.host + (origin.cluster ? " of the cluster " + *origin.cluster : ""));
-}
-
-std::string nodesLine(const JobIdentity& identity) {
-    const auto count = identity.nodeCount.value_or(identity.nodes.size());
-    if (count < 2)
-        return "";
-    return line("nodes", std::to_string(count) + (identity.nodes.empty() ? "" : ": " + nameList(identity.nodes, count)));
 }
 
 std::string cpuLines(const Receipt& receipt, const Amounts& amounts) {
@@ -232,7 +224,7 @@ std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts
     const auto cause =
         "Job " + receipt.key + " of user " + nameIn(receipt, receipt.uid, nameOf) + " is over. " + causeInWords(receipt, nameOf);
     return wrapped(cause, width) + "\n\n" + hostLine(receipt.origin) +
-           page::identityLines(receipt.identity, nodesLine(receipt.identity)) + timeLines(receipt, amounts) +
+           page::identityLines(receipt.identity, page::nodesLine(receipt.identity)) + timeLines(receipt, amounts) +
            allocationLine(receipt.allocation) + cpuLines(receipt, amounts) + memoryLines(receipt, amounts) + taskLine(receipt) +
            taskLines(receipt, amounts) + diskLines(receipt, amounts) + waitLine(receipt.usage, amounts) + limitLine(receipt) +
            oomLines(receipt) + unkillableLine(receipt) + leftoverLines(receipt, amounts) + adviceLines(receipt, width);

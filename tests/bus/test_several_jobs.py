@@ -89,6 +89,26 @@ def test_a_list_has_the_limits_and_the_use_of_jobs(world):
     assert memory['KEY="bus.2"'] == 'CPU_TIME="-"', "the use of others is not for everybody"
 
 
+def test_a_live_job_shows_what_its_receipt_will_say_about_it(world):
+    said = {"job_name": "train\nme", "account": "physics", "queue": "batch.q", "array_task": dbus.UInt64(3), "nodes": dbus.Array(["node1", "node2"], signature="s"),
+            "labels": dbus.Dictionary({"dataset": "v2"}, signature="ss")}
+    open_job(world, "bus.1", slots=dbus.UInt64(4), **said)
+    open_job(world, "bus.2", uid=dbus.UInt32(USER - 1), **said)
+    expected = {**said, "job_name": "train\\x0ame"}
+    assert world.manager().GetIdentity("bus.1") == expected
+    names = ("-o", "key,slots,job_name,array_task,nodes,labels,project")
+    known = 'SLOTS="4" JOB_NAME="train\\x5cx0ame" ARRAY_TASK="3" NODES="node1,node2" LABELS="dataset=v2" PROJECT="-"'
+    not_known = 'SLOTS="-" JOB_NAME="-" ARRAY_TASK="-" NODES="-" LABELS="-" PROJECT="-"'
+    assert columns(world, *names, uid=USER) == [f'KEY="bus.1" {known}', f'KEY="bus.2" {not_known}'], "the facts of others are not for everybody"
+    shown = [json.loads(pinfold(world, "show", "--json", key, uid=USER).stdout)["job"] for key in ("bus.1", "bus.2")]
+    for document in shown:
+        assert document.keys() >= said.keys()
+    assert {name: shown[0][name] for name in expected} == expected and shown[0]["slots"] == 4
+    assert [shown[1][name] for name in expected] == [None, None, None, None, [], {}]
+    page = pinfold(world, "status", "bus.1", uid=USER).stdout
+    assert "  account      physics\n" in page and "  labels       dataset=v2\n" in page
+
+
 @pytest.fixture
 def many_jobs(world):
     """The keys of many jobs of one ordinary user. A command makes a separate call for each job, and pinfoldd delays its answers to a user

@@ -47,6 +47,7 @@ BY_THE_BUS = "AccessDenied"
 LOOKS = {
     "ListProcesses": "m.ListProcesses('{key}')",
     "GetUsage": "m.GetUsage('{key}')",
+    "GetIdentity": "m.GetIdentity('{key}')",
 }
 ACTS = {
     "AddTask": "add_task('{key}', fd())",

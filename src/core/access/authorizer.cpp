@@ -69,6 +69,7 @@ constexpr Rule kRules[] = {
     {Action::ListProcesses,  "ListProcesses",  Who::Reader,   {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
     {Action::ListMoreProcesses, "ListMoreProcesses", Who::Reader, {{ NoJob,  Done,      Done,      Done,      Done,      NoJob     }}},
     {Action::GetUsage,       "GetUsage",       Who::Reader,   {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
+    {Action::GetIdentity,    "GetIdentity",    Who::Reader,   {{ NoJob,     Done,      Done,      Done,      Done,      NoJob     }}},
     {Action::GetReceipt,     "GetReceipt",     Who::Reader,   {{ NoReceipt, NoReceipt, NoReceipt, NoReceipt, NoReceipt, Done      }}},
     {Action::GetProfile,     "GetProfile",     Who::Reader,   {{ NoReceipt, Done,      Done,      Done,      Done,      Done      }}},
     {Action::ListReceipts,   "ListReceipts",   Who::Everyone, {{ Done,      Done,      Done,      Done,      Done,      Done      }}},

@@ -53,6 +53,7 @@ enum class Action {
     ListProcesses,
     ListMoreProcesses,
     GetUsage,
+    GetIdentity,
     GetReceipt,
     GetProfile,
     ListReceipts,

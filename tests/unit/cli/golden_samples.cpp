@@ -93,6 +93,22 @@ ResourceLimits limits() {
     return limits;
 }
 
+JobIdentity identity() {
+    return {.jobName = "<img src=x onerror=alert(1)>",
+            .account = "physics",
+            .queue = "batch.q",
+            .project = "quarks",
+            .group = "users",
+            .arrayJob = 4711,
+            .arrayTask = 3,
+            .run = 1,
+            .submitHost = "login1",
+            .submitDirectory = "/home/alice/run 3",
+            .nodes = {"node7", "node8"},
+            .nodeCount = 7,
+            .labels = {{"dataset", "v2"}, {"project", "x=y"}}};
+}
+
 JobDetail detail() {
     JobDetail detail;
     detail.job = jobs()[0];
@@ -100,6 +116,8 @@ JobDetail detail() {
     detail.limitsNotEnforced = {"tasks_max", "io_read_bandwidth_max"};
     detail.allocation.cpus = *CpuList::parse("0-3,8");
     detail.allocation.environment = {{"OMP_NUM_THREADS", "5"}};
+    detail.slots = 4;
+    detail.identity = identity();
     detail.usage.emplace();
     detail.usage->cpuUser = 60s;
     detail.usage->cpuSystem = 1s;
@@ -143,19 +161,7 @@ std::vector<Receipt> receipts() {
                     .user = "alice",
                     .version = "0.1.0"};
     whole.slots = 4;
-    whole.identity = {.jobName = "<img src=x onerror=alert(1)>",
-                      .account = "physics",
-                      .queue = "batch.q",
-                      .project = "quarks",
-                      .group = "users",
-                      .arrayJob = 4711,
-                      .arrayTask = 3,
-                      .run = 1,
-                      .submitHost = "login1",
-                      .submitDirectory = "/home/alice/run 3",
-                      .nodes = {"node7", "node8"},
-                      .nodeCount = 7,
-                      .labels = {{"dataset", "v2"}, {"project", "x=y"}}};
+    whole.identity = identity();
     whole.taskList = {{.kind = TaskKind::Batch,
                        .command = "4711",
                        .started = whole.started,

@@ -164,6 +164,7 @@ std::vector<Golden> goldenTables() {
         {"list-all-columns.txt", listOf({"key", "user", "uid", "state", "tasks", "age", "leader", "created", "slice", "unit"})},
         {"list-use.txt",
          listOf({"key", "memory_need", "memory_in_use", "memory_max", "cpu_time", "allocated_cpus", "allocated_gpus"})},
+        {"list-identity.txt", listOf({"key", "slots", "job_name", "account", "queue", "array_task", "nodes", "labels"})},
         {"status.txt", nodePage(golden::node(), kTerminal, {}, kStyle)},
         {"status-without-figures.txt",
          nodePage({.version = "1.2.3", .jobs = {}, .lastErrors = std::vector<DaemonMessage>{}}, kTerminal, {}, kStyle)},

@@ -53,6 +53,7 @@ constexpr Line kLines[] = {
     {Action::ListProcesses, false, "n++++n", "n++++n", "n++++n", "nddddn", "n++++n"},
     {Action::ListMoreProcesses, false, "n++++n", "n++++n", "n++++n", "nddddn", "n++++n"},
     {Action::GetUsage, false, "n++++n", "n++++n", "n++++n", "nddddn", "n++++n"},
+    {Action::GetIdentity, false, "n++++n", "n++++n", "n++++n", "nddddn", "n++++n"},
     {Action::GetReceipt, false, "rrrrr+", "rrrrr+", "rrrrr+", "rrrrrd", "rrrrr+"},
     {Action::GetProfile, false, "r+++++", "r+++++", "r+++++", "rddddd", "r+++++"},
     {Action::ListReceipts, false, "++++++", "++++++", "++++++", "++++++"},

@@ -93,6 +93,8 @@ const Call kCalls[] = {
      }},
     {"GetUsage", [](JobManager& manager, const Caller& caller, const ChildProcess&,
                     Answer&) { return codeOf(manager.usage(caller, "sge.1")); }},
+    {"GetIdentity", [](JobManager& manager, const Caller& caller, const ChildProcess&,
+                       Answer&) { return codeOf(manager.identity(caller, "sge.1")); }},
 };
 
 class TrustTable : public CoreTest, public ::testing::WithParamInterface<std::tuple<Who, Call, JobState>> {

@@ -85,7 +85,7 @@ def test_the_value_of_an_option_is_no_verb(tmp_path):
 
 def test_a_list_of_words(tmp_path):
     assert offered(tmp_path, [], "pinfold", "strays", "--kinds", "session,us") == ["session,user-manager"]
-    assert offered(tmp_path, [], "pinfold", "list", "-o", "key,s") == ["key,state", "key,slice"]
+    assert offered(tmp_path, [], "pinfold", "list", "-o", "key,s") == ["key,state", "key,slice", "key,slots", "key,submit_host", "key,submit_directory"]
 
 
 def test_words_of_users_are_not_run(tmp_path):
