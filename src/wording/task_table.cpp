@@ -29,7 +29,7 @@ TaskTable taskTable(const Receipt& receipt, const Amounts& amounts, std::size_t 
     const auto& tasks = receipt.taskList;
     if (tasks.size() < 2)
         return {};
-    TaskTable table{.rows = {{"task", "kind", "command", "run time", "exit", "CPU", "memory peak"}}};
+    TaskTable table{.rows = {{"task", "kind", "command", "run time", "exit", "CPU", "peak with page cache"}}};
     const auto shown = std::min(tasks.size(), most);
     for (std::size_t i = 0; i < shown; ++i) {
         table.rows.push_back(row(tasks[i], amounts));

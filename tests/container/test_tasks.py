@@ -92,7 +92,7 @@ def test_a_batch_script_alone_has_the_figures_of_its_job():
     assert (task["started"], task["ended"]) == (receipt["started"], receipt["ended"])
     assert task["cpu"] == receipt["cpu_user"] + receipt["cpu_system"] >= float(out) * 1e6
     assert task["command"].startswith("python3")
-    assert "memory peak" not in run("pinfold", "why", "tasks.alone").stdout
+    assert "    task  kind" not in run("pinfold", "why", "tasks.alone").stdout
     expect_nothing_left()
 
 

@@ -189,7 +189,7 @@ TEST(ReceiptPage, hasATableOfTasksIfThereIsMoreThanTheBatchScript) {
                                 .exit = {.signal = 9},
                                 .cpu = 5s,
                                 .memoryPeak = 8 * kMiB});
-    EXPECT_NE(page(receipt).find("    task  kind   command  run time  exit      CPU    memory peak\n"
+    EXPECT_NE(page(receipt).find("    task  kind   command  run time  exit      CPU    peak with page cache\n"
                                  "    0     batch  run.sh   0:10:00   0         16min  512M\n"
                                  "    1     task   python3  0:01:30   signal 9  5s+    8M+\n"
                                  "    +: pinfoldd read this figure before the end of the task\n"),
