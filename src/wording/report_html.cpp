@@ -9,6 +9,7 @@
 #include "wording/task_table.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -17,7 +18,11 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kColumns = 240; // of a curve
-constexpr double kHeight = 100;       // the height of a curve, in units of the SVG
+constexpr const char* kWasteInWords =
+    "The job with the greatest waste comes first. The waste of a job is its unused CPU time as a share of the CPU time that all "
+    "jobs in this list held, plus its unused memory as a share of the memory that they held. The memory that a job held or left "
+    "unused is multiplied by the run time of the job.";
+constexpr double kHeight = 100; // the height of a curve, in units of the SVG
 
 /// Does the same as html(), for a text with line breaks.
 std::string htmlLines(std::string_view text) {
@@ -137,14 +142,38 @@ std::string section(const ReportedJob& job, NameOfUser nameOf) {
            "<h2>Receipt</h2>\n<pre>" + htmlLines(receiptPage(receipt, nameOf, kLocalAmounts, 80)) + "</pre>\n";
 }
 
+std::string gibHours(std::optional<double> byteSeconds) {
+    return byteSeconds ? twoDecimals(*byteSeconds / 0x1p30 / 3600) + " GiB h" : "-";
+}
+
+double heldMemory(const Receipt& receipt) {
+    const auto limit = finite(receipt.limits.memoryMax);
+    return limit ? static_cast<double>(*limit) * std::chrono::duration<double>(runTime(receipt)).count() : 0;
+}
+
+/// Brings the job to the front that wasted most. CPU time and memory have no common unit, so the function compares shares of all
+/// CPU time and of all memory that the jobs of the list held.
+void sortByWaste(std::vector<Receipt>& receipts) {
+    double allCpu = 0;
+    double allMemory = 0;
+    for (const auto& receipt : receipts) {
+        allCpu += static_cast<double>(coreWalltime(receipt).value_or(0s).count());
+        allMemory += heldMemory(receipt);
+    }
+    std::ranges::stable_sort(receipts, std::ranges::greater(), [&](const Receipt& receipt) {
+        return (allCpu > 0 ? static_cast<double>(unusedCpu(receipt).count()) / allCpu : 0) +
+               (allMemory > 0 ? unusedMemory(receipt).value_or(0) / allMemory : 0);
+    });
+}
+
 std::string row(const Receipt& receipt, NameOfUser nameOf) {
     constexpr const char* right = " class=\"n\"";
     const auto& usage = receipt.usage;
     return "<tr>" + cell(receipt.key) + cell(kLocalAmounts.duration(unusedCpu(receipt)), right) +
-           cell(percent(cpuEfficiency(receipt)), right) + cell(kLocalAmounts.size(usage.memoryNeed), right) +
-           cell(percent(memoryEfficiency(receipt)), right) + cell(kLocalAmounts.runTime(runTime(receipt)), right) +
-           cell(std::string(toString(receipt.result))) + cell(kLocalAmounts.time(receipt.ended)) +
-           cell(nameIn(receipt, receipt.uid, nameOf)) + "</tr>\n";
+           cell(percent(cpuEfficiency(receipt)), right) + cell(gibHours(unusedMemory(receipt)), right) +
+           cell(kLocalAmounts.size(usage.memoryNeed), right) + cell(percent(memoryEfficiency(receipt)), right) +
+           cell(kLocalAmounts.runTime(runTime(receipt)), right) + cell(std::string(toString(receipt.result))) +
+           cell(kLocalAmounts.time(receipt.ended)) + cell(nameIn(receipt, receipt.uid, nameOf)) + "</tr>\n";
 }
 
 } // namespace
@@ -155,6 +184,14 @@ Microseconds unusedCpu(const Receipt& receipt) {
     return whole && used ? *whole - std::min(*whole, *used) : 0s;
 }
 
+std::optional<double> unusedMemory(const Receipt& receipt) {
+    const auto limit = finite(receipt.limits.memoryMax);
+    const auto need = receipt.usage.memoryNeed;
+    if (!limit || !need)
+        return std::nullopt;
+    return static_cast<double>(*limit - std::min(*limit, *need)) * std::chrono::duration<double>(runTime(receipt)).count();
+}
+
 std::string htmlReport(const std::vector<ReportedJob>& jobs, NameOfUser nameOf) {
     std::string body;
     for (const auto& job : jobs)
@@ -163,12 +200,12 @@ std::string htmlReport(const std::vector<ReportedJob>& jobs, NameOfUser nameOf) 
 }
 
 std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf) {
-    std::ranges::stable_sort(receipts, std::ranges::greater(), unusedCpu);
+    sortByWaste(receipts);
     std::string body =
-        "<h1>" + counted(receipts.size(), "job", "jobs") +
-        "</h1>\n<p>The job that left the most CPU time unused comes first.</p>\n<div class=\"wide\"><table>\n<tr>"
-        "<th>job</th><th class=\"n\">unused CPU time</th><th class=\"n\">CPU efficiency</th><th class=\"n\">memory needed</th>"
-        "<th class=\"n\">memory efficiency</th><th class=\"n\">run time</th><th>result</th><th>ended</th><th>user</th></tr>\n";
+        "<h1>" + counted(receipts.size(), "job", "jobs") + "</h1>\n<p>" + kWasteInWords + "</p>\n" +
+        "<div class=\"wide\"><table>\n<tr><th>job</th><th class=\"n\">unused CPU time</th><th class=\"n\">CPU efficiency</th>"
+        "<th class=\"n\">unused memory</th><th class=\"n\">memory needed</th><th class=\"n\">memory efficiency</th>"
+        "<th class=\"n\">run time</th><th>result</th><th>ended</th><th>user</th></tr>\n";
     for (const auto& receipt : receipts)
         body += row(receipt, nameOf);
     return htmlDocument("Jobs", body + "</table></div>\n");

@@ -7,6 +7,7 @@
 #include "model/receipt.hpp"
 #include "wording/receipt_text.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,10 +22,16 @@ struct ReportedJob {
 /// Returns a page with all that is known about each of the jobs.
 std::string htmlReport(const std::vector<ReportedJob>& jobs, NameOfUser nameOf);
 
-/// Returns a page with one line for each job. The job that left the most CPU time of its CPUs unused comes first.
+/// Returns a page with one line for each job. The job with the greatest waste comes first. The waste
+/// of a job is its unused CPU time as a share of the CPU time that all jobs held, plus its unused memory as a share of the memory
+/// that they held.
 std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf);
 
 /// Returns the CPU time that the job could have used but did not use, or 0 if nobody knows how much it could have used.
 Microseconds unusedCpu(const Receipt& receipt);
+
+/// Returns the part of the memory limit that the job did not need, multiplied by the run time, in bytes times seconds. If the job
+/// has no limit or its need is not known, the result is nullopt.
+std::optional<double> unusedMemory(const Receipt& receipt);
 
 } // namespace pinfold

@@ -157,5 +157,23 @@ TEST(HtmlList, theGreatestWasteComesFirst) {
     EXPECT_NE(page.find("<td class=\"n\">3h 50min</td>"), std::string::npos);
 }
 
+TEST(HtmlList, memoryThatWasNotNeededIsWaste) {
+    auto large = receipt("sge.large", 4h);
+    large.limits.memoryMax = 101ULL << 30;
+    large.usage.memoryNeed = 1ULL << 30;
+    auto unlimited = receipt("sge.unlimited", 4h);
+    unlimited.limits.memoryMax = kInfinity;
+    auto unknown = receipt("sge.unknown", 4h);
+    unknown.usage.memoryNeed.reset();
+    const auto page =
+        htmlList({unlimited, unknown, receipt("sge.small", 220min), large}, [](uid_t) { return std::string("alice"); });
+    expectHarmless(page);
+    EXPECT_LT(page.find("sge.large"), page.find("sge.small")) << "it used its CPUs, but held 100 GiB of memory for nothing";
+    EXPECT_LT(page.find("sge.small"), page.find("sge.unlimited"));
+    EXPECT_NE(page.find("<td class=\"n\">100.00 GiB h</td>"), std::string::npos) << page;
+    EXPECT_EQ(unusedMemory(unlimited), std::nullopt);
+    EXPECT_EQ(unusedMemory(unknown), std::nullopt);
+}
+
 } // namespace
 } // namespace pinfold
