@@ -18,8 +18,8 @@ inline constexpr std::array kLimitVariables{kJobVariable,         "PINFOLD_CPUS"
 /// Returns true if a wrapper must leave the variable `name` unchanged when the job's environment already contains it.
 bool isLimitVariable(std::string_view name);
 
-/// Puts the variables with the job's limits into `record.allocation.environment`. If the job does not have a limit, the function removes the variable for
-/// the limit. If `ompThreads` is true, OMP_NUM_THREADS is set, too.
+/// Puts the variables with the job's limits into `record.allocation.environment`. If the job does not have a limit, the function
+/// removes the variable for the limit. If `ompThreads` is true, OMP_NUM_THREADS is set, too.
 void setLimitVariables(JobRecord& record, bool ompThreads);
 
 } // namespace pinfold
