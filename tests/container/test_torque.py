@@ -326,6 +326,26 @@ def test_a_job_knows_its_walltime_and_is_warned_of_it(make_mom):
     assert mom.ask("epilogue", job=it, session=started["session"], status=265)["code"] == 0
 
 
+STOPS = {"root": (4811, ["pinfold", "stop"], [], "was stopped on request of user root"),
+         "owner": (4812, as_alice("pinfold", "stop"), [], "was stopped on request of user "),
+         "limit": (4813, ["pinfold", "limits"], ["--run-time-max", "1s"], "was stopped: it reached its run time limit of 1s")}
+
+
+@pytest.mark.parametrize("number, command, options, words", STOPS.values(), ids=STOPS)
+def test_the_error_output_says_once_who_stopped_the_job(make_mom, number, command, options, words):
+    mom = make_mom()
+    it = job(f"{number}.server", "echo runs; exec sleep 1029")
+    started = start(mom, it)
+    wait_until(lambda: output(mom, it) == "runs\n", "the job runs")
+    run(*command, key(it), *options)
+    mom.ask("wait", pid=started["pid"])
+    assert mom.ask("epilogue", job=it, session=started["session"], status=271)["code"] == 0
+    line = wait_until(lambda: output(mom, it, ".ER"), "the line about the end")
+    assert line.startswith(f"pinfold: job {key(it)} on {os.uname().nodename} {words}"), line
+    [receipt] = receipts(key(it))
+    assert (line, output(mom, it)) == (receipt["stop_line"] + "\n", "runs\n"), "pbs_mom's epilogue says nothing more"
+
+
 ENDINGS = [("exit 0", 0, ("exited", 0, None)), ("exit 255", 255, ("exited", 255, None)),
            # The login shell turns its child's signal into a status, and pbs_mom gets only this status.
            ("kill -KILL $$", 128 + signal.SIGKILL, ("exited", 128 + signal.SIGKILL, None)),
