@@ -20,18 +20,20 @@ Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo
                      .limitsNotEnforced = std::move(holding->limitsNotEnforced),
                      .allocation = std::move(holding->allocation),
                      .slots = holding->slots};
-    // If the caller may not see the identity, pinfold shows the job without it. An older pinfoldd does not know the question, and
-    // the error is then Unreachable, too. If pinfoldd really is not reachable, the next question says so.
-    if (auto identity = retryWhileBusy([&] { return client.identity(job.key); }))
-        detail.identity = std::move(*identity);
-    else if (hasNoAnswer(identity.error()) && identity.error().code != ErrorCode::Unreachable)
-        return identity.error();
     if (auto usage = retryWhileBusy([&] { return client.usage(job.key); }))
         detail.usage = std::move(*usage);
     else if (hasNoAnswer(usage.error()))
         return usage.error();
     else
         detail.usageDenied = usage.error().code == ErrorCode::Denied;
+    // The same callers may see the usage and the identity, so pinfold does not ask for a refusal twice.
+    if (detail.usageDenied)
+        return detail;
+    // An older pinfoldd does not know the question, and the error is then Unreachable.
+    if (auto identity = retryWhileBusy([&] { return client.identity(job.key); }))
+        detail.identity = std::move(*identity);
+    else if (hasNoAnswer(identity.error()) && identity.error().code != ErrorCode::Unreachable)
+        return identity.error();
     return detail;
 }
 
