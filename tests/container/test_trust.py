@@ -67,7 +67,7 @@ def alices_job():
 
 @pytest.mark.parametrize("call", ["m.StopJob('user.alice', {})", "m.KillJob('user.alice', 15)", "m.ListProcesses('user.alice')",
                                   "m.ListMoreProcesses('user.alice', dbus.UInt32(0))",
-                                  "m.GetUsage('user.alice')", "m.EndJob('user.alice', {})", "m.WaitJob('user.alice')",
+                                  "m.GetUsage('user.alice')", "m.GetIdentity('user.alice')", "m.EndJob('user.alice', {})", "m.WaitJob('user.alice')",
                                   "at_the_socket.add_task('user.alice', pidfd(own.pid))"])
 def test_another_users_job(alices_job, call):
     assert as_user(OTHER, call) == DENIED

@@ -275,7 +275,7 @@ def all_calls(key):
     own = idle()
     answers = {method: call(method, key, *arguments) for method, arguments in {
         "StopJob": ({},), "KillJob": (9,), "EndJob": ({},), "SuspendJob": (), "ResumeJob": (), "WaitJob": (), "ListProcesses": (), "GetUsage": (),
-        "ListMoreProcesses": (dbus.UInt32(0),), "WaitTask": (dbus.UInt32(0),), "GetReceipt": (), "GetProfile": (),
+        "GetIdentity": (), "ListMoreProcesses": (dbus.UInt32(0),), "WaitTask": (dbus.UInt32(0),), "GetReceipt": (), "GetProfile": (),
         "SetLimits": ({"kill_grace": dbus.UInt64(1)}, {}), "OpenJob": ({},)}.items()}
     answers |= {method: call(method, *arguments) for method, arguments in {
         "VacuumHistory": ({},), "Drain": ("by bob", {}), "Undrain": (), "Reconcile": ({},), "Reload": ()}.items()}
