@@ -136,7 +136,20 @@ def test_the_share_that_jobs_have_of_the_node():
     expect_nothing_left()
 
 
-def test_the_nodes_memory():
+@pytest.fixture
+def no_thrashing():
+    """Without swap, the kernel first drops the pages of all programs and reads them again, in this machine for minutes. With a time in min_ttl_ms, it
+    kills a process instead (Documentation/admin-guide/mm/multigen_lru.rst)."""
+    settings = {Path("/sys/kernel/mm/lru_gen/enabled"): "y", Path("/sys/kernel/mm/lru_gen/min_ttl_ms"): "1000"}
+    before = {file: file.read_text() for file in settings}
+    for file, text in settings.items():
+        file.write_text(text)
+    yield
+    for file, text in before.items():
+        file.write_text(text)
+
+
+def test_the_nodes_memory(no_thrashing):
     """The job uses all of the node's memory, so the kernel cannot choose a process outside of the job."""
     total = int(re.search(r"MemTotal:\s+(\d+)", Path("/proc/meminfo").read_text()).group(1)) // 1024
     _, out, err = finish(start_job("oom.node", "choom", "-n", "1000", "--", *python(HOG, str(total + 200))), 600)
