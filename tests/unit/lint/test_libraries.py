@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
+"""Checks which shared libraries the programs load that a batch system, sshd or the wrapper starts for each job or login. Each library takes time
+at each start. Sources that are compiled together with a needed source can bring a library in (see src/os/meson.build)."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+BUILD = Path(os.environ.get("PINFOLD_BUILD", Path(__file__).resolve().parents[3] / "build"))
+BASIC = {"libc.so.6", "libm.so.6", "libgcc_s.so.1", "libstdc++.so.6", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+STARTED_OFTEN = {
+    "src/adapters/grid_engine/grid-engine-shepherd": set(),
+    "src/adapters/slurm/pinfold_spank.so": set(),
+    "src/adapters/slurm/slurm-epilogue": set(),
+    "src/adapters/torque/torque-epilogue": {"libsystemd.so.0"},
+    "src/adapters/torque/torque-job-starter": set(),
+    "src/adapters/torque/torque-prologue": set(),
+    "src/pam/pam_pinfold.so": {"libpam.so.0"},
+    "src/run/pinfold-run": set(),
+}
+
+
+@pytest.mark.parametrize("program", STARTED_OFTEN)
+def test_libraries(program):
+    dynamic = subprocess.run(["readelf", "--dynamic", "--wide", BUILD / program], capture_output=True, text=True, check=True).stdout
+    needed = {line.partition("[")[2].rstrip("]") for line in dynamic.splitlines() if "(NEEDED)" in line}
+    assert needed <= BASIC | STARTED_OFTEN[program]
