@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Returns the beginning of the first week without a table, if this is the present week or one of the next two. The errors are
-/// those of PostgresConnection::run().
+/// Returns the beginning of the first week without a table, if this is the present week or one of the next two weeks. The errors
+/// are those of PostgresConnection::run().
 Result<std::optional<RealTime>> weekWithoutTable(PostgresConnection& connection);
 
 } // namespace pinfold

@@ -19,8 +19,8 @@ struct RoleSetting {
 /// Returns the settings of the archive's roles that do not come from pinfold. The errors are those of PostgresConnection::run().
 Result<std::vector<RoleSetting>> foreignRoleSettings(PostgresConnection& connection);
 
-/// Gives the archive's roles the settings that pinfold gives to a new role, and no password. All nodes together get four fifths
-/// of the server's connections. The errors are those of PostgresConnection::runScript().
+/// Gives the archive's roles the settings that pinfold gives to a new role, and removes the passwords of these roles. All nodes
+/// together get four fifths of the server's connections. The errors are those of PostgresConnection::runScript().
 Result<void> resetRoles(PostgresConnection& connection);
 
 } // namespace pinfold

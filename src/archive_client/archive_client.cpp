@@ -95,7 +95,7 @@ private:
     std::size_t taken_ = 0;
 };
 
-/// Handles one line of an answer, but not the last line. After an error, the rest of the answer is not read.
+/// Handles a line of an answer that is not the last line. After an error, the rest of the answer is not read.
 using TakeLine = std::function<Result<void>(std::string_view line)>;
 
 Result<void> askOnce(const std::string& request, const std::string& socketPath, Microseconds silence, const TakeLine& take) {

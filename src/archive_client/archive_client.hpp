@@ -23,7 +23,7 @@ struct ArchiveAnswer {
 /// Internal. An answer without an error is complete.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
 
-/// Asks the service pinfold-archive on this host a question that the archive answers at once, and waits for each part of the
+/// Asks the service pinfold-archive on this host a question that the archive answers at once. The call waits for each part of the
 /// answer for at most the time `patience`. The errors are those of askArchive().
 Result<void> tryArchive(Microseconds patience, const std::string& socketPath = kArchiveSocket);
 

@@ -26,16 +26,16 @@ namespace pinfold {
 /// client costs only the memory of a page.
 class ArchiveServer {
 public:
-    /// The maximum numbers of connections of one user, and of all users together. Connections of root do not count.
+    /// Holds the maximum numbers of connections of one user, and of all users together. Connections of root do not count.
     static constexpr std::size_t kMostConnectionsOfUser = 32;
     static constexpr std::size_t kMostConnections = 256;
 
     struct Parts {
         Workers& workers;
         const Auditors& auditors;
-        SdEventLoop& loop; ///< serve() handles the events of this loop, from which `countsAs` learns the subordinate ids
+        SdEventLoop& loop; ///< `countsAs` learns the subordinate ids from events of this loop, and serve() handles these events
         DescriptorCloser& closer;
-        std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id, and all other ids as they are
+        std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id, and returns each other id unchanged
         std::optional<Error> refusal;         ///< if set, all requests get this error as their answer
     };
     /// `listener` must not block.

@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-/// Receives bytes from the socket, but no bytes that came with a descriptor.
+/// Receives bytes from the socket. Does not receive bytes that came with a descriptor.
 ssize_t receiveBytes(int socket, char* buffer, std::size_t size) {
     iovec part{buffer, size};
     msghdr message{};

@@ -12,9 +12,9 @@
 namespace pinfold {
 
 /// Owns the socket of a client. Every user may send descriptors to the socket (SCM_RIGHTS), and the close of such a descriptor
-/// may take as long as the user wants. The kernel closes these descriptors when somebody reads the message without room for them,
-/// or when the socket closes. So ClientSocket never reads a message with descriptors, and closes a socket with such a message in
-/// a background thread.
+/// may take as long as the user wants. The kernel closes these descriptors when somebody reads the message into a buffer without
+/// room for descriptors, or when the socket closes. So ClientSocket never reads a message with descriptors, and closes a socket
+/// with such a message in a background thread.
 class ClientSocket {
 public:
     /// `user` is the user to whom the socket counts. `closer` must outlive the ClientSocket.

@@ -49,7 +49,8 @@ constexpr Microseconds kIdleAfterRefusal = 1s;
 // a thread may wait for the user database until the end of the process.
 std::mutex userDatabase;
 
-/// Returns a function that several threads may call, and that does the same as `look`, a function of os/user_database.hpp.
+/// Returns a function that does the same as `look`, a function of os/user_database.hpp. Several threads may call the returned
+/// function.
 template <class Found, class What> auto oneAtATime(Found (*look)(What)) {
     return [look](What what) {
         const std::lock_guard lock(userDatabase);
@@ -87,8 +88,8 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
 
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
-/// Waits until /etc/subuid was read, but not longer than kPatienceWithFile. Without the wait, connections of subordinate ids that
-/// are already in the queue of the socket would not count as connections of the owner of the ids.
+/// Waits until /etc/subuid was read, but not longer than kPatienceWithFile. Connections of subordinate ids may already be in the
+/// queue of the socket. Without the wait, these connections would not count as connections of the owner of the ids.
 void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
     subordinates.look();
     const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Writes the SQL statements that read receipts from the archive. All values that come from a caller are parameters of the
-// statements, and never part of their text.
+// statements, and never part of the text of a statement.
 #pragma once
 
 #include "store/history.hpp"

@@ -132,7 +132,7 @@ Result<void> ReceiptReader::connect() {
     auto connection = PostgresConnection::connect(server_, kConnectTime);
     auto prepared = connection ? connection->runScript(kSettings, kCheckTime) : Result<void>(connection.error());
     if (!prepared) {
-        // All failures give the caller the same error code, because only a repair helps against any of them.
+        // All failures give the caller the same error code, because each of these failures needs a repair.
         const Error error{ErrorCode::Unreachable, "the archive of receipts is not reachable: " + prepared.error().message};
         outage_.noticed(error);
         return error;

@@ -16,7 +16,7 @@
 
 namespace pinfold {
 
-/// Holds a request for receipts or for the site report, and how far the answer has come.
+/// Holds a request for receipts or for the site report, and says which part of the answer has been read.
 struct ReceiptRequest {
     ReceiptSelection selection;
     std::optional<std::string> allHostsOf = {}; ///< see ArchiveQuery

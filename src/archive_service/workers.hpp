@@ -29,7 +29,7 @@ public:
     /// Throws std::system_error if the kernel gives no descriptor or no thread.
     /// `reports` is the directory with the queries of the site report.
     Workers(PostgresServer server, std::filesystem::path reports);
-    /// Waits until no thread works any more.
+    /// Waits until all threads have finished their work.
     ~Workers();
     Workers(const Workers&) = delete;
     Workers& operator=(const Workers&) = delete;

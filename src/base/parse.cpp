@@ -245,7 +245,8 @@ std::string formatSize(std::uint64_t bytes) {
 
 namespace {
 
-/// Returns a duration below a minute as text. Seconds, and milliseconds below 10, have one decimal if it is not 0.
+/// Returns a duration below a minute as text. A number of seconds, or of milliseconds below 10, has one decimal place unless this
+/// decimal is 0.
 std::string formatShort(Microseconds duration) {
     if (duration < 1ms)
         return duration == 0us ? "0" : std::to_string(duration.count()) + "us";

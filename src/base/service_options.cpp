@@ -10,7 +10,7 @@ namespace pinfold {
 namespace {
 
 constexpr int kUsage = 2;
-constexpr int kFirstOwn = 256; // getopt_long(3) returns this number for the first option of the program's own
+constexpr int kFirstOwn = 256; // getopt_long(3) returns this number for the first of the options that only this program has
 
 std::vector<option> tableOf(const ServiceProgram& program) {
     std::vector<option> table{

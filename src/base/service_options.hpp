@@ -15,10 +15,10 @@ namespace pinfold {
 
 /// Holds the options that each service has.
 struct ServiceOptions {
-    std::filesystem::path root = "/"; ///< the directory before every path that the service reads or writes; only tests change it
+    std::filesystem::path root = "/"; ///< the service puts `root` before all its paths; only tests change `root`
 };
 
-/// Describes an option with a value that only one service has.
+/// Describes an option that only one service has. The option takes a value.
 struct OwnOption {
     const char* name; ///< for example "exit-idle-time"
     std::function<Result<void>(const std::string&)> set;

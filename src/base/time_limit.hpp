@@ -9,7 +9,7 @@ namespace pinfold {
 
 /// Reads a time limit as Grid Engine and Torque write it, such as "90", "1:30" or "240:00:00" ([[hours:]minutes:]seconds), and
 /// returns the number of seconds. Each part may be above 59. An empty part counts as 0. The result is nullopt if the time is 0,
-/// and if the text is not a time, such as "INFINITY".
+/// or if the text (such as "INFINITY") is not a time.
 ///
 /// parseDuration() reads what people write, and cannot take the place of parseTimeLimit(). People may mean hours and minutes by
 /// "1:30", so parseDuration() refuses this text, and also refuses a part above 59. For a batch system, "1:30" always means

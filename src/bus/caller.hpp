@@ -15,7 +15,7 @@
 
 namespace pinfold {
 
-/// Finds out which user has a unique bus name. CallerResolver asks the bus asynchronously (with GetConnectionUnixUser, as
+/// Finds out to which user a unique bus name belongs. CallerResolver asks the bus asynchronously (with GetConnectionUnixUser, as
 /// getCredsEuid() does). CallerResolver remembers the user of each unique name, because the bus never uses a unique name twice.
 class CallerResolver {
 public:

@@ -24,7 +24,7 @@ Result<EndReport> decodeEndOptions(const Dict& options);
 Result<std::optional<Microseconds>> decodeStopOptions(const Dict& options);
 /// Reads the options of a method that has a single, boolean option, and returns its value. The default is false.
 Result<bool> decodeFlag(const Dict& options, const char* name);
-/// Checks the options of a method that has no options so far: a caller must not pass any option.
+/// Decodes the options of a method that has no options so far, and refuses every option.
 Result<void> decodeNoOptions(const Dict& options);
 
 JobInfo infoOf(const JobSummary& job);

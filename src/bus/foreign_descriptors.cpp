@@ -106,9 +106,9 @@ ForeignFd ForeignDescriptors::behind(const ForeignFd& standIn) {
 
 } // namespace pinfold
 
-/// Replaces the C library's recvmsg() in the whole program, also for libsystemd. recvmsg() is the only place where pinfoldd can
-/// take descriptors out of a message before libsystemd gets the message. (libsystemd gives pinfoldd only the descriptors that the
-/// message names.)
+/// Replaces the C library's recvmsg() in the whole program, and so in libsystemd, too. recvmsg() is the only place where pinfoldd
+/// can take descriptors out of a message before libsystemd gets the message. (libsystemd gives pinfoldd only the descriptors that
+/// the message names.)
 extern "C" __attribute__((visibility("default"))) ssize_t recvmsg(int socket, msghdr* message, int flags) {
     const auto size = ::syscall(SYS_recvmsg, socket, message, flags);
     if (size >= 0 && socket == pinfold::watchedSocket)

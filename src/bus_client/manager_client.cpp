@@ -74,8 +74,8 @@ template <class F> std::vector<Dict> patiently(F&& ask) {
 }
 
 /// Reads a list that pinfoldd sends in several pages. allPages() calls `ask` for each page, and passes to `ask` all entries that
-/// it has read so far. pinfoldd limits the CPU time that it spends on each user. If the user has no time left, allPages() waits
-/// before it asks for the next page.
+/// allPages() has read so far. pinfoldd limits the CPU time that it spends on each user. If the user has no time left, allPages()
+/// waits before it asks for the next page.
 template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
     std::vector<T> all;
     bool more = true;

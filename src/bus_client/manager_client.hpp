@@ -70,8 +70,8 @@ public:
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
     Result<Reconciliation> reconcile(bool dryRun) const;
-    /// Makes pinfoldd read its configuration again. After the error ConfigInvalid, which names file and line, the old
-    /// configuration stays in force.
+    /// Makes pinfoldd read its configuration again. The error ConfigInvalid names the file and the line of the fault. After this
+    /// error, the old configuration stays in force.
     Result<void> reload() const;
     // The following functions return complete lists: they ask pinfoldd for all pages of a list.
     /// The argument `timeout` is the time limit for each page of the list.
@@ -97,7 +97,7 @@ public:
     /// Returns what a live job has used over time. If no live job has the key, the result is for the newest job with this key.
     Result<Profile> profile(const std::string& key, Microseconds timeout = 30s) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
-    /// Removes receipts from the history. The limits that are set in the request replace the configured limits of the history.
+    /// Removes receipts from the history. If a limit is set in the request, it replaces the configured limit of the history.
     /// vacuum() waits for at most an hour until pinfoldd has removed the receipts.
     Result<Vacuumed> vacuum(const VacuumRequest& request) const;
     Result<void> stop(const std::string& key, std::optional<Microseconds> grace) const;

@@ -32,7 +32,7 @@ public:
     Result<Properties> properties(const std::string& service, const std::string& path, const std::string& interface) const;
     /// Returns the properties of a unit, even of a unit that is not loaded.
     Result<Properties> unit(const std::string& name) const;
-    /// Returns the unique name, such as ":1.42", of the running service on the bus that has the given name. Returns nullopt if no
+    /// Returns the unique name (such as ":1.42") of the service that runs under the given name on the bus. Returns nullopt if no
     /// running service has the name.
     Result<std::optional<std::string>> ownerOf(const std::string& name) const;
     /// Returns true if the bus can start a service with the given name.

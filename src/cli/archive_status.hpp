@@ -24,12 +24,12 @@ struct ArchiveNode {
     std::uint64_t newest = 0;   ///< the highest sequence that the node had when it last sent receipts
     std::uint64_t unsent = 0;
     RealTime seen{};                  ///< the last sign of life
-    std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset if it never had all
+    std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset if it has not happened
     std::uint64_t missing = 0;        ///< the number of receipts that the node no longer had when it wanted to send them
     std::uint64_t rejected = 0;       ///< the number of receipts that the archive stores only as a text
     std::uint64_t replacedHistories = 0;
     std::optional<RealTime> restored =
-        {}; ///< when an older copy of the node's history replaced the history, so that the node used sequences twice
+        {}; ///< when somebody replaced the node's history by an older copy, so that the node used sequences twice
     std::int64_t clockOff = 0; ///< the node's clock minus the server's clock, in microseconds
 };
 
@@ -37,7 +37,7 @@ struct ArchiveStatus {
     RealTime now{};
     std::vector<ArchiveNode> nodes;
 
-    /// Returns true if there are nodes, and if no node has trouble.
+    /// Returns true if the archive has at least one node, and no node has trouble.
     bool complete() const;
 };
 

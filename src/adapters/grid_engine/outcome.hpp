@@ -40,8 +40,8 @@ std::optional<ExitState> exitFromUsage(std::string_view usage);
 /// Returns new contents for Grid Engine's file "usage". If the receipt has larger times or a larger memory peak than the file
 /// "usage", the receipt's values replace the values in the file. The shepherd's figures leave out two kinds of processes:
 /// processes for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on this
-/// host, the file "usage" stays as it is: each task has its own shepherd, and with the receipt's values each shepherd would
-/// report the use of the whole job.
+/// host, the file "usage" stays as it is: each task has its own shepherd. With the receipt's values, each of these shepherds
+/// would report the use of the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
 /// If a signal killed the shepherd before the shepherd wrote Grid Engine's file "usage", pinfold writes the result of

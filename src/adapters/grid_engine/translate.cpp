@@ -33,7 +33,7 @@ bool sameIgnoringCase(std::string_view a, std::string_view b) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Returns the value of `name`, for a name whose value the user must not be able to set. If the configuration has several values
+/// Returns the value of `name`. The user must not be able to set this value. If the configuration has several values
 /// with the same name, all these values must be equal.
 Result<std::string> trusted(const GridEngineConfig& config, const std::string& name) {
     const auto& all = config.values(name);
@@ -47,9 +47,9 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
     return all.front();
 }
 
-/// Returns a value for the receipt. fact() returns a value only if all lines with the name have the same value. Otherwise, users
-/// could change the account of a job by a further line in the spool file. sge_execd itself writes a line for each name, even if
-/// the value is "none".
+/// Returns a value for the receipt. fact() returns a value only if all lines with the name have the same value. If fact()
+/// accepted different values, users could change the account of a job by a further line in the spool file. sge_execd itself
+/// writes a line for each name, even if the value is "none".
 std::optional<std::string> fact(const GridEngineConfig& config, const std::string& name) {
     const auto value = trusted(config, name);
     return value ? identityText(*value) : std::nullopt;

@@ -23,8 +23,8 @@ struct GridEngineOutput {
     std::string name; ///< the name of the file, if `path` is a directory
 };
 
-/// Names a core by Grid Engine's numbers, which begin with 0. The sockets, and the cores of a socket, have their numbers in the
-/// order of their lowest CPU.
+/// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine sorts the sockets, and the cores of each socket, by
+/// their lowest CPU, and numbers them in this order.
 struct GridEngineCore {
     unsigned socket = 0;
     unsigned core = 0;
@@ -58,10 +58,10 @@ Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEn
 /// written.
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile);
 
-/// Returns the run time after which Grid Engine ends the job, in microseconds, or nullopt if the job's environment does not say
-/// it. sge_execd does not write h_rt into the spool directory, so a job submission verifier (JSV) of the site has to copy h_rt
-/// into the variable PINFOLD_BATCH_RUN_TIME_MAX. The user can set this variable, too, but the variable only changes when pinfoldd
-/// warns the job.
+/// Returns the run time after which Grid Engine ends the job, in microseconds. Returns nullopt if the job's environment does not
+/// contain this run time. sge_execd does not write h_rt into the spool directory, so a job submission verifier (JSV) of the site
+/// has to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. The user can set this variable, too, but the variable changes
+/// nothing except the time at which pinfoldd warns the job.
 std::optional<std::uint64_t> gridEngineRunTimeMax(const GridEngineConfig& environment);
 
 /// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value of "binding" ends with the topology

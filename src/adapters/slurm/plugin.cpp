@@ -143,7 +143,7 @@ int handOver(spank_t spank) {
     return 0;
 }
 
-/// Sets the variables with the limits in the environment with which the process executes the program of the user.
+/// Sets and removes variables in the environment that the user's program will get.
 int setVariables(spank_t spank) {
     const auto isSet = [spank](const char* name) {
         std::array<char, 1> value{}; // spank_getenv() also finds a variable whose value is longer than the buffer

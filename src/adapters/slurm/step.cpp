@@ -19,8 +19,8 @@ namespace {
 // The plugin waits only a short time for the start of a job, because srun gives up a launch soon after BatchStartTimeout (10 s
 // by default).
 constexpr Patience kForStart{10s, 10s};
-// kForEnd is longer than a site's kill_grace. If a process has not ended after this time, the process hangs in the kernel. If a
-// process hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
+// kForEnd is longer than a site's kill_grace. If a process has not ended after the time kForEnd, the process hangs in the kernel.
+// If a process hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
 constexpr Patience kForEnd{10s, 120s};
 // A job can run even if pinfoldd does not write lines to the job's output. So the start of a job waits only a short time for
 // pinfoldd to take the output.

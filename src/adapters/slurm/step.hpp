@@ -50,7 +50,7 @@ private:
 Result<void> handOverOutput(const std::string& key);
 
 /// Ends all processes of the job that are left on this node, and waits until they have ended. endJob() succeeds if the job does
-/// not exist. The receipt gets those facts of `identity` that it does not have.
+/// not exist. If the receipt lacks a fact that `identity` has, the receipt gets this fact.
 Result<void> endJob(const std::string& key, ExitState exit, const JobIdentity& identity);
 
 } // namespace pinfold

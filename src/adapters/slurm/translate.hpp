@@ -48,8 +48,8 @@ JobIdentity slurmIdentity(const SlurmFacts& facts, const SlurmVariable& variable
 /// named. In the environment of a step, these variables come from the user's srun, so do not call slurmdIdentity() for a step.
 JobIdentity slurmdIdentity(const SlurmVariable& variable);
 
-/// Returns the hosts of a list such as "node[01-03,7],login". If there are more than JobIdentity::kMostNodes hosts, the result
-/// has only the first ones. If the list has another form, the result is empty.
+/// Returns the hosts of a list such as "node[01-03,7],login". If the list has more than JobIdentity::kMostNodes hosts, the result
+/// has only the first kMostNodes hosts. If the list has another form, the result is empty.
 std::vector<std::string> slurmHosts(std::string_view list);
 
 /// The batch script is the step with the number kSlurmBatchStep (SLURM_BATCH_SCRIPT of slurm/slurm.h).

@@ -65,8 +65,8 @@ std::optional<Identity> search(const std::string& path, std::string_view cookie)
     return std::nullopt;
 }
 
-/// Returns the user's groups from the name service. A separate process asks the name service. The job starter itself must not
-/// ask the name service, because it would load libraries from LD_LIBRARY_PATH, which the user sets.
+/// Returns the user's groups from the name service. A separate process asks the name service. The job starter itself must not ask
+/// the name service, because the job starter would then load libraries from LD_LIBRARY_PATH, which the user sets.
 Result<std::vector<gid_t>> groupsOf(uid_t uid) {
     auto asked = runAlone("/usr/bin/id", {"-G", "+" + std::to_string(uid)}, Printed::Output);
     if (!asked.printed.empty() && asked.printed.back() == '\n')
@@ -93,7 +93,7 @@ bool isNow(uid_t uid, gid_t gid) {
 }
 
 /// Enters the working directory again, with the user's rights. pbs_mom has entered the directory as root. If the process stayed
-/// in a directory that is closed to the user, it could open all files in the directory.
+/// in a directory that is closed to the user, the process could open all files in the directory.
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)

@@ -50,8 +50,8 @@ Result<void> join(torque::Task& task) {
     }
     if (entered)
         return {};
-    // While pinfoldd does not run, the prologue cannot open a job, but may let it start. So if the job is not open, the site's
-    // setting on_failure decides whether the job runs.
+    // While pinfoldd does not run, the prologue cannot open a job, but may let the job start. So if the job is not open, the
+    // site's setting on_failure decides whether the job runs.
     const bool notOpened = entered.error().code == ErrorCode::NoSuchJob;
     const Error error = notOpened ? Error{ErrorCode::Unreachable, "job " + pinfold::printable(task.key, 300) +
                                                                       " is not open on this node: pbs_mom's prologue and "

@@ -84,7 +84,8 @@ def on_begin(event):
 
 
 def on_launch(event):
-    """Adopts the parent of this hook. MoM has forked the parent, which becomes the job or a task, and waits for the hook to end."""
+    """Adopts the parent of this hook. MoM has forked this parent process. The parent waits until the hook has ended, and then becomes the
+    job or a task."""
     options, output = as_script(event.job) if starts_script(event) else ([], None)
     opened = open_job(event.job, *adopt([os.getppid()]), *options, output=output)
     for name, value in words.variables(opened["environment"], event.env).items():
@@ -95,7 +96,8 @@ def on_launch(event):
 
 
 def as_script(job):
-    """Returns the options for the job script, and the descriptor of its standard error, to which pinfoldd writes warnings."""
+    """Returns the options for the job script, and the descriptor of the script's standard error. pinfoldd writes warnings to this
+    descriptor."""
     output = jobs_output(owner_of(job).pw_uid)
     return ["--batch"] + ([] if output is None else ["--output-fd=%d" % output]), output
 
@@ -235,7 +237,7 @@ def give_up(event, failure):
         refusal = refusal_of_node()
         if refusal:  # if the node stayed online, the scheduler would send the job here again and again, until PBS holds the job
             node.go_offline(event, refusal)
-    # If only a task other than the job script does not start, the job continues, and PBS does not run the job again.
+    # If a task other than the job script does not start, the job continues, and PBS does not run the job again.
     if event.type == pbs.EXECJOB_BEGIN or (event.type == pbs.EXECJOB_LAUNCH and starts_script(event)):
         event.job.rerun()
     # After a failed resume the job is still frozen, so PBS must not count the job as running.

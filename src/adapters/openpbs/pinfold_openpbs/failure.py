@@ -5,7 +5,7 @@ NOT_RUNNING, NO_SUCH_JOB, UNREACHABLE, TIMED_OUT = 3, 4, 6, 124
 
 
 class Failure(Exception):
-    """Contains an error message of pinfold, or the reason why pinfold could not be called, for MoM's log."""
+    """Contains a text for MoM's log: an error message of pinfold, or the reason why the hook could not call pinfold."""
 
     def __init__(self, message, status=None):
         super().__init__(message)

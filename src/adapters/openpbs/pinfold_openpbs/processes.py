@@ -23,8 +23,9 @@ def run(command, limit, **options):
 
 def jobs_output(uid):
     """Returns a new descriptor of the job script's standard error, or None. MoM opens the output of a job script with the rights of the
-    job's owner before MoM runs the hook for the job script, so the hook has inherited it as its own standard error. If the standard
-    error is not a file of the owner, the result is None: an interactive job has a terminal, which must close when its shell ends."""
+    job's owner. MoM then runs the hook for the job script, and the hook inherits this output as its own standard error. If the standard
+    error is not a file of the owner, the result is None. For example, an interactive job has a terminal, and this terminal must close when
+    the job's shell ends."""
     try:
         status = os.fstat(2)
         return os.dup(2) if stat.S_ISREG(status.st_mode) and status.st_uid == uid else None

@@ -116,17 +116,17 @@ def memory_limits(share, pmem):
 
 
 def run_time_limits(walltime):
-    """Returns the options for the time at which MoM ends the job, and for the time at which pinfold ends it if MoM cannot. pinfold refuses a
-    limit of 0."""
+    """Returns the options for the time at which MoM ends the job, and for the time at which pinfold ends the job if MoM cannot end it.
+    pinfold refuses a limit of 0."""
     if walltime is None:
         return []
     return ["--batch-run-time-max=%d" % max(walltime, 1), "--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
 
 
 def variables(given, present):
-    """Returns the variables that the job's environment gets: those that pinfold gave for the job, and None for a variable to remove. A
-    variable about a limit usually keeps its value. But if PINFOLD_JOB names another job, for example a job that submitted this one with its
-    whole environment, all variables about the other job are replaced or removed."""
+    """Returns the changes of the job's environment: the variables that pinfold gave for the job, and None for each variable to remove. A
+    variable about a limit usually keeps its value. But if PINFOLD_JOB names another job, all variables about that job are replaced or
+    removed. (For example, the other job has submitted this job with its whole environment.)"""
     other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
     kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
     stale = [name for name in present.keys() if other and name.startswith("PINFOLD_")]
