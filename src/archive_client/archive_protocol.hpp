@@ -52,8 +52,8 @@ Result<ArchiveQuery> decodeArchiveQuery(std::string_view line);
 
 /// Returns a table of the site report as one line, with the line break.
 std::string encode(const ReportTable& table);
-/// Reads a line of encode(const ReportTable&). The caller has to remove the line break at the end of the line. Error:
-/// InvalidArgument.
+/// Reads a line that encode(const ReportTable&) has written. The caller has to remove the line break at the end of the line.
+/// Error: InvalidArgument.
 Result<ReportTable> decodeReportTable(std::string_view line);
 
 /// Returns the last line of an answer, with the line break. An answer without an error is complete.

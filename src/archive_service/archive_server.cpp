@@ -31,7 +31,7 @@ bool triesAgain() { return errno == EAGAIN || errno == EINTR; }
 struct ArchiveServer::Connection {
     enum class State {
         Receiving, ///< the server waits for the rest of the request
-        Reading,   ///< a thread reads the next page, or the page waits for a thread
+        Reading,   ///< a thread reads the next page, or the request waits for a thread
         Sending,   ///< the server sends the page to the client
     };
 

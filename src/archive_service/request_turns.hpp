@@ -48,7 +48,7 @@ private:
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::map<uid_t, User> users_; ///< the users with a request that waits, or on which a thread works
+    std::map<uid_t, User> users_; ///< the users who have a request that waits for a thread, or that a thread works on
     uid_t last_ = 0;              ///< the user who had the last turn
     bool closed_ = false;
 };

@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// Acts like std::optional, but an unset value needs no more memory than a pointer. Boxed is for large members that are unset in
-/// most objects, such as figures that a job has only at its end.
+/// Acts like std::optional, but an unset value needs no more memory than a pointer. Boxed is for a large member that is unset in
+/// most objects. For example, a job has some figures only at its end.
 template <class T> class Boxed {
 public:
     Boxed() = default;

@@ -85,7 +85,7 @@ template <class F> int guarded(F&& f) noexcept {
     }
 }
 
-/// Appends a property to the reply. JobObjects has already found the job with this property.
+/// Appends a property to the reply. JobObjects has already found the job whose property this is.
 template <auto property>
 int get(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply, void* object, sd_bus_error*) {
     const auto& found = *static_cast<const FoundJob*>(object);

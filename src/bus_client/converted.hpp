@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contains code that all connections to pinfoldd need. Only the sources in src/bus_client include bus_client/converted.hpp.
+// Contains code that all classes with a connection to pinfoldd need. Only the sources in src/bus_client include
+// bus_client/converted.hpp.
 #pragma once
 
 #include "base/bus_names.hpp"

@@ -16,7 +16,7 @@
 namespace pinfold {
 
 /// Opens pidfds for the process ids that the user typed. `owner` is a name or an id. If a process belongs to another user than
-/// `owner`, openProcesses() returns an error, because the id that the user typed may belong to another process by now.
+/// `owner`, openProcesses() returns an error, because a typed process id may belong to another process by now.
 Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids, const std::optional<std::string>& owner);
 
 /// Returns the processes that have not ended and are not in the given slice.

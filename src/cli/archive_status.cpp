@@ -28,7 +28,7 @@ std::vector<Troubled> troubled(const ArchiveStatus& status, const TableStyle& st
     return list;
 }
 
-/// Looks only at the nodes that have no trouble, and returns the time up to which the archive has all receipts of these nodes.
+/// Returns the time up to which the archive has all receipts of the nodes without trouble.
 /// Returns nullopt if all nodes have trouble.
 std::optional<RealTime> completeUpTo(const ArchiveStatus& status) {
     std::optional<RealTime> earliest;

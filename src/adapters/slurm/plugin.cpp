@@ -62,8 +62,8 @@ std::string variableOf(spank_t spank, const char* name) {
     return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) == ESPANK_SUCCESS ? value.data() : "";
 }
 
-/// Returns the name of the job's group, or its number if the group has no name. slurmstepd asks the user database about the user
-/// of each step, so one more question per step adds no new reason to wait.
+/// Returns the name of the job's group, or its number if the group has no name. slurmstepd itself asks the user database about
+/// the user of each step, so the plugin's question adds no new reason to wait.
 std::string groupOf(spank_t spank) {
     gid_t gid = 0;
     if (spank_get_item(spank, S_JOB_GID, &gid) != ESPANK_SUCCESS)

@@ -14,7 +14,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
-constexpr std::uint32_t kNoNumber = 0xfffffffe; // the value of Slurm's NO_VAL; INFINITE is the next number
+constexpr std::uint32_t kNoNumber = 0xfffffffe; // the value of Slurm's NO_VAL; Slurm's INFINITE is greater by 1
 // For "no value", Slurm uses the highest numbers (NO_VAL64, INFINITE64). Sizes of an exbibyte or more are not real sizes, because
 // no node has so much memory.
 constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // the number of MiB in an exbibyte

@@ -183,7 +183,7 @@ def on_periodic(event):
     status = pinfold_json("status", "--jobs")
     jobs = {job["key"]: job for job in status["live"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
-    # If a process cannot end because it waits for a file server that a user runs, the user has caused the wait, so the node stays open to
+    # If a process cannot end because it waits for a file server that a user runs, this user has caused the wait. So the node stays open to
     # other users.
     if not status["draining"]:
         node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
