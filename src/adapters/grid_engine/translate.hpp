@@ -60,8 +60,8 @@ void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, st
 
 /// Returns the run time after which Grid Engine ends the job, in microseconds. Returns nullopt if the job's environment does not
 /// contain this run time. sge_execd does not write h_rt into the spool directory, so a job submission verifier (JSV) of the site
-/// has to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. The user can set this variable, too, but the variable changes
-/// nothing except the time at which pinfoldd warns the job.
+/// has to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. The user can set this variable, too, but the variable ends no
+/// job: it only tells pinfoldd when to warn the job.
 std::optional<std::uint64_t> gridEngineRunTimeMax(const GridEngineConfig& environment);
 
 /// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value of "binding" ends with the topology
