@@ -65,14 +65,15 @@ int passedSocket() {
 /// But each connection of a wrapper starts pinfoldd again, so pinfoldd notices when somebody has repaired the problem. If the
 /// problem still exists, pinfoldd tells the wrapper the reason why its job cannot run. Every wrapper in the socket's queue must
 /// get an answer, because otherwise systemd would start pinfoldd again and again. A wrapper that waits for the end of a job
-/// connects again, but only once in a few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
+/// connects to the socket again after an error, but only once in a few seconds. All waiting wrappers connect again at the same
+/// moment (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // pinfoldd does not exit before systemd has read the message, because systemd cannot find the unit of a message if the sender
-    // has ended.
+    // systemd learns from the sender's process to which unit a message belongs, so pinfoldd does not exit before systemd has read
+    // the message.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, toUsec(kBarrier));
     return kExitConfig;
@@ -161,8 +162,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // Each unsent answer is a message that uses the connection to the bus, so unsent answers must be destroyed before the
-    // connection.
+    // Each unsent answer is a message that uses the connection to the bus, so the destructor destroys the unsent answers first,
+    // and the connection later.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

@@ -15,7 +15,7 @@ namespace {
 using Figures = std::map<std::string, std::string, std::less<>>;
 
 constexpr Microseconds kDay = 24h;
-constexpr Microseconds kRenewal = 30 * kDay; ///< how long before its end a certificate should be renewed
+constexpr Microseconds kRenewal = 30 * kDay; ///< a certificate should be renewed this long before it expires
 constexpr Microseconds kSilence = 30min;     ///< longer than 10 minutes, the longest time between two tries of pinfold-ship
 constexpr const char* kUnit = "pinfold-ship.service";
 
@@ -37,7 +37,8 @@ std::optional<std::uint64_t> figure(const Figures& figures, std::string_view nam
     return value ? std::optional(*value) : std::nullopt;
 }
 
-/// Reads a time from the figures, which contain times as seconds since 1970. The largest times do not fit into a RealTime.
+/// Reads a time from the figures, which contain times as seconds since 1970. If the value is too large for a RealTime, the result
+/// is the largest possible time.
 std::optional<RealTime> timeOf(const Figures& figures, std::string_view name) {
     constexpr std::uint64_t kMost = kForever / 1s;
     const auto seconds = figure(figures, name);
@@ -49,7 +50,7 @@ bool checkShip(const Host& host, const ArchiveConfig& archive, Findings& finding
     const auto& unit = host.unit(kUnit);
     const auto loaded = property(unit, "LoadState");
     if (unit.empty() || (loaded == "not-found" && archive.ask))
-        return false; // systemd does not answer, or this is a login node, which only asks the archive
+        return false; // systemd does not answer, or this is a login node, which sends no receipts to the archive
     const bool runs = property(unit, "ActiveState") == "active";
     if (runs)
         findings.ok("archive.ship", "pinfold-ship runs", kUnit);
@@ -91,9 +92,9 @@ void checkBacklog(const Host& host, const Figures& figures, Findings& findings) 
         findings.ok("archive.backlog", "no receipt has waited long for the archive");
 }
 
-/// `pinfold why` compares the times in the receipts of several hosts, and treats times that differ by at most kClockTolerance as
-/// equal. If the clocks of the hosts differ by more, `pinfold why` may name the wrong host as the host on which the job ended
-/// first.
+/// `pinfold why` compares the times in the receipts of several hosts, and treats two times as equal if they differ by at most
+/// kClockTolerance. If the clocks of the hosts differ by more than kClockTolerance, `pinfold why` may name the wrong host as the
+/// host on which the job ended first.
 void checkClock(const Host& host, const Figures& figures, Findings& findings) {
     const auto found = figures.find("pinfold_ship_clock_offset_seconds");
     if (isSilent(host, figures)) {
@@ -137,7 +138,7 @@ void checkGaps(const Figures& figures, Findings& findings) {
 void checkCertificate(const Host& host, const Figures& figures, Findings& findings) {
     const auto expires = timeOf(figures, "pinfold_ship_certificate_expires_seconds");
     if (!expires)
-        return; // pinfold-ship could not read the certificate, and the check archive.reached reports it
+        return; // pinfold-ship could not read the certificate; the check archive.reached reports this problem
     const auto remedy = "renew the certificate; pinfold-ship uses the new one at its next connection";
     if (*expires <= host.now)
         findings.fail("archive.certificate", "the certificate of this node has expired", remedy);

@@ -66,7 +66,7 @@ bool checkVersion(const Files& files, Findings& findings) {
 }
 
 /// Returns true if a program other than systemd has taken the controller away from live jobs. An accounted controller is a
-/// controller that systemd gives to each job. Any other controller is given only to jobs that ask for the controller.
+/// controller that systemd gives to each job. systemd gives any other controller only to jobs that ask for it.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&

@@ -44,7 +44,7 @@ void checkUnit(const Properties& unit, Findings& findings) {
                     dropIns.empty() ? file : dropIns);
 }
 
-/// Finds settings of drop-ins that take away something that pinfoldd needs, such as a capability.
+/// Checks whether a drop-in of the unit takes away a right that pinfoldd needs, such as a capability.
 void checkSandbox(const Properties& unit, Findings& findings) {
     const auto where = property(unit, "DropInPaths");
     if (property(unit, "ProtectControlGroups") == "yes") {

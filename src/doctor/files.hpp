@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads files and directories below a root directory. Paths mean the same as on the host itself, so the target of an absolute
-// symbolic link is also below the root directory.
+// Reads files and directories below a root directory. "/" in a path stands for the root directory, so even an absolute symbolic
+// link leads to a file below the root directory.
 #pragma once
 
 #include <fmt/core.h>

@@ -32,7 +32,7 @@ std::map<std::string, std::optional<JobState>> records(const Files& files) {
     for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {
         const auto text = files.read(file);
         const auto record = decodeJobRecord(text.value_or(""));
-        if (text) // if the file has no text, the record was removed after the directory had been listed
+        if (text) // if `text` is unset, pinfoldd has removed the record since the directory was listed
             found.emplace(file.stem(), record ? std::optional(record->state) : std::nullopt);
     }
     return found;
@@ -66,10 +66,11 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         findings.needsRoot("jobs.units", kRecordsDirectory);
         return;
     }
-    // Jobs may start and end during the check. The record of a job is written before the slice is created, and removed after the
-    // slice. So the check lists the slices twice, before and after it reads the records. If both lists contain a slice but no
-    // record belongs to the slice, the check reports that the slice has no record. If a record existed during the whole check,
-    // and neither list contains the slice of the record's job, the check reports that the slice is missing.
+    // Jobs may start and end during the check. pinfoldd writes the record of a job before it creates the slice, and removes the
+    // record after it has removed the slice. So the check lists the slices twice, before and after it reads the records. If both
+    // lists contain a slice but no record belongs to the slice, the check reports that the slice has no record. If a record
+    // existed during the whole check, and neither list contains the slice of the record's job, the check reports that the slice
+    // is missing.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

@@ -45,7 +45,7 @@ void checkAnswer(const Host& host, Findings& findings) {
 /// Everybody who can read the key can read the receipts of all users in the archive.
 void checkKey(const Host& host, const Files& files, const ArchiveConfig& archive, Findings& findings) {
     if (archive.serverIsSocket())
-        return; // a connection to a socket needs no key
+        return; // the archive's server is a Unix socket of this host, so the connection needs no key
     const auto status = files.status(archive.key);
     if (!status && !host.privileged)
         findings.needsRoot("archive.key", archive.key);

@@ -68,7 +68,7 @@ void checkHook(const Files& files, const std::filesystem::path& directory, Findi
         findings.ok(id, "OpenPBS's jobs use pinfold", file);
 }
 
-/// Checks for the cgroups hook of OpenPBS itself, which would move the processes of jobs into other cgroups.
+/// Checks that OpenPBS's own hook pbs_cgroups is off. The hook pbs_cgroups would move the processes of jobs into other cgroups.
 void checkOther(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     const auto file = directory / "pbs_cgroups.HK";
     const auto hook = files.read(file);

@@ -128,7 +128,8 @@ bool installed(const Files& files, const std::string& module) {
 
 /// Checks for programs that open a logind session. If a process has no session, logind creates a session for the process, even if
 /// the process belongs to a job. When logind creates a session for a process, logind moves the process from the scope of its job
-/// into the scope of the session. The check ignores cron(8) and at(1), because both start processes that were never in a job.
+/// into the scope of the session. The check ignores cron(8) and at(1), because the processes that they start have never been in a
+/// job.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

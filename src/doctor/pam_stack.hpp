@@ -13,7 +13,7 @@ struct PamEntry {
     std::string control; ///< the control field, for example "required" or "[success=1 default=ignore]"
     std::string module;  ///< the file name of the module without its directory, for example "pam_systemd.so"
     std::string where;   ///< the place of the line, for example "/etc/pam.d/common-session:12"
-    bool apart = false;  ///< the line is in a substack, so the module of the line can end only the substack
+    bool apart = false;  ///< the line is in a substack; its module can end the substack, but not the rest of the stack
 };
 
 /// Returns the PAM modules of a service for a type such as "session", in the order in which PAM calls the modules. The result

@@ -24,8 +24,8 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
     {EndKind::TaskKilled, "task-killed"},
 });
 
-// kConsequence is the time within which batch systems and MPI libraries end the other tasks and the batch script after the
-// failure of a task. Slurm waits longer than other batch systems, because the usual value of its KillWait is 30 s.
+// After the failure of a task, batch systems and MPI libraries end the job's other tasks and its batch script within the time
+// kConsequence. Slurm waits longer than other batch systems, because the usual value of its KillWait is 30 s.
 constexpr Microseconds kConsequence = 60s;
 // The start of a step on thousands of hosts takes some seconds, so tasks may start after the first task has failed already.
 constexpr Microseconds kStartOfStep = 10s;
@@ -105,8 +105,8 @@ RealTime limitReached(const Receipt& receipt) {
     return receipt.ended - std::min(ran - *limit, receipt.ended.time_since_epoch());
 }
 
-/// Returns the time at which memory ran out. A receipt describes the first kill in the life of the job, which the job may have
-/// survived.
+/// Returns the time at which memory ran out. A receipt describes only the first kill in the life of the job, and the job may have
+/// survived this kill.
 RealTime killed(const Receipt& receipt) {
     if (receipt.result == JobResult::OutOfMemory && isLater(receipt.ended, receipt.oom->at, kConsequence))
         return begun(receipt);
@@ -268,8 +268,8 @@ FirstEnd EndSearch::first() const {
                             std::tuple(event.at, event.host, event.receipt, event.task);
     };
     for (const auto& event : events_) {
-        // The batch script may ignore the failure of a task. The batch script may also ignore the loss of a host that the job's
-        // tasks do not need any more.
+        // The batch script may ignore the failure of a task. Moreover, the batch script may ignore the loss of a host if no task
+        // of the job needs the host any more.
         const bool excused = succeeded && event.kind == EndKind::TaskFailed;
         if (event.kind != EndKind::TaskKilled && (excused || isSurvived(event))) {
             ++found.survived;

@@ -5,8 +5,8 @@
 // - The clocks of the hosts differ. Events on different hosts within kClockTolerance count as simultaneous. The kind of each
 //   event, and not the clock, decides which of several simultaneous events ended the job.
 // - The task that ended first is often not the cause of the job's end. Batch systems and MPI libraries stop the other tasks with
-//   signals, and the other tasks may also fail, because a connection is gone. If a signal from another process ended a task,
-//   this end is the cause only if no other event explains the end of the job.
+//   signals, or the other tasks fail because a connection is gone. If a signal from another process ended a task, the end of this
+//   task counts as the cause only if no other event explains the end of the job.
 // - On a host without the batch script, the exit status in the receipt is the exit status of the whole job, as the batch system
 //   reported it. So on a host without the batch script, the search ignores the exit status in the receipt, and uses the exit
 //   states of the tasks.

@@ -20,7 +20,7 @@ constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name 
 /// Says how the end of the job on a host is related to the end of the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
-    OfItself, ///< the job ended later here than on the first host, but for a separate reason, such as a memory limit here
+    OfItself, ///< on this host, the job ended later than on the first host, but for a reason of its own, such as a memory limit
     /// On this host, the job ended after the event that ended the whole job and, as far as the receipts show, because of this
     /// event.
     After,

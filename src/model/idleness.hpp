@@ -46,13 +46,14 @@ struct IdleJobs {
     bool operator==(const IdleJobs&) const = default;
 };
 
-/// Compares the CPUs that a job kept busy with the CPUs that it holds, for a period of the length `since` that ends at the last
-/// look at the job. The time Idleness::over may be longer than `since`, because a profile merges neighbouring points. Returns
-/// nullopt if `held` is unset or 0, or if the last look at the job was at least the time `since` ago. `age` is the time since the
-/// job's start.
+/// Compares the CPUs that a job kept busy with the CPUs that the job holds. The period has the length `since`, and ends at the
+/// last look at the job. The time Idleness::over may be longer than `since`, because a profile merges neighbouring points.
+/// Returns nullopt if `held` is unset or 0, or if the last look at the job was at least the time `since` ago. `age` is the time
+/// since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
 /// Compares the highest sum of anonymous and shared memory with the memory that the job holds, for the same period as
-/// idlenessOf(). Also returns nullopt if the sum was always 0, for example on a node that does not count the memory of jobs.
+/// idlenessOf(). Returns nullopt if idlenessOf() would return nullopt, or if the sum was always 0, for example on a node that
+/// does not count the memory of jobs.
 std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<double> held, Microseconds age,
                                          Microseconds since);
 

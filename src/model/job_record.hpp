@@ -61,7 +61,7 @@ struct FinalFigures {
     Microseconds wall{}; ///< the job's wall time, measured with CLOCK_BOOTTIME
     Usage usage;         ///< the job's usage, without the figures that only live jobs have
     /// The name of the job's owner, if the name service has answered by the job's end. If pinfoldd is restarted before the
-    /// receipt is stored, pinfoldd writes the same name again, and need not wait for the name service.
+    /// receipt is stored, pinfoldd takes the name from the record, and need not wait for the name service.
     std::optional<std::string> user = {};
 
     bool operator==(const FinalFigures&) const = default;

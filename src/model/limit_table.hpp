@@ -49,7 +49,8 @@ struct LimitRow {
     bool mayBeInfinite = false;
     /// Every user may choose any value for a harmless limit, because the choice takes nothing from other users.
     bool harmless = false;
-    /// The value that the kernel uses if the limit is unset. pinfold uses the value to compare unset limits with others.
+    /// The value that the kernel uses if the limit is unset. pinfold uses the value `unset` to compare an unset limit with a
+    /// limit that is set.
     std::uint64_t unset = 0;
     LimitChange change = LimitChange::Live;
     const char* range; ///< the valid range in words, for error messages

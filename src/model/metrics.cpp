@@ -25,7 +25,7 @@ constexpr auto kTroubles = enumNames<Trouble>({
     {Trouble::Other, "other"},
 });
 
-/// Adds a series for each known part of a resource.
+/// Adds a series for each part of a resource if the amount of the part is known.
 void addShare(Exposition& out, std::string_view name, std::string_view help, const NodeShare& share,
               void (Exposition::*add)(const Labels&, std::uint64_t)) {
     bool begun = false;

@@ -75,7 +75,7 @@ struct Origin {
     std::optional<std::string> host;    ///< the name of the node at the job's end
     std::optional<std::string> bootId;  ///< the boot in which the job ran: /proc/sys/kernel/random/boot_id
     std::optional<std::string> cluster; ///< the setting daemon.cluster
-    std::optional<std::string> user;    ///< the owner's name at the job's end; unset if the user database does not know it
+    std::optional<std::string> user;    ///< the owner's name at the job's end; unset if the user database has no name
     std::optional<std::string> version; ///< the version of pinfoldd that made the receipt
 
     bool operator==(const Origin&) const = default;
@@ -83,7 +83,7 @@ struct Origin {
 
 /// Holds the information about a job that pinfoldd keeps after the end of the job.
 struct Receipt {
-    std::string id; ///< the id of the job, which is unique for ever, so that the history counts a job only once
+    std::string id; ///< the id of the job; no two jobs ever have the same id, so the history counts each job once
     /// The number of the receipt in the history, from 1. The history numbers the receipts without gaps, and never reuses a
     /// number. The number is unset until the receipt is in the history.
     std::optional<std::uint64_t> sequence;
@@ -121,7 +121,7 @@ struct Receipt {
     /// pinfold, and if the node went down.
     std::vector<TaskReceipt> taskList;
     /// What the job used over time, in the form of encode(Profile). The text is empty if the job has no profile. The history has
-    /// a separate table for profiles, and list() reads it only with ReceiptFilter::profiles.
+    /// a separate table for profiles, and list() reads this table only if ReceiptFilter::profiles is set.
     std::string profile;
 
     bool operator==(const Receipt&) const = default;
@@ -151,8 +151,8 @@ template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("slots", receipt.slots);
 }
 
-/// Returns the task receipt of the batch script, for a job that had no other task. All figures of the job are figures of its
-/// batch script, too.
+/// Returns the task receipt of the batch script, for a job that had no other task. The figures of such a job are also the figures
+/// of its batch script.
 TaskReceipt onlyTask(const Receipt& receipt, std::string command);
 
 /// Says whether a job succeeded.
@@ -163,10 +163,10 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds to a receipt the exit state of the leader and the facts of `identity`, which were reported after the receipt was written.
-/// amend() adds only what the receipt does not have, and replaces nothing. So even if the owner has already reported an exit
-/// state, an admin can still add facts. Returns false if nothing was added. If `identity` is about another run of the job,
-/// nothing is added.
+/// Adds to a receipt the facts that somebody has reported since the receipt was written: the exit state of the leader, and the
+/// facts in `identity`. amend() adds only what the receipt does not have, and replaces nothing. So even if the owner has already
+/// reported an exit state, an admin can still add facts. Returns false if nothing was added. If `identity` is about another run
+/// of the job, nothing is added.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

@@ -7,7 +7,7 @@
 // itself makes only calls that the kernel answers from memory:
 // - It reads and writes cgroup files, and files in /run, such as the records of live jobs.
 // - It reads files in /proc and /sys that take no lock of a process, such as stat, status and cgroup in /proc/PID.
-// - It reads inotify and the kernel's log, timers and signals, through descriptors that do not block.
+// - It reads events of inotify, lines of the kernel's log, timers and signals. The descriptors for these reads do not block.
 // - It uses the connection to the bus, the wrapper's socket and systemd's socket for messages of services (NotifySocket). None of
 //   these sockets blocks.
 // There are two exceptions. The loop's thread reads the configuration at the start and at a reload, and drain.json at the start.
@@ -28,16 +28,16 @@ namespace pinfold {
 /// Names the lanes, which are the queues for calls that may block. Calls that can hang for the same reason share a lane. So a
 /// call that hangs delays only calls of the same kind.
 enum class Lane {
-    HistoryWrite, ///< the lane for transactions of history.db, which run one after the other
+    HistoryWrite, ///< the lane for transactions of history.db; only one transaction runs at a time
     HistoryRead,  ///< the lane for queries of history.db
     Processes,    ///< the lane for reads of files in /proc that take a lock of the process, such as cmdline
     WaitPoints,   ///< the lane that finds out in which kernel functions threads wait; a process may have thousands of threads
     Descriptors,  ///< the lane for close() of descriptors that other users' programs made
     Output,       ///< the lane for lines that pinfoldd writes to the standard error of jobs
-    Journal,      ///< the lane for messages to journald, which pinfoldd sends in the order in which they came
+    Journal,      ///< the lane for messages to journald; pinfoldd sends the oldest message first
     Names,        ///< the lane for questions to the name service
-    Files,        ///< the lane for pinfold's own small files on a disk, which are written one after the other
-    Metrics,      ///< the lane for the file of metrics.textfile, on a disk that the site chooses
+    Files,        ///< the lane that writes drain.json and reads /etc/subuid
+    Metrics,      ///< the lane for the file that the site names in metrics.textfile
     Script,       ///< the lane that checks the program of unkillable.script before pinfoldd runs it
     Moves,  ///< the lane that moves processes into other cgroups; each move waits for all forks and exits in progress on the node
     Owners, ///< the lane for an owner's requests that look at all processes of a job; a job may have thousands of processes
@@ -66,9 +66,9 @@ public:
     /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. Other code calls
     /// refuse() if it has a limit of its own on the work that it gives to the lane.
     void refuse(Lane lane);
-    /// Returns the number of calls of refuse().
+    /// Returns how often refuse() was called for the lane.
     std::uint64_t refused(Lane lane) const { return refused_[static_cast<std::size_t>(lane)]; }
-    /// refuse() calls onRefused. onRefused may call run().
+    /// refuse() calls onRefused. The function in onRefused may call run().
     std::function<void(Lane)> onRefused;
 
     /// Does the same as run(), and passes the result of `work` to `then`.

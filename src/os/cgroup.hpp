@@ -31,8 +31,8 @@ public:
     Result<std::vector<pid_t>> processes() const;
     /// Returns all threads of this cgroup and the nested cgroups. Fails with Internal if the list is incomplete.
     Result<std::vector<pid_t>> threads() const;
-    /// Sends SIGKILL atomically to all processes of the cgroup, also to processes in nested and frozen cgroups (cgroup.kill,
-    /// Linux 5.14). Error: Internal.
+    /// Sends SIGKILL atomically to all processes of the cgroup and of the nested cgroups, even if the cgroups are frozen
+    /// (cgroup.kill, Linux 5.14). Error: Internal.
     Result<void> kill() const;
     /// Begins to freeze or to thaw all processes of this cgroup and the nested cgroups (cgroup.freeze). Call frozen() to find
     /// out whether the freeze or thaw is done. Error: Internal.

@@ -78,7 +78,7 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. It is harmless to call the handler of an unchanged
     /// file, because each handler finds out the state of the cgroup for itself.
     void lookAtUnwatched() {
-        lookLater(); // lookLater() sets the timer before the loop, because a handler that throws ends the loop
+        lookLater(); // the timer is set before the loop, because a handler that throws ends the loop
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))

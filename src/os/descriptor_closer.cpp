@@ -34,7 +34,7 @@ struct DescriptorCloser::Users {
     struct User {
         std::deque<int> waiting; ///< the user's descriptors that wait for a thread
         std::size_t threads = 0;
-        std::size_t held = 0; ///< the number of the user's descriptors that wait or hang
+        std::size_t held = 0; ///< how many of the user's descriptors wait or hang
     };
 
     explicit Users(std::size_t mostOfUsersArg) : mostOfUsers(mostOfUsersArg) {}
@@ -51,7 +51,7 @@ struct DescriptorCloser::Users {
     std::mutex mutex;
     std::map<uid_t, User> users; ///< the users with descriptors that wait or hang
     std::size_t threadsOfUsers = 0;
-    std::size_t heldOfUsers = 0; ///< the number of descriptors of all users except root that wait or hang
+    std::size_t heldOfUsers = 0; ///< how many descriptors of users other than root wait or hang
     const std::size_t mostOfUsers;
 
 private:

@@ -21,13 +21,14 @@ namespace pinfold {
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    /// The maximum number of threads for all users except root. Descriptors of root never wait for descriptors of other users.
+    /// All users other than root together get at most kThreadsOfUsers threads. Descriptors of root never wait for descriptors of
+    /// other users.
     static constexpr std::size_t kThreadsOfUsers = 24;
     /// A user counts as overloaded if kMostPerUser descriptors of the user wait or hang.
     static constexpr std::size_t kMostPerUser = 1024;
 
-    /// `mostOfUsers` limits how many descriptors of all users except root may wait or hang. At this limit, pinfoldd should
-    /// accept no more descriptors from users other than root.
+    /// At most `mostOfUsers` descriptors of users other than root may wait or hang. At this limit, pinfoldd should accept no more
+    /// descriptors from users other than root.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing));
 
     /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. For a pidfd, close()

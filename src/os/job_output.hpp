@@ -15,7 +15,8 @@ namespace pinfold {
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    /// The maximum number of threads for all users except root. Lines for root's jobs never wait for lines for other users' jobs.
+    /// All users other than root together get at most kThreadsOfUsers threads. Lines for root's jobs never wait for lines for
+    /// other users' jobs.
     static constexpr std::size_t kThreadsOfUsers = 12;
 
     explicit OutputWriters(Background& background) : background_(background) {}

@@ -33,8 +33,8 @@ struct JournalEntry {
 /// least one of the conditions on that field.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
-/// Returns matches for the entries that `journalctl -u UNIT` shows. Each of these entries comes from a process of the unit, or is
-/// a message about the unit that systemd or one of root's programs wrote.
+/// Returns matches for the entries that `journalctl -u UNIT` shows. Each of these entries comes from a process of the unit, or it
+/// is about the unit and comes from systemd or from a program of root.
 JournalMatches matchesOfUnit(const std::string& unit);
 
 /// Reads the entries that match and that the caller may read, oldest first. A call may block, because it reads the journal's

@@ -12,8 +12,8 @@
 namespace pinfold {
 
 /// Queues messages for people. A thread writes the messages in the order in which they came. When journald hangs (for instance
-/// because its disk hangs), every program that writes to journald blocks. The event loop must not block. MessageQueue drops and
-/// counts messages that do not fit, and reports the count when there is room again.
+/// because its disk hangs), every program that writes to journald blocks. The event loop must not block. If the queue is full,
+/// MessageQueue drops new messages and counts them, and reports the count when the queue has room again.
 class MessageQueue {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;

@@ -35,7 +35,8 @@ void NotifySocket::startWatchdog() {
     std::uint64_t usec = 0;
     if (sd_watchdog_enabled(0, &usec) <= 0)
         return;
-    watchdogInterval_ = fromUsec<Microseconds>(usec / 2); // sd_watchdog_enabled(3) recommends half of the time
+    // sd_watchdog_enabled(3) recommends half of the watchdog's time limit.
+    watchdogInterval_ = fromUsec<Microseconds>(usec / 2);
     feedWatchdog();
 }
 

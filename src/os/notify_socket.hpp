@@ -11,12 +11,12 @@
 namespace pinfold {
 
 /// Tells systemd the state of this service, as sd_notify(3) does, but without blocking. sd_notify(3) waits while PID 1 does not
-/// read its socket and the socket's queue is full. NotifySocket keeps what does not fit into the queue, and sends it when there
-/// is room again. A newer text replaces an older text of the same kind, so NotifySocket keeps at most three texts: the change of
-/// state, the sign of life for the watchdog, and the status.
+/// read its socket and the socket's queue is full. If a text does not fit into the socket's queue, NotifySocket keeps the text,
+/// and sends it when the queue has room again. A newer text replaces an older text of the same kind, so NotifySocket keeps at
+/// most three texts: the change of state, the sign of life for the watchdog, and the status.
 class NotifySocket {
 public:
-    /// Uses the socket that the environment variable NOTIFY_SOCKET names. Without the variable, NotifySocket tells nobody.
+    /// Uses the socket that the environment variable NOTIFY_SOCKET names. Without the variable, NotifySocket sends nothing.
     explicit NotifySocket(EventLoop& loop);
 
     /// Tells systemd a change of the service's state, such as "READY=1". Returns an error if NotifySocket cannot use systemd's

@@ -31,7 +31,7 @@ namespace pinfold {
 class ProcessLooks {
 public:
     static constexpr std::size_t kMostOfOne = 4; ///< the maximum number of threads that may hang because of one user's processes
-    /// The maximum number of threads that may hang because of the processes of all users except root.
+    /// At most kMostOfUsers threads may hang because of processes of users other than root.
     static constexpr std::size_t kMostOfUsers = 64;
 
     /// Limits the time that ProcessLooks may spend on all processes of one user together. For root's processes there is no
@@ -47,10 +47,11 @@ public:
     ProcessLooks(const ProcessLooks&) = delete;
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
-    /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. Errors:
-    /// the errors of `look`; TimedOut; Internal if the kernel starts no thread; Busy if ProcessLooks did not call `look`. The
-    /// message of TimedOut names the process and the time limit. ProcessLooks does not call `look` if other looks at the user's
-    /// processes hang, or have used up the time limit for the user.
+    /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. If `look`
+    /// fails, into() returns the error of `look`. into() itself fails with TimedOut, with Internal if the kernel starts no
+    /// thread, and with Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time limit.
+    /// ProcessLooks does not call `look` if an earlier look at the process hangs, if too many other looks hang, or if the looks
+    /// at the user's processes have used up the user's time limit.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });

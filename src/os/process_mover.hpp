@@ -36,8 +36,8 @@ public:
     virtual ~ProcessMover() = default;
 
     struct Outcome {
-        /// Errors: PidGone; Denied if another request has moved the process into a job; Internal, for instance if the cgroup does
-        /// not exist.
+        /// The errors are PidGone, Denied if another request has moved the process into a job, and Internal, for instance if the
+        /// cgroup does not exist.
         Result<void> result;
         /// Describes what happened to another process that was moved by mistake. The text is empty if no other process was
         /// moved by mistake.
@@ -54,9 +54,9 @@ public:
     /// do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked there. The function
-    /// clear() calls putBack() for each process of a user other than `owner`. However, clear() does not touch the processes
-    /// `newcomers`, the children of pinfoldd, and the descendants of all these processes. Returns one line for each thing that
-    /// clear() did or could not do.
+    /// clear() calls putBack() for each process of a user other than `owner`. But clear() leaves the processes in `newcomers`,
+    /// the children of pinfoldd, and all descendants of these processes alone. Returns one line for each thing that clear() did
+    /// or could not do.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };

@@ -30,7 +30,7 @@ std::vector<char*> pointers(const std::vector<std::string>& words) {
 }
 
 /// Returns the child's pid, or 0 if the child cannot be started. The child has its own process group, so pinfold can kill the
-/// child's children together with it.
+/// child together with the child's children.
 pid_t start(const std::filesystem::path& program, std::vector<std::string> arguments, const std::vector<std::string>& environment,
             int output) {
     posix_spawn_file_actions_t files;

@@ -47,8 +47,8 @@ public:
     /// Runs until quit() is called, and returns the status that was passed to quit().
     int run();
     void quit(int status);
-    /// Handles the pending events. If there are none, turn() waits for an event for at most `patience`. Returns false if no event
-    /// came. A program with another loop of its own calls turn() when descriptor() is readable.
+    /// Handles the pending events. If no event is pending, turn() waits for an event for at most `patience`. Returns false if no
+    /// event came. A program with another loop of its own calls turn() when descriptor() is readable.
     bool turn(Microseconds patience);
     int descriptor() const;
 

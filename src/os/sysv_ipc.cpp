@@ -135,8 +135,8 @@ Error failed(const IpcObject& object, const char* what) {
 
 Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was listed"}; }
 
-/// Sets the effective user id of the calling thread alone. The function seteuid(3) would change the id in all threads, and would
-/// wait for a thread that hangs.
+/// Sets the effective user id of the calling thread, and of no other thread. The function seteuid(3) would change the id in all
+/// threads, and would wait for a thread that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
 /// Removes the object as its owner. To remove the object as root, the process would need CAP_SYS_ADMIN, because the kernel

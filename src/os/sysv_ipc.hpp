@@ -38,11 +38,12 @@ struct IpcObject {
 /// read or does not have the format of proc(5).
 Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root = "/");
 
-/// Returns, for each of the semaphores, the process that used it last. The process numbers have the same meaning as in
-/// IpcObject::pids. Error: Internal.
+/// Returns a list with one process for each semaphore: the process that used the semaphore last. The process numbers have the
+/// same meaning as in IpcObject::pids. Error: Internal.
 Result<std::vector<pid_t>> semaphoreUsers(const IpcObject& semaphores);
 
-/// Removes the object. Fails with Busy if the object is attached or has changed since it was listed, or with Internal.
+/// Removes the object. Fails with Busy if a process has attached the object, or if the object has changed since it was listed.
+/// All other errors are Internal.
 Result<void> removeIpcObject(const IpcObject& object);
 
 } // namespace pinfold

@@ -37,7 +37,7 @@ struct LaneQueue {
     std::condition_variable wake;
     std::size_t threads = 0;
     std::size_t idle = 0; ///< the number of idle threads; a thread that was woken counts as idle until it has taken its work
-    bool resting = false; ///< a thread pauses and looks for work after the pause, so nobody has to wake it
+    bool resting = false; ///< a thread pauses; it looks for work after the pause, so nobody has to wake it
 };
 
 } // namespace

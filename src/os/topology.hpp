@@ -15,11 +15,11 @@ namespace pinfold {
 struct CpuPlace {
     unsigned cpu = 0;     ///< the number of the CPU, 0 to CpuList::kMaxCpu
     unsigned package = 0; ///< the number of the CPU's package (socket); 0 if the kernel does not know the package
-    /// The lowest online CPU of the core, which identifies the core on the node. All hyper-threads of a core have the same value
-    /// of `core`.
+    /// The lowest online CPU of the core. This number identifies the core on the node. All hyper-threads of a core have the same
+    /// value of `core`.
     unsigned core = 0;
-    /// The lowest online CPU of the L3 cache, which identifies the cache on the node. Without an L3 cache, the last-level cache
-    /// counts if several cores share it. Otherwise, the value is the lowest online CPU of the package.
+    /// The lowest online CPU that uses the L3 cache. This number identifies the cache on the node. Without an L3 cache, the
+    /// last-level cache counts if several cores share it. Otherwise, the value is the lowest online CPU of the package.
     unsigned l3 = 0;
     unsigned node = 0; ///< the number of the NUMA node; 0 on a kernel without NUMA
 
@@ -33,9 +33,9 @@ struct Topology {
     bool operator==(const Topology&) const = default;
 };
 
-/// Reads the topology. The directory `root` contains "sys", and is "/" except in tests. If the kernel does not report cores,
-/// caches or NUMA nodes, all CPUs count as equally near in that respect. Fails with Internal if there is no list of online CPUs;
-/// all other files may be missing.
+/// Reads the topology. The directory `root` contains "sys", and is "/" except in tests. If the kernel reports no cores, all CPUs
+/// count as equally near with regard to cores, and the same is true of caches and of NUMA nodes. Fails with Internal if there is
+/// no list of online CPUs; all other files may be missing.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

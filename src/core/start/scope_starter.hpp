@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Starts the scope of a task, and moves processes into the scope. ScopeStarter reports success only if /proc shows each process
-// in the scope while the process still lives.
+// Starts the scope of a task, and moves processes into the scope. ScopeStarter reports a success only after /proc has shown that
+// all processes that still live are in the scope.
 //
 // A call to systemd contains process ids, but systemd moves the processes later. Between the call and the move, a process of an
 // ordinary user may end, and another process may get the same process id. From version 257 on, systemd accepts pidfds and checks
-// each pidfd once more before the move. But even with pidfds, systemd still writes a process id for the move itself
-// (src/core/cgroup.c of systemd). pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover then
-// moves the job's processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
+// each pidfd once more before the move. But the move itself uses a process id even if the call contains pidfds (src/core/cgroup.c
+// of systemd). pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover then moves the job's
+// processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
 #pragma once
 
 #include "base/clock.hpp"
@@ -48,8 +48,8 @@ public:
     struct Callbacks {
         /// ScopeStarter calls `done` exactly once, when the outcome of the start is known.
         std::function<void(const Outcome&)> done;
-        /// ScopeStarter calls `overdue` when PID 1 has not answered for 45 s, at most once, and always before `done`. PID 1 may
-        /// still start the scope later. When PID 1 answers again, ScopeStarter calls `done`.
+        /// If PID 1 has not answered for 45 s, ScopeStarter calls `overdue` once, before it calls `done`. PID 1 may still start
+        /// the scope later. When PID 1 answers again, ScopeStarter calls `done`.
         std::function<void(const Error&)> overdue;
         std::function<bool()> wanted; ///< if `wanted` returns false, ScopeStarter does not try the start again
     };
@@ -73,8 +73,8 @@ private:
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
     /// Checks the state of the scope. If the start has succeeded or failed, lookAndTell() informs the caller and returns true. If
-    /// the scope exists and only has to get its processes, lookAndTell() also returns true, and informs the caller when the
-    /// processes have been moved.
+    /// the scope exists but holds only its placeholder, lookAndTell() returns true and begins to move the processes; the caller
+    /// gets the outcome after the moves.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;
@@ -89,7 +89,7 @@ private:
     void finished();
 
     CoreContext& context_;
-    std::map<AttemptPtr, EventHandle> waiting_; ///< the attempts that wait for their next try, with their timers
+    std::map<AttemptPtr, EventHandle> waiting_; ///< the starts that wait for their next try, each with its timer
     std::vector<pid_t> inDoubt_; ///< the placeholders that are not needed any more, but must keep their process ids
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;

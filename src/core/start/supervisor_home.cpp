@@ -16,9 +16,9 @@ constexpr Microseconds kMoment = 200ms;
 // The package of pinfold installs pinfold.slice. The cgroup of a slice stays even when the cgroup has no processes.
 constexpr std::string_view kHome = "/pinfold.slice";
 
-// SupervisorHome does not move supervisors that are in user.slice. A supervisor in user.slice does not belong to the service of
-// a batch system. Limits on user.slice are for all that users do outside of jobs, and a supervisor should not escape from these
-// limits.
+// SupervisorHome does not move supervisors that are in user.slice. A supervisor in user.slice does not belong to the service of a
+// batch system. The limits of user.slice apply to everything that users do outside of jobs, and a supervisor should not escape
+// from these limits.
 constexpr std::string_view kSessions = "/user.slice/";
 
 /// Describes a supervisor that a thread has to move into pinfold.slice.
