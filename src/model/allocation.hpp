@@ -44,12 +44,13 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
 /// entries that cannot be used together.
 Result<void> validate(const AllocationRequest& request);
 
-/// Says which CPUs and GPUs a job has for itself alone. If the list of CPUs is empty, the job shares those CPUs that no job has
-/// for itself alone. If the list of GPUs is empty, the job shares those GPUs that no job has for itself alone.
+/// Says which CPUs and GPUs a job has for itself alone. If the list of CPUs is empty, the job and other jobs share the CPUs that
+/// no job has for itself alone. If the list of GPUs is empty, the job and other jobs share the GPUs that no job has for itself
+/// alone.
 struct Allocation {
     CpuList cpus;
     /// The CPUs that no other job gets. The member `reserved` contains `cpus` and, depending on HyperThreads, the idle
-    /// hyper-threads of the same cores.
+    /// hyper-threads of the cores to which `cpus` belong.
     CpuList reserved;
     CpuList gpus; ///< the GPUs by number, as in AllocationRequest::gpuList
     bool exclusive = false;

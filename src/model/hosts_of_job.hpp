@@ -31,8 +31,8 @@ struct HostOfJob {
     /// The name of the host in the receipts. If some receipts have the short name of the host, `name` is the short name. The name
     /// of the host is empty if an earlier pinfold wrote the receipts.
     std::string name;
-    /// The receipts of the job from this host, sorted by start. The list has at least one receipt, and has more than one if the
-    /// job had no process on the host for a while.
+    /// The receipts of the job from this host, sorted by Receipt::started. The list has at least one receipt, and has more than
+    /// one if the job had no process on the host for a while.
     std::vector<Receipt> receipts;
     HostRole role = HostRole::After;
     RealTime ended{};                        ///< the time at which the last process of the job ended, by the clock of the host

@@ -27,8 +27,8 @@ std::optional<double> memoryHeld(const ResourceLimits& limits);
 /// Says how much of a resource a live job used lately, and how much of this resource the job holds.
 struct Idleness {
     double held = 0;     ///< the number of CPUs or the bytes of memory that the job holds, above 0
-    double used = 0;     ///< the mean number of busy CPUs, or the bytes of memory that the job needed
-    Microseconds over{}; ///< the length of the period that `used` is about
+    double used = 0;     ///< the mean number of busy CPUs in the period `over`, or the bytes of memory that the job needed
+    Microseconds over{}; ///< the length of the period for which `used` was computed
 
     double percent() const { return used / held * 100; }
 };
@@ -38,7 +38,7 @@ inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share
     return idleness && idleness->percent() < share;
 }
 
-/// Counts the jobs that use less than the configured share of a resource that they hold.
+/// Counts the jobs that hold CPUs or memory, but use less of them than the configured share.
 struct IdleJobs {
     std::size_t cpus = 0;
     std::size_t memory = 0;

@@ -42,7 +42,7 @@ struct JobIdentity {
     bool operator==(const JobIdentity&) const = default;
 };
 
-/// Calls f(name, pointer to member) for each member. The names are the same on D-Bus and in JSON.
+/// Calls f(name, pointer to member) for each member. D-Bus and JSON use these names.
 template <class F> void forEachIdentityMember(F&& f) {
     f("job_name", &JobIdentity::jobName);
     f("account", &JobIdentity::account);

@@ -20,7 +20,7 @@ struct NodeShare {
     bool operator==(const NodeShare&) const = default;
 };
 
-/// Computes the member `free`, and returns the share with this member. If `total` or `given` is unset, `free` stays unset.
+/// Returns the share after it has set the member `free`. If `total` or `given` is unset, `free` stays unset.
 NodeShare withFree(NodeShare share);
 
 struct NodeResources {

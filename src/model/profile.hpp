@@ -55,9 +55,9 @@ public:
     bool empty() const { return points_.empty(); }
     /// Returns the sum of the lengths of all points.
     Microseconds length() const;
-    /// Returns the mean of the measure over the whole time, or 0 for an empty profile.
+    /// Returns the mean of the measure over the whole time of the profile, or 0 for an empty profile.
     double meanOf(Measure measure) const;
-    /// Returns the maximum of the measure over the whole time, or 0 for an empty profile.
+    /// Returns the maximum of the measure over the whole time of the profile, or 0 for an empty profile.
     double mostOf(Measure measure) const;
 
     bool operator==(const Profile&) const = default;

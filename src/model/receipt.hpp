@@ -53,7 +53,7 @@ struct Leftovers {
 
     /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes. If
     /// the command lines together have more than kMostCommandBytes bytes, boundCommands() shortens the longest command lines to
-    /// the same length. The mark "…" shows that a command line was shortened.
+    /// one common length. The mark "…" shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -102,8 +102,8 @@ struct Receipt {
     std::optional<uid_t> stoppedBy;
     std::uint32_t tasks = 1;
     Leftovers leftovers;
-    /// The highest number of processes that still existed when pinfoldd reported that SIGKILL had not ended the job. The number
-    /// is unset if pinfoldd never reported that SIGKILL had not ended the job.
+    /// How many processes of the job SIGKILL did not end: the highest number that pinfoldd has reported. The number is unset if
+    /// pinfoldd has never reported such a process.
     std::optional<std::uint32_t> unkillableProcesses;
     Usage usage;
     Boxed<OomVerdict> oom;
@@ -128,7 +128,7 @@ struct Receipt {
 };
 
 /// Calls f(name, member) for the members of the receipt itself. There are similar functions for the usage, the verdict, the
-/// limits, the allocation, the identity and the tasks. The names are the same as on D-Bus and in JSON.
+/// limits, the allocation, the identity and the tasks. D-Bus and JSON use these names.
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("sequence", receipt.sequence);

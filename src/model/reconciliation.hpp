@@ -27,7 +27,7 @@ struct Reconciliation {
     bool operator==(const Reconciliation&) const = default;
 };
 
-/// Calls f(name, list) for each list. The names are the same as on D-Bus, in JSON and in the metric.
+/// Calls f(name, list) for each list. D-Bus, JSON and the metric of orphans use these names.
 template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("units_stopped", found.unitsStopped);
     f("units_left", found.unitsLeft);

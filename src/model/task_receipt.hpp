@@ -43,7 +43,7 @@ struct TaskReceipt {
     bool operator==(const TaskReceipt&) const = default;
 };
 
-/// Calls f(name, member) for each member. The names are the same in records and in JSON.
+/// Calls f(name, member) for each member. Records and JSON use these names.
 template <class T, class F> void forEachTaskField(T& task, F&& f) {
     f("number", task.number);
     f("kind", task.kind);

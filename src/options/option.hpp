@@ -21,8 +21,8 @@ using OptionSetter = std::function<Result<void>(const std::string&)>;
 enum class Values {
     One,
     Optional, ///< the option has no value, or one value after "="
-    Repeated, ///< the option has one value each time, and the user may give the option several times
-    Several,  ///< the option has one or more values each time
+    Repeated, ///< each use of the option has one value, and the user may give the option several times
+    Several,  ///< each use of the option has one or more values
 };
 
 /// Says what a shell's completion offers as the value of an option, in addition to the words in Option::words.

@@ -59,9 +59,10 @@ public:
 
     virtual ~Background() = default;
     /// Runs `work` in a thread of the lane. When the work is done, the event loop's thread calls `then`. A lane with one thread
-    /// does its work in order. `work` must not throw. `work` must own all data that it uses, because `work` may still run when
-    /// the Background no longer exists. If the Background no longer exists, nothing calls `then`. Returns false if too much work
-    /// hangs in this lane. When run() returns false, Background calls neither `work` nor `then`, and refused() counts the call.
+    /// does its work in the order of the calls of run(). `work` must not throw. `work` must own all data that it uses, because
+    /// `work` may still run when the Background no longer exists. If the Background no longer exists, nothing calls `then`.
+    /// Returns false if too much work hangs in this lane. When run() returns false, Background calls neither `work` nor `then`,
+    /// and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
     /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. Other code calls
     /// refuse() if it has a limit of its own on the work that it gives to the lane.

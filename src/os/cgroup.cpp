@@ -68,7 +68,7 @@ std::vector<DeviceIo> parseIo(const std::string& text) {
                     *amount = single(std::string(word.substr(std::strlen(name)))).value_or(0);
             start = end + 1;
         }
-        if (!words.empty()) // Linux 6.1 and earlier also list disks without I/O, with only their device number
+        if (!words.empty()) // for a disk without I/O, Linux 6.1 and earlier write a line with only the device number
             devices.push_back(std::move(device));
     });
     return devices;

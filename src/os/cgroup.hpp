@@ -55,7 +55,7 @@ public:
     /// Reads the figures of a profile (model/profile_recorder.hpp): the amounts of anonymous memory, shared memory and page
     /// cache, the CPU time, the number of tasks, the sum of all I/O, and the memory pressure.
     Usage profileUsage() const;
-    /// Reads the CPU time and the memory peak, which a receipt contains for each task.
+    /// Reads the two figures that a receipt contains for each task: the CPU time and the memory peak.
     Usage taskUsage() const;
     /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
     struct Bounds {

@@ -36,8 +36,8 @@ public:
     void close(uid_t owner, UniqueFd fd);
     /// Returns true if pinfoldd should accept no more descriptors from the user. overloaded() returns true if too many
     /// descriptors of the user hang in close(). A descriptor that only waits behind descriptors of other users does not count as
-    /// hanging. overloaded() also returns true if too many descriptors of all ordinary users together wait or hang, because root
-    /// must find a free descriptor. Returns false for root.
+    /// hanging. overloaded() also returns true if too many descriptors of all users other than root together wait or hang,
+    /// because root must find a free descriptor. Returns false for root.
     bool overloaded(uid_t owner) const;
     /// Returns how many descriptors of all users wait or hang.
     std::size_t held() const;

@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Returns the error for a call with this path that has just failed and has set errno.
+/// Returns the error of a call that got `path` as an argument, and has just failed and set errno.
 inline Error fileError(const std::filesystem::path& path) {
     return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)};
 }

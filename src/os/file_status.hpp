@@ -31,9 +31,10 @@ struct FileStatus {
     RealTime modified{};               ///< the time at which the file's contents changed last
     RealTime touched{};                ///< the time at which the file's contents or its inode changed last
 
-    /// Returns true if both statuses are of the same file with the same contents. The function unchanged() ignores the size on
-    /// disk, because that size changes when the kernel writes the file to the disk. The inode's time of change does not count
-    /// either, because that time changes when somebody removes a link to the file.
+    /// Returns true if both statuses describe one file, and the file's contents have not changed between the two statuses. The
+    /// function unchanged() ignores the size on disk, because that size changes when the kernel writes the file to the disk. The
+    /// function unchanged() also ignores the inode's time of change, because that time changes when somebody removes a link to
+    /// the file.
     bool unchanged(const FileStatus& before) const {
         return id == before.id && uid == before.uid && directory == before.directory && mountPoint == before.mountPoint &&
                born == before.born && modified == before.modified;

@@ -27,8 +27,8 @@ struct ProcessInfo {
     uid_t savedUid = 0;
     std::vector<gid_t> groups; ///< the real group id and the supplementary group ids of the process
     bool kernelThread = false;
-    /// If `thread` is true, `pid` belongs to a thread other than the first thread of a process. /proc also shows threads by their
-    /// number.
+    /// If `thread` is true, `pid` belongs to a thread other than the first thread of a process. If a number belongs to a thread,
+    /// /proc shows the thread under this number.
     bool thread = false;
     char state = '?';
     /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process has
@@ -113,7 +113,7 @@ private:
     /// Reads the text of a file of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
     Result<std::string> cgroupIn(pid_t pid, const char* name) const;
-    /// Returns the number in the line with this name in the file "status" of the thread (proc(5)).
+    /// Returns the number in that line of the thread's file "status" that begins with `line` (proc(5)).
     Result<pid_t> pidIn(pid_t thread, std::string_view line) const;
 
     std::filesystem::path root_;

@@ -32,9 +32,9 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
         for (const auto pid : *pids)
             if (seen.insert(pid).second)
                 killInside(pid, pid, path);
-    // The code also lists the threads of the cgroup. If the first thread of a process has ended, the kernel lists the process
-    // only in the cgroup in which the first thread was. The other threads of the process may have come into the killed cgroup
-    // later.
+    // Besides the cgroup's processes, the code lists the cgroup's threads. If the first thread of a process has ended, the kernel
+    // lists the process only in the cgroup in which the first thread was. The other threads of the process may have come into the
+    // killed cgroup later.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)

@@ -21,10 +21,10 @@
 namespace pinfold {
 
 /// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user's process can wait for a file
-/// server of the same user, and hold the lock for any time that the user wants. So ProcessLooks reads the files in /proc in a
+/// server that the user runs, and hold the lock for any time that the user wants. So ProcessLooks reads the files in /proc in a
 /// separate thread. If the thread takes too long, ProcessLooks leaves the thread behind: nothing waits for it any more, and it
-/// ends when the program ends. ProcessLooks is for programs that do one thing after the other. In pinfoldd, the Describer does
-/// the same work.
+/// ends when the program ends. ProcessLooks is for programs that do one thing after the other. In pinfoldd, the Describer
+/// examines processes instead.
 ///
 /// The function setuid(3) of glibc, and similar functions, would wait for threads that ProcessLooks has left behind. So a
 /// thread must change its own user ids with syscall(2).

@@ -28,7 +28,8 @@ struct DirectoryEntry {
 struct TreeSurvey {
     std::uint64_t size = 0;
     std::uint64_t entries = 0; ///< the number of entries, including the file or directory itself
-    /// The number of mount points and other users' entries. survey() does not look into such entries, and counts them only here.
+    /// The number of mount points and of entries of other users. survey() does not look into such entries, and counts them only
+    /// here.
     std::uint64_t others = 0;
     /// The time at which the oldest entry was created. The value is unset if the file system does not know the times of all
     /// entries.
@@ -40,7 +41,7 @@ struct TreeSurvey {
 struct TreeRemoval {
     std::uint64_t size = 0;
     std::uint64_t entries = 0;
-    std::uint64_t others = 0; ///< the number of other users' entries, which remove() does not remove
+    std::uint64_t others = 0; ///< how many mount points and entries of other users remove() has left alone
 };
 
 class SharedDirectory {

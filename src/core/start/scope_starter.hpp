@@ -41,8 +41,8 @@ public:
     /// PidGone, AlreadyExists, Busy, JobEnding and SystemdFailed.
     struct Outcome {
         Result<void> result;
-        /// If `begun` is true, systemd has begun to create the units. If `begun` is false, units with the same names belong to
-        /// somebody else.
+        /// If `begun` is true, systemd has begun to create the units. If `begun` is false and systemd has units with the names of
+        /// the job's units, these units belong to somebody else.
         bool begun = false;
     };
     struct Callbacks {
