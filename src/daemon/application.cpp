@@ -53,7 +53,7 @@ constexpr Microseconds kBarrier = 2s;
 // bus refuses the message. So users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
-/// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if there is none.
+/// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if systemd has passed no socket.
 int passedSocket() {
     if (sd_listen_fds(0) <= 0)
         return -1;

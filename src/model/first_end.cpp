@@ -149,8 +149,9 @@ void placeLostNodes(std::vector<Candidate>& candidates) {
     }
 }
 
-/// Returns candidates that are at most kClockTolerance later than `begin`. If `killed` is true, the result contains only killed
-/// tasks, and otherwise only other events. `begin` is the time of the earliest candidate of the wanted kind.
+/// Returns candidates that are at most kClockTolerance later than `begin`. If `killed` is true, the result contains only
+/// candidates of the kind TaskKilled. If `killed` is false, the result contains only candidates of other kinds. `begin` is the
+/// time of the earliest candidate of the wanted kind.
 std::vector<Candidate> simultaneous(const std::vector<Candidate>& candidates, bool killed, RealTime begin) {
     std::vector<Candidate> found;
     for (const auto& candidate : candidates)
@@ -252,7 +253,8 @@ bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
     // If the batch script exits by itself long after the job has ended on a host, the job did not need that host. If the host was
-    // lost, a long time proves nothing, because the batch system may notice the loss late.
+    // lost, a long time between the loss and the end of the batch script proves nothing, because the batch system may notice the
+    // loss late.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }

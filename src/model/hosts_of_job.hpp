@@ -21,8 +21,8 @@ constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name 
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
     OfItself, ///< on this host, the job ended later than on the first host, but for a reason of its own, such as a memory limit
-    /// On this host, the job ended after the event that ended the whole job and, as far as the receipts show, because of this
-    /// event.
+    /// On this host, the job ended after the event that ended the whole job. As far as the receipts show, this event was the
+    /// cause.
     After,
     Before, ///< on this host, the last process of the job had ended before the event that ended the whole job
 };
@@ -59,7 +59,7 @@ struct Spread {
     bool operator==(const Spread&) const = default;
 };
 
-/// Says how much time passed between the first event and the end of the job on the hosts with the role HostRole::After.
+/// Says how long after the first event the job ended on the hosts with the role HostRole::After.
 struct Delays {
     std::size_t hosts = 0;
     Microseconds earliest{}; ///< 0 if the clock of a host is behind the clock of the first host

@@ -21,9 +21,9 @@ constexpr auto kMeasureNames = enumNames<Measure>({
     {Measure::MemoryPressure, "memory_pressure"},
 });
 
-// The encoded form has the version, the number of points and the step, then the lengths of all points, and then all numbers. The
-// 12 bits for a number contain 64 times the logarithm of (the number + 1) to the base 2. So each number of 64 bits is stored in
-// 12 bits, and 120 points take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
+// The encoded form has the version, the number of points and the step, then the lengths of all points, and then the numbers of
+// all points. The 12 bits for a number contain 64 times the logarithm of (the number + 1) to the base 2. So each number of 64
+// bits is stored in 12 bits, and 120 points take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
 constexpr char kVersion = 1;
 constexpr std::size_t kHeaderBytes = 6;
 constexpr std::size_t kLengthBytes = 4;

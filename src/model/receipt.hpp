@@ -114,11 +114,11 @@ struct Receipt {
     std::string unwritten;
     ResourceLimits limits;
     std::vector<std::string> limitsNotEnforced; ///< the names of the limits that the kernel did not enforce
-    Allocation allocation; ///< the CPUs and GPUs of the job; the history does not store the reserved CPUs and the environment
+    Allocation allocation; ///< the CPUs and GPUs of the job; the history stores neither the reserved CPUs nor the environment
     std::optional<std::uint64_t> slots; ///< the number of slots that the batch system gave the job
     JobIdentity identity;
-    /// The first TaskReceipt::kMost tasks of the job, in the order of their numbers. The list is empty in receipts of an earlier
-    /// pinfold, and if the node went down.
+    /// The first TaskReceipt::kMost tasks of the job, in the order of their numbers. The list is empty if an earlier pinfold
+    /// wrote the receipt, or if the node went down.
     std::vector<TaskReceipt> taskList;
     /// What the job used over time, in the form of encode(Profile). The text is empty if the job has no profile. The history has
     /// a separate table for profiles, and list() reads this table only if ReceiptFilter::profiles is set.

@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-/// Converts the tasks to JSON. Most jobs have only their batch script, and all figures of such a job are figures of its batch
-/// script, too. So if a receipt has only a batch script, the text for the history leaves out the number of this task. The text
+/// Converts the tasks to JSON. Most jobs have only their batch script, and the figures of such a job are also the figures of its
+/// batch script. So if a receipt has only a batch script, the text for the history leaves out the number of this task. The text
 /// contains only those members of the batch script that onlyTask() cannot take from the receipt.
 Json tasksToJson(const Receipt& receipt, Unset unset) {
     auto list = Json::array();

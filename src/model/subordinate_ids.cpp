@@ -33,7 +33,7 @@ void add(std::map<uid_t, SubordinateRange>& ranges, std::uint64_t first, std::ui
         ranges.emplace(static_cast<uid_t>(first), SubordinateRange{static_cast<uid_t>(last), std::string(owner)});
 }
 
-/// Returns the range that contains `id`, or null if there is none.
+/// Returns the range that contains `id`, or null if no range contains `id`.
 template <class Range> const Range* rangeOf(const std::map<uid_t, Range>& ranges, uid_t id) {
     const auto next = ranges.upper_bound(id);
     if (next == ranges.begin())

@@ -6,11 +6,12 @@
 // a file or linger on a socket. So Background makes all calls that may take long in threads of its own. The event loop's thread
 // itself makes only calls that the kernel answers from memory:
 // - It reads and writes cgroup files, and files in /run, such as the records of live jobs.
-// - It reads files in /proc and /sys that take no lock of a process, such as stat, status and cgroup in /proc/PID.
+// - It reads those files in /proc and /sys for which the kernel takes no lock of a process, such as stat, status and cgroup in
+//   /proc/PID.
 // - It reads events of inotify, lines of the kernel's log, timers and signals. The descriptors for these reads do not block.
-// - It uses the connection to the bus, the wrapper's socket and systemd's socket for messages of services (NotifySocket). None of
-//   these sockets blocks.
-// There are two exceptions. The loop's thread reads the configuration at the start and at a reload, and drain.json at the start.
+// - It uses three sockets: the connection to the bus, the socket for wrappers, and the socket to which services send messages for
+//   systemd (NotifySocket). None of these three sockets blocks. There are two exceptions. The loop's thread reads the
+//   configuration at the start and at a reload, and drain.json at the start.
 #pragma once
 
 #include <array>
@@ -30,7 +31,7 @@ namespace pinfold {
 enum class Lane {
     HistoryWrite, ///< the lane for transactions of history.db; only one transaction runs at a time
     HistoryRead,  ///< the lane for queries of history.db
-    Processes,    ///< the lane for reads of files in /proc that take a lock of the process, such as cmdline
+    Processes,    ///< the lane for files in /proc for which the kernel takes a lock of the process, such as cmdline
     WaitPoints,   ///< the lane that finds out in which kernel functions threads wait; a process may have thousands of threads
     Descriptors,  ///< the lane for close() of descriptors that other users' programs made
     Output,       ///< the lane for lines that pinfoldd writes to the standard error of jobs

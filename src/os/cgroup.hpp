@@ -52,8 +52,8 @@ public:
     /// Reads the present use of CPU, memory, tasks and disks. The function briefUsage() reads only a third of the files that
     /// usage() reads.
     Usage briefUsage() const;
-    /// Reads the figures of a profile (model/profile_recorder.hpp): the amounts of anonymous memory, shared memory and page
-    /// cache, the CPU time, the number of tasks, the sum of all I/O, and the memory pressure.
+    /// Reads the figures of a profile (model/profile_recorder.hpp). These figures are the CPU time, the number of tasks, the sum
+    /// of all I/O, the memory pressure, and three amounts of memory: anonymous memory, shared memory and page cache.
     Usage profileUsage() const;
     /// Reads the two figures that a receipt contains for each task: the CPU time and the memory peak.
     Usage taskUsage() const;

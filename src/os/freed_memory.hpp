@@ -19,8 +19,8 @@ public:
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call giveBack() after a long answer. giveBack() gives memory back to the system twice: at once, for the data from which
-    /// pinfoldd made the answer, and after kDelay, for the message with the answer.
+    /// Call giveBack() after a long answer. giveBack() gives memory back to the system twice. At once, it gives back the memory
+    /// of the data from which pinfoldd made the answer. After kDelay, it gives back the memory of the message with the answer.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -168,7 +168,8 @@ Result<std::vector<pid_t>> pidsIn(const std::filesystem::path& directory) {
     return found;
 }
 
-/// Returns the value of "hidepid=" in the options of the topmost mount at /proc, or "off" if there is none.
+/// Returns the value of "hidepid=" in the options of the topmost mount at /proc, or "off" if the options do not contain
+/// "hidepid=".
 std::string hidden(std::string_view mounts) {
     std::string found = "off";
     for (std::size_t start = 0; start < mounts.size();) {

@@ -25,9 +25,9 @@ public:
     /// ms.
     virtual void killEach(const CgroupDir& cgroup, const std::string& path) const = 0;
 
-    /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`, and to processes that trace such tracers.
-    /// With PTRACE_O_TRACEEXIT (ptrace(2)), a tracer can delay the end of a process without limit, even after SIGKILL. Returns
-    /// the processes that got SIGKILL.
+    /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`, and to the processes of `owner` that trace
+    /// these tracers. With PTRACE_O_TRACEEXIT (ptrace(2)), a tracer can delay the end of a process without limit, even after
+    /// SIGKILL. Returns the processes that got SIGKILL.
     virtual std::vector<pid_t> killTracers(const CgroupDir& cgroup, const UserIds& owner) const = 0;
 };
 

@@ -11,8 +11,8 @@
 namespace pinfold {
 
 /// Runs a program and returns at most 1 MiB of the program's standard output. The program gets no input, and programOutput()
-/// discards the program's standard error. When the time limit is over, programOutput() kills the program's process group.
-/// Fails with TimedOut, or with Internal if the program cannot be started or does not exit with status 0.
+/// discards the program's standard error. When the time limit is over, programOutput() kills the program's process group. Fails
+/// with TimedOut if the time limit is over, and with Internal if the program cannot be started or does not exit with status 0.
 Result<std::string> programOutput(const std::filesystem::path& program, const std::vector<std::string>& arguments,
                                   const std::vector<std::string>& environment, std::chrono::milliseconds time);
 

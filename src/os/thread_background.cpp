@@ -156,7 +156,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
 }
 
 // Each turn of the event loop calls only one of the `then` functions that were passed to run(). So if a `then` function throws an
-// exception, the event loop still calls all others.
+// exception, the event loop still calls all other `then` functions.
 void ThreadBackground::finishOne() {
     std::uint64_t one = 0;
     if (::read(shared_->event.get(), &one, sizeof one) != sizeof one)
