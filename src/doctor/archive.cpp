@@ -76,7 +76,7 @@ void checkReached(const Host& host, const Figures& figures, Findings& findings) 
         findings.ok("archive.reached", "receipts reach the archive");
 }
 
-/// Returns true if the archive has not answered during the last kSilence.
+/// Returns true if the last success of pinfold-ship is longer ago than kSilence, or if there was no success yet.
 bool isSilent(const Host& host, const Figures& figures) {
     const auto success = timeOf(figures, "pinfold_ship_last_success_seconds");
     return !success || timeBetween(*success, host.now) > kSilence;

@@ -34,7 +34,7 @@ constexpr int kMostSignals = 64;
 
 struct Candidate {
     EndEvent event;
-    RealTime at; ///< the time by which EndSearch orders the events
+    RealTime at; ///< EndSearch sorts the events by this time
 };
 
 /// Returns true if `time` is later than `other` by more than `tolerance`. The default tolerance covers the difference between the

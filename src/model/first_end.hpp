@@ -2,8 +2,8 @@
 // Finds the event that ended a job of several hosts.
 //
 // The search knows only the receipts of the hosts. Four things make the search difficult:
-// - The clocks of the hosts differ. Events on different hosts within kClockTolerance count as simultaneous. The kind of each
-//   event, and not the clock, decides which of several simultaneous events ended the job.
+// - The clocks of the hosts differ. Two events on different hosts count as simultaneous if they are at most kClockTolerance
+//   apart. The kind of each event, and not the clock, decides which of several simultaneous events ended the job.
 // - The task that ended first is often not the cause of the job's end. Batch systems and MPI libraries stop the other tasks with
 //   signals, or the other tasks fail because a connection is gone. If a signal from another process ended a task, the end of this
 //   task counts as the cause only if no other event explains the end of the job.

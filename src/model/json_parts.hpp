@@ -57,8 +57,8 @@ inline void storedLimitFromJson(const Json& json, const char* name, std::optiona
     limit = std::move(*amounts);
 }
 
-/// Reads the limits of a job that pinfoldd has stored. An earlier pinfoldd accepted some names of disks that pinfoldd now refuses
-/// in requests.
+/// Reads the limits of a job from JSON that pinfoldd has stored. An earlier pinfoldd accepted some names of disks that pinfoldd
+/// now refuses in requests.
 inline void takeStoredLimits(const Json& json, ResourceLimits& limits) {
     forEachLimit(limits, [&json](const LimitRow& row, auto& limit) { storedLimitFromJson(json, row.name, limit); });
 }

@@ -39,7 +39,8 @@ struct LimitRow {
     /// The first systemd version that has the limit's property for slices and scopes, or 0 if pinfoldd itself enforces the limit.
     unsigned since = 0;
     const char* controller = nullptr; ///< the cgroup controller that the limit needs; nullptr if it needs no controller
-    /// The file of the slice's cgroup that shows the limit. `cgroupFile` is a nullptr if and only if `property` is a nullptr.
+    /// The file that shows the limit in the cgroup of the job's slice. `cgroupFile` is a nullptr if and only if `property` is a
+    /// nullptr.
     const char* cgroupFile = nullptr;
     /// The text that comes before the limit's amount in the file `cgroupFile`. If the file has a line for each device, the text
     /// comes before the amount in each line.

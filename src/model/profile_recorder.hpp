@@ -38,7 +38,7 @@ private:
     friend std::string encode(const std::string& job, const ProfileRecorder& recorder);
     friend Result<ProfileRecorder> decodeRecorder(const std::string& job, std::string_view text);
 
-    /// Holds the counters and amounts that one call of look() got. A counter that the kernel does not have is 0.
+    /// Holds the counters and amounts that pinfoldd passed to one call of look(). A counter that the kernel does not have is 0.
     struct Reading {
         Microseconds age{};
         Microseconds cpu{};

@@ -12,7 +12,7 @@ namespace pinfold {
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
     std::vector<std::string> unitsLeft;    ///< the units that have no record, and have or may have processes
-    /// The cgroups without a unit and without processes, by path as in /proc/PID/cgroup.
+    /// The cgroups without a unit and without processes. Each text is the path of a cgroup, as /proc/PID/cgroup shows it.
     std::vector<std::string> cgroupsRemoved;
     std::vector<std::string> cgroupsLeft;    ///< the cgroups that belong to no unit, and have or may have processes
     std::vector<std::string> recordsEnded;   ///< the records of jobs whose unit is gone

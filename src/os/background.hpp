@@ -27,7 +27,7 @@
 namespace pinfold {
 
 /// Names the lanes, which are the queues for calls that may block. Calls that can hang for the same reason share a lane. So a
-/// call that hangs delays only calls of the same kind.
+/// call that hangs delays only calls in its own lane.
 enum class Lane {
     HistoryWrite, ///< the lane for transactions of history.db; only one transaction runs at a time
     HistoryRead,  ///< the lane for queries of history.db

@@ -94,8 +94,8 @@ public:
 
     /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. If the error is Internal, its message says what to do.
     Result<void> check() const;
-    /// Opens the cgroup with this path. The path has the form of /proc/PID/cgroup. Fails with Internal if the cgroup does not
-    /// exist.
+    /// Opens the cgroup with this path. The path has the form in which /proc/PID/cgroup shows it. Fails with Internal if the
+    /// cgroup does not exist.
     Result<CgroupDir> open(std::string_view path) const;
     bool exists(std::string_view path) const;
     /// Returns true if no process is in the cgroup or below it. If pinfold cannot find out whether the cgroup has processes, the

@@ -19,14 +19,15 @@ class Placeholders {
 public:
     virtual ~Placeholders() = default;
 
-    /// Starts a placeholder, and returns its number. The placeholder ends at the latest when pinfoldd ends. No other process gets
-    /// the placeholder's number until release(). Error: Internal.
+    /// Starts a placeholder, and returns its process id. The placeholder ends at the latest when pinfoldd ends. No other process
+    /// gets the same process id until release(). Error: Internal.
     virtual Result<pid_t> start() = 0;
     /// Returns false if the placeholder has ended, for example because another program killed it.
     virtual bool lives(pid_t placeholder) const = 0;
     /// Ends the placeholder, and calls `over` when it has ended.
     virtual void end(pid_t placeholder, std::function<void()> over) = 0;
-    /// Ends the placeholder if it still runs, and releases its number. After release(), do not use the number any more.
+    /// Ends the placeholder if it still runs. After release(), another process may get the placeholder's process id, so do not
+    /// use the process id any more.
     virtual void release(pid_t placeholder) = 0;
 };
 

@@ -20,9 +20,8 @@ public:
     virtual ~ProcessKiller() = default;
 
     /// Ends the processes that are still alive a moment after CgroupDir::kill(). To kill a cgroup, the kernel sends SIGKILL to
-    /// the first thread of each process (seen on Linux 6.1 and 6.18). The signal has no effect if the first thread has ended
-    /// and other threads still run. `path` is the path of `cgroup` in the form of /proc/PID/cgroup. The call takes up to 200
-    /// ms.
+    /// the first thread of each process (seen on Linux 6.1 and 6.18). The signal has no effect if the first thread has ended and
+    /// other threads still run. `path` is the path of `cgroup`, as /proc/PID/cgroup shows it. The call takes up to 200 ms.
     virtual void killEach(const CgroupDir& cgroup, const std::string& path) const = 0;
 
     /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`, and to the processes of `owner` that trace

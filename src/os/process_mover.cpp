@@ -10,8 +10,9 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process's number may pass to another process. It is very unlikely that a number
-// passes on many times in a row, because each time a process would have to fork at exactly the right moment.
+// While ProcessMover puts a process back, the process may end, and its process id may pass to another process. It is very
+// unlikely that a process id passes on many times in a row, because each time a process would have to fork at exactly the right
+// moment.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";

@@ -43,8 +43,8 @@ public:
         /// moved by mistake.
         std::string trouble = {};
     };
-    /// Moves the process to `cgroup`, a path in the form of /proc/PID/cgroup. `owner` is the owner of the cgroup's processes.
-    /// Only putBack() needs the owner.
+    /// Moves the process to `cgroup`, the path of a cgroup as /proc/PID/cgroup shows it. `owner` is the owner of the cgroup's
+    /// processes. Only putBack() needs the owner.
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call putBack() with the process id of a process that has ended. If another process now has this process id and is in
     /// `cgroup`, putBack() moves the other process to the cgroup of its parent. Every process begins in the cgroup of its parent.

@@ -34,7 +34,7 @@ struct TreeSurvey {
     /// The time at which the oldest entry was created. The value is unset if the file system does not know the times of all
     /// entries.
     std::optional<RealTime> oldest;
-    RealTime touched{}; ///< the time of the last change of an entry
+    RealTime touched{}; ///< the time of the newest change of any entry
     bool inUse = false;
 };
 

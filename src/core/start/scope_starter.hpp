@@ -32,7 +32,7 @@ public:
     struct Request {
         std::uint32_t task = 0;
         TaskProperties properties;
-        std::vector<Newcomer> processes; ///< the processes for the scope; if empty, ScopeStarter starts only the slice
+        std::vector<Newcomer> processes; ///< the processes for the scope; if there are none, ScopeStarter starts only the slice
         bool withSlice = true;           ///< ScopeStarter creates the job's slice in the same transaction as the scope
         bool mayBeThere = false; ///< an earlier pinfoldd has begun this start, and systemd has loaded the units of the start
     };
