@@ -15,7 +15,7 @@ namespace pinfold::pam {
 
 using Jobs = std::vector<WrapperJob>; ///< the jobs of one user, in the order of WrapperReply
 
-/// Succeeds if the user has a job that runs or is suspended. Fails with NoSuchJob or JobEnding.
+/// Succeeds if the user has a job that runs or is suspended. Otherwise, fails with NoSuchJob or JobEnding.
 Result<void> mayLogIn(const Jobs& jobs, const std::string& node);
 
 /// Returns the jobs that a login can join.

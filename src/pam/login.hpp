@@ -16,8 +16,8 @@
 
 namespace pinfold::pam {
 
-/// kPhaseTime is the time limit of a PAM phase. The limit is longer than the time that a healthy pinfoldd needs for its answers,
-/// and short enough for a user who waits at a prompt.
+/// kPhaseTime is the time limit of a PAM phase. A healthy pinfoldd answers within the limit. A user who waits at a prompt does
+/// not wait too long.
 constexpr Microseconds kPhaseTime = 2s;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;
@@ -42,7 +42,7 @@ struct Outcome {
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 /// Puts the calling process into the user's job. So all processes that the calling process starts later are in the job, too. Root
-/// stays outside of jobs. A user who has no job but may log in nevertheless also stays outside of jobs.
+/// stays outside of jobs. A user who may log in without a job stays outside of jobs, too.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 } // namespace pinfold::pam

@@ -15,7 +15,7 @@ struct PamOptions {
     /// the module refuses a login that could belong to several jobs. If denySeveral is false, a login that could belong to
     /// several jobs joins the user's newest job.
     bool denySeveral = false;
-    /// The options that the module does not understand. All other options of the module still have their effect.
+    /// The options that the module does not understand. The options that the module understands still have their effect.
     std::string wrong;
 };
 

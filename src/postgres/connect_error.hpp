@@ -13,10 +13,10 @@ namespace pinfold {
 Result<void> checkFiles(const PostgresServer& server);
 
 /// Returns the error for a failed connection, with advice if the cause is known. `message` is libpq's message with the verbosity
-/// PQERRORS_VERBOSE, which contains the SQLSTATE.
+/// PQERRORS_VERBOSE, so the message contains the SQLSTATE.
 Error connectError(const PostgresServer& server, std::string_view message);
 
-/// Returns "PostgreSQL on db.example.org, port 5432" or the directory of the socket.
+/// Returns a text that says where the server is: "PostgreSQL on db.example.org, port 5432", or the directory of the socket.
 std::string serverName(const PostgresServer& server);
 
 /// Returns libpq's message in one line, without its last line break and without control characters.

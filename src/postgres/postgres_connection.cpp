@@ -193,8 +193,8 @@ Result<void> PostgresConnection::await(const Deadline& deadline) {
             return lost();
         if (unsent == 0 && ::PQisBusy(handle_.get()) == 0)
             return {};
-        // The loop reads the server's answer even while it still sends the statement, because the server stops reading the
-        // statement if nobody reads its answer.
+        // The loop already reads the server's answer while it sends the statement. If nobody read the answer, the server would
+        // stop reading the statement.
         if (auto exchanged = exchange(static_cast<short>(unsent ? POLLIN | POLLOUT : POLLIN), deadline); !exchanged)
             return exchanged;
     }

@@ -48,13 +48,13 @@ public:
 
     /// Runs one statement with the parameters $1, $2 and so on; nullopt stands for NULL. A parameter ends at its first NUL byte.
     /// Fails with Unreachable if the connection is lost, and with Denied for the SQLSTATEs 28xxx and 42501. After the error
-    /// TimedOut, the connection is closed, but the server may still finish the statement. All other errors are Internal, with the
-    /// server's message.
+    /// TimedOut, the connection is closed, but the server may still finish the statement. After any other failure, the error is
+    /// Internal and contains the server's message.
     Result<PostgresRows> run(const std::string& sql, const std::vector<std::optional<std::string>>& parameters,
                              Microseconds timeout);
 
-    /// Runs several statements without parameters. The statements run in one transaction, if they do not begin or end
-    /// transactions themselves. The errors are those of run().
+    /// Runs several statements without parameters. If no statement begins or ends a transaction itself, all statements run in one
+    /// transaction. The errors are those of run().
     Result<void> runScript(const std::string& sql, Microseconds timeout);
 
     /// Returns the SQLSTATE of the last statement, if the statement failed. Returns an empty text if the last statement did not

@@ -13,7 +13,7 @@ class Refused(Exception):
     """Is raised when pinfoldd or the bus has answered with an error.
 
     `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if the same request may succeed
-    later on this node. `temporary` is False if this node would refuse the same request again, even if another node may accept it. An
+    later on this node. `temporary` is False if this node would refuse the same request again. Another node may accept the request. An
     error of the bus counts as temporary, except AccessDenied: the bus lets only root and the members of pinfold-admin make the calls that
     pass a process."""
 

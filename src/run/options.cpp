@@ -40,7 +40,7 @@ public:
 private:
     const OptionSet& options_;
     std::vector<option> long_;
-    // '+' makes getopt_long(3) stop at the command, and ':' makes it report a missing value with a code of its own.
+    // '+' makes getopt_long(3) stop at the command. ':' makes getopt_long(3) return ':' for a missing value.
     std::string letters_ = "+:";
 };
 

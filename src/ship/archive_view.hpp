@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Holds what the archive has said about this node in its last answer to a lot.
+/// Holds what the archive said about this node when it last answered a lot.
 struct ArchiveView {
     std::chrono::microseconds clockOffset{}; ///< the result of clockOffset(): by how much the node's clock is ahead
     std::uint64_t missing = 0;               ///< how many receipts of this node the archive can never get

@@ -41,7 +41,7 @@ void logLine(int priority, const std::string& text) { (void)::dprintf(STDERR_FIL
 
 void tellStatus(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
 
-/// Makes the program exit on SIGTERM and SIGINT at once, also while it waits for the archive. The program has nothing to save,
+/// Makes the program exit at once on SIGTERM and SIGINT, even while it waits for the archive. The program has nothing to save,
 /// because after its next start it sends all receipts that are not committed in the archive.
 void exitOnSignals() {
     sigset_t signals;

@@ -29,7 +29,7 @@ public:
     Result<std::uint64_t> position(const std::string& epoch) override;
     Result<std::uint64_t> put(const Lot& lot) override;
 
-    /// Closes the connection if it has been idle for kIdle.
+    /// Closes the connection if nobody has used it for the time kIdle.
     void rest();
     /// Returns the time at which rest() has something to do, or nullopt if there is no connection.
     std::optional<BootTime> restsAt() const { return connection_ ? std::optional(used_ + kIdle) : std::nullopt; }

@@ -31,7 +31,7 @@ public:
     void succeeded(BootTime now, bool more);
     /// Call failed() when a lot could not be sent. The time until the next try doubles with each failure, up to `most`.
     void failed(BootTime now, Microseconds most = kMostRetry);
-    /// Call retry() when something that failed may work again. After a call of retry(), the next try is due at once.
+    /// Call retry() when an attempt that failed may now succeed. After a call of retry(), the next try is due at once.
     void retry(BootTime now);
 
     /// Returns the time at which the next lot is due.

@@ -160,7 +160,7 @@ Result<std::uint64_t> Shipment::put(const Lot& lot) {
         taken_ += lot.receipts.size();
         limit_ = std::min(limit_ * 2, Lot::kMostReceipts);
     } else {
-        // The archive may be too slow for a whole lot, or one receipt may have a fault that the archive does not foresee.
+        // The archive may be too slow for a whole lot, or the archive may be unable to store one faulty receipt.
         limit_ = std::max(limit_ / 2, 1U);
     }
     return position;

@@ -36,8 +36,8 @@ public:
         bool more = false;          ///< further receipts wait
     };
 
-    /// `epoch` is the epoch of the last run, or empty. A node without receipts does not report its epoch. When all receipts of an
-    /// epoch up to a sequence are in the archive, Shipment calls `onPosition` with this epoch and this sequence.
+    /// `epoch` is the epoch of the last run, or empty. A node without receipts does not report its epoch. Shipment calls
+    /// `onPosition` with an epoch and a sequence when the archive has all receipts of the epoch up to the sequence.
     Shipment(NodeReceipts& node, Archive& archive, std::string epoch,
              std::function<void(const std::string& epoch, std::uint64_t sequence)> onPosition)
         : node_(node), archive_(archive), epoch_(std::move(epoch)), onPosition_(std::move(onPosition)) {}
@@ -52,10 +52,12 @@ public:
     /// somebody may have restored an older copy of its history.
     void relocate() { located_ = false; }
 
-    /// Sends at most one lot of new receipts. Without new receipts, the lot is empty, and tells the archive that the node lives.
+    /// Sends at most one lot of new receipts. If there are no new receipts, Shipment sends an empty lot, which tells the archive
+    /// that the node is alive.
     Step step();
 
-    /// Asks the node whether one of the receipts that are not in the archive is about a failed job. Returns false after an error.
+    /// Asks the node for failed jobs: returns true if a receipt that the archive lacks is about a failed job. Returns false after
+    /// an error.
     bool hasFailedJob();
     /// Returns the number of receipts that are not in the archive, as far as Shipment knows.
     std::uint64_t unsent() const { return newest_ > cursor_ ? newest_ - cursor_ : 0; }

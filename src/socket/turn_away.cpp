@@ -52,8 +52,9 @@ void answer(int socket, const Error& why) {
 } // namespace
 
 void turnAway(int listener, const Error& why) {
-    // The sockets stay open until the process ends. Closing a socket may take long, because it also closes descriptors that were
-    // sent to the socket but not received. But the end of a process does not wait until such descriptors are closed.
+    // The sockets stay open until the process ends. Closing a socket may take long, because the kernel then closes all
+    // descriptors that were sent to the socket but not received. But the end of a process does not wait until such descriptors
+    // are closed.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

@@ -7,7 +7,7 @@ namespace pinfold {
 
 /// Tells everyone who waits at the wrapper's socket that pinfoldd does not start, and why. The function turnAway() takes at
 /// most a tenth of a second, even if many connections send nothing. Call turnAway() only at the end of a process, because
-/// turnAway() leaves open all connections, and the descriptors that came with them.
+/// turnAway() closes neither the connections nor the descriptors that came with them.
 void turnAway(int listener, const Error& why);
 
 } // namespace pinfold

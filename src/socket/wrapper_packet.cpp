@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMostDescriptors = 3;
 // A message can have at most SCM_MAX_FD descriptors, which is 253. If the buffer were smaller, the thread that receives the
-// message would have to close the descriptors that do not fit.
+// message would have to close the descriptors that do not fit into the buffer.
 constexpr std::size_t kMostPassed = 253;
 
 } // namespace
@@ -43,8 +43,8 @@ std::optional<WrapperPacket> receiveWrapperPacket(int socket) {
         }
     }
     packet.cut = (message.msg_flags & MSG_TRUNC) != 0 || packet.fds.size() > kMostDescriptors;
-    // The buffer has room for all descriptors that a message can have. So if some descriptors are missing, pinfoldd had too few
-    // free descriptors.
+    // The buffer has room for all descriptors that a message can have. So if descriptors of a message are missing, the cause is
+    // that pinfoldd had too few free descriptors.
     packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0;
     if (length > 0)
         packet.text.assign(text.data(), static_cast<std::size_t>(length));

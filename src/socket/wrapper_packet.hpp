@@ -17,7 +17,7 @@ struct WrapperPacket {
     std::string text; ///< the text of the packet; empty if the other end is closed
     std::vector<ForeignFd> fds;
     bool cut = false;     ///< the packet was longer than the buffer, or had more descriptors than a request may have
-    bool lacking = false; ///< pinfoldd had no free descriptors, and so lost a descriptor of the packet
+    bool lacking = false; ///< pinfoldd lost a descriptor of the packet, because pinfoldd had too few free descriptors
 };
 
 /// Accepts the next connection in the queue. If there is no connection, or the connection cannot be accepted, the result is

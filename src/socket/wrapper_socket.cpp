@@ -70,7 +70,8 @@ bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
     constexpr int kMostMessages = 4; // even in a flood of connections, there is usually only one message for each connection
     (void)::shutdown(socket, SHUT_RD);
-    // With SO_PASSCRED, each message, even an empty one, comes with its sender's credentials. The credentials fill the buffer
+    // With SO_PASSCRED, each message comes with its sender's credentials, even if the message is empty. The credentials fill the
+    // buffer
     // `control`, so there is no room for a descriptor, and the kernel sets MSG_CTRUNC.
     (void)::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &kOn, sizeof kOn);
     for (int i = 0; i <= kMostMessages; ++i) {
@@ -87,8 +88,8 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection, in a thread if needed. Closing a socket may take long, because the kernel also closes descriptors that
-/// were sent to the socket but not received.
+/// Closes the connection, in a thread if needed. Closing a socket may take long, because the kernel then closes all descriptors
+/// that were sent to the socket but not received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));

@@ -50,7 +50,7 @@ private:
     using ConnectionPtr = std::shared_ptr<Connection>;
 
     void acceptSome();
-    /// Stops accepting connections for a moment.
+    /// Makes WrapperSocket accept no connections for a moment.
     void pause(int why);
     void tellShortage(const std::string& what);
     /// Counts a connection. Returns null if the user, or all users together, have reached the maximum number of connections.

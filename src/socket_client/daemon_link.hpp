@@ -42,7 +42,7 @@ public:
     /// Repeats the request until pinfoldd answers, even if pinfoldd does not run for a long time. The error is Unreachable if
     /// pinfoldd refuses to start.
     void end(WrapperEnd request);
-    /// Waits at most two seconds for the answer, because the caller handles a signal only after the answer.
+    /// Waits at most two seconds for the answer, because the caller handles no signal during the wait.
     void suspend(const WrapperSuspend& request);
     void list(const WrapperList& request, Microseconds patience);
     /// The argument `process` is a pidfd.
@@ -52,8 +52,8 @@ public:
     /// the error Unreachable, or the error with which pinfoldd refuses the request.
     std::optional<Result<WrapperReply>> advance();
 
-    /// Waits for the outcome, for a caller that watches no other descriptors. Fails with the error in the answer. If a time limit
-    /// is over, the error is Unreachable or TimedOut.
+    /// Waits for the outcome, for a caller that watches no other descriptors. Fails with the error in the answer. Fails with
+    /// Unreachable or TimedOut if a time limit is over.
     Result<WrapperReply> wait(const Patience& patience = {});
 
     /// Returns the descriptor that the caller should poll before the next advance(). The descriptor is -1 if the caller should

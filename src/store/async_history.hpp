@@ -35,8 +35,8 @@ public:
     void tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience, Reply<Vacuumed> reply);
     /// Calls History::live() when all earlier calls of write() are done. Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
-    /// Calls History::list(), and does not wait for earlier calls of write() and vacuum(). Fails with Busy if too many queries
-    /// wait, or with Internal.
+    /// Calls History::list() without waiting until earlier calls of write() and vacuum() are done. Fails with Busy if too many
+    /// queries wait, and with Internal for any other reason.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
 
     /// Calls History::profile() in the same way as list().
@@ -48,8 +48,8 @@ public:
     /// Returns true while a thread migrates the file of an older pinfold to the newest schema.
     bool migrating() const;
 
-    /// AsyncHistory calls onOpened each time a thread has opened the file. The file may be a new one, or an older copy, because a
-    /// damaged file is moved aside and somebody may replace the file.
+    /// AsyncHistory calls onOpened each time a thread has opened the file. The file may be new, if a damaged file was moved
+    /// aside. The file may be an older copy, if somebody has replaced the file.
     std::function<void(std::uint64_t lastManualNumber)> onOpened;
     /// AsyncHistory calls onDamage when a thread has moved a damaged file aside.
     std::function<void(const std::string& words)> onDamage;

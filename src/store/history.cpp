@@ -17,7 +17,7 @@ using sqlite::Statement;
 using sqlite::Transaction;
 
 // At most 32 schedulers have their own rows in the table `kinds`. Users choose the scheduler's name, and every query looks at
-// each row of `kinds`, so the number of these rows must have a limit. The receipts of all further schedulers share the kinds
+// each row of `kinds`, so the number of these rows must have a limit. All schedulers after the first 32 share the rows of `kinds`
 // whose scheduler name is empty ('').
 constexpr const char* kAddKind =
     "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
@@ -29,7 +29,7 @@ constexpr const char* kKindOfReceipt =
     "(SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND outcome = :outcome"
     " AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1)";
 
-// The second argument of max() is necessary if another program has added rows to the table `receipts`. If the number of a new
+// If another program has added rows to the table `receipts`, max() needs its second argument. If the number of a new
 // receipt were already in use, sqlite would not add the receipt.
 constexpr const char* kAddReceipt =
     "INSERT OR IGNORE INTO receipts (number, id, key, uid, ended, receipt, kind)"

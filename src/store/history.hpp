@@ -57,15 +57,15 @@ struct KeepUnsent {
     std::uint64_t maxBytes = 0;
 };
 
-/// Limits the receipts that the history may keep. An unset member limits nothing.
+/// Says which receipts the history may keep. An unset member limits nothing.
 struct Retention {
     std::optional<Microseconds> maxAge = {}; ///< how long a receipt may stay after the end of its job
-    /// The maximum size of the file's pages in use, in bytes (see HistoryInfo::bytes).
+    /// The maximum total size of those pages of the file that are in use, in bytes (see HistoryInfo::bytes).
     std::optional<std::uint64_t> maxBytes = {};
     /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
     std::optional<ClockReading> clock = {};
     std::optional<KeepUnsent> unsent = {}; ///< unset if the site has no archive
-    /// If `owners` is set, the receipts of subordinate user ids count as receipts of the ids' owner.
+    /// If `owners` is set, a receipt of a subordinate user id counts as a receipt of the user who owns the id.
     std::shared_ptr<const SubordinateOwners> owners = {};
 };
 
@@ -85,7 +85,8 @@ struct Vacuumed {
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    /// The size of the file's pages in use, in bytes: receipts and indexes, but not the log and free pages.
+    /// The total size of those pages of the file that are in use, in bytes. Receipts and indexes count, but not the log and free
+    /// pages.
     std::uint64_t bytes = 0;
     /// The earliest time at which a job with a receipt ended. The value is unset if there are no receipts.
     std::optional<RealTime> oldest = {};
@@ -115,7 +116,7 @@ struct LiveTable {
 struct LateReport {
     std::string id; ///< the id of the job's receipt
     ExitState exit;
-    JobIdentity identity = {}; ///< facts that the receipt gets if it does not have them
+    JobIdentity identity = {}; ///< facts that pinfoldd adds to the receipt if the receipt lacks them
 };
 
 /// Holds the changes that one transaction writes. The transaction writes either all changes or no change.
@@ -158,7 +159,7 @@ public:
     /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if no key has the form.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
-    /// Returns how many of the sequences in the history are above the position in `sentFile` (see SentPosition). A receipt that
+    /// Returns how many sequences of the history are higher than the position in `sentFile` (see SentPosition). A receipt that
     /// was removed before it was sent counts until the position reaches the receipt's sequence. A call reads two rows.
     Result<std::uint64_t> unsent(const std::filesystem::path& sentFile) const;
     /// Returns false if the connection does not see changes that other programs write after the file was opened. Only a

@@ -16,7 +16,7 @@ constexpr const char* kStore = "INSERT OR REPLACE INTO clock (row, boot_id, boot
 struct LastLook {
     RealTime real{};
     Microseconds elapsed{}; ///< how long the node was certainly up since the last call
-    Microseconds agreed{};  ///< for how long the clock had agreed with CLOCK_BOOTTIME at the last call
+    Microseconds agreed{};  ///< the time for which the clock had agreed with CLOCK_BOOTTIME until the last call
 };
 
 /// Returns the clock reading that the last call of clockIsBelieved() stored. If no reading is stored yet, the result contains the

@@ -60,7 +60,7 @@ Result<void> HistoryFile::open() {
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
     // HistoryFile renames the log ("-wal") before sqlite closes the damaged file. If the log kept its name, sqlite would write
-    // the log to the damaged file when sqlite closes the file. The new file must not be opened together with the log of the
+    // the log to the damaged file when sqlite closes the file. sqlite must not open the new file together with the log of the
     // damaged file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)

@@ -176,7 +176,7 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
 }
 
 /// Starts one stream for all kinds if the index is ordered by time (by_key, by_ended), and otherwise one stream for each kind.
-/// One stream is enough for by_key, because a key has few receipts and each entry of by_key contains the kind.
+/// For by_key, one stream is enough: a key has few receipts, and each entry of by_key contains the kind of its receipt.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -285,8 +285,8 @@ Result<std::vector<Receipt>> listInOrder(sqlite3* db, const Conditions& conditio
     return merge(db, std::move(*streams), conditions.filter.limit, *epoch);
 }
 
-/// Lists the receipts of a file that is from an earlier version of pinfoldd and is not converted yet. Reads receipts until it has
-/// found enough matches for the filter.
+/// Lists the receipts of a file that is from an earlier version of pinfoldd and is not converted yet. Reads receipts until enough
+/// receipts match the filter.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     auto sql = "SELECT receipt FROM receipts WHERE 1" + conditions.sql();

@@ -16,13 +16,13 @@ constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr std::uint64_t kSchemaWithLive = 3;
 constexpr std::uint64_t kSchemaWithUnknown = 4;
 constexpr int kBusyTimeoutMs = 2000;
-// The writer may have to wait long for the file, for example while somebody copies the file. The wait is in a thread of
-// pinfoldd, and not in the event loop's thread.
+// The writer may have to wait long for the file, for example while somebody copies the file. A separate thread of pinfoldd waits,
+// and not the event loop's thread.
 constexpr int kWriterBusyTimeoutMs = 10'000;
 
 // auto_vacuum has an effect only before the first table exists. A file of schema 1 never gets auto_vacuum, because VACUUM would
-// rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. The reuse of free pages
-// is enough to keep the file within its limit. With synchronous = FULL a transaction is on the disk when the commit returns.
+// rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. This reuse is enough to
+// keep the file below its maximum size. With synchronous = FULL a transaction is on the disk when the commit returns.
 // The cache is small, because pinfoldd mostly adds rows. A migration or a slow reader can make the log long. With
 // journal_size_limit, sqlite shortens the log when sqlite begins to overwrite the log from its start.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"

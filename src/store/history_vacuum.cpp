@@ -31,7 +31,7 @@ constexpr const char* kCounts =
 constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
                                " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
 
-/// Returns a time: the receipts of all jobs that ended at this time or earlier are too old to keep. Returns nullopt if no receipt
+/// Returns a time T: a receipt is too old to keep if its job ended at T or before T. Returns nullopt if no receipt
 /// is too old.
 std::optional<RealTime> tooOldUntil(const Retention& retention, RealTime now) {
     if (!retention.maxAge || now.time_since_epoch() <= *retention.maxAge)
@@ -121,7 +121,7 @@ private:
         return remove(removeOfUser_, last, limit);
     }
 
-    /// Finds the user who has the most receipts, counted for all of the user's ids together. Returns the one of the user's ids
+    /// Finds the user who has the most receipts. The receipts of all ids of a user count together. Returns the id of this user
     /// that has the most receipts. If there are no receipts, the result is 0.
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {

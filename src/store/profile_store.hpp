@@ -20,8 +20,8 @@ public:
 
     /// Creates the directory (0700) if it does not exist. `id` is the id of the job. Error: Internal.
     Result<void> save(const JobKey& key, const std::string& id, const ProfileRecorder& recorder) const;
-    /// Returns what save() has stored, or nullopt if the job has no file, or if the file cannot be read or belongs to another
-    /// job.
+    /// Returns what save() has stored. Returns nullopt if the job has no file, or if the file cannot be read or belongs to
+    /// another job.
     std::optional<ProfileRecorder> load(const JobKey& key, const std::string& id) const;
     void remove(const JobKey& key) const;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes the text of the file in which pinfold-ship says which receipts are in the site's archive. pinfold-ship writes
-// the file, and pinfoldd reads it before it removes receipts. The file belongs to the user of pinfold-ship, so pinfoldd does not
-// trust its contents: whatever the file says, pinfoldd removes at most the receipts that it would remove without an archive.
+// Reads and writes the text of one file. In this file, pinfold-ship says which receipts are in the site's archive, and pinfoldd
+// reads the file before pinfoldd removes receipts. The file belongs to the user of pinfold-ship, so pinfoldd does not trust its
+// contents. Whatever the file says, pinfoldd removes no receipt that it would keep on a site without an archive.
 #pragma once
 
 #include "base/clock.hpp"

@@ -28,11 +28,12 @@ Place placeOf(std::string_view cgroup);
 /// Returns the kind of a process that is in no live job.
 StrayKind kindOf(const Place& place, const Logins& logins);
 
-/// Returns the name of the job's slice that contains the place. If the place is not in a job's slice, the result is an empty
+/// Returns the name of the slice of a job, if the place is in such a slice. If the place is not in a job's slice, the result is
+/// an empty
 /// text.
 std::string_view jobSliceOf(const Place& place);
 
-/// Returns true if the place is pinfold.slice, in which the supervisors of jobs run.
+/// Returns true if the place is pinfold.slice. The supervisors of jobs run in pinfold.slice.
 bool isSupervisorsHome(const Place& place);
 
 /// Returns the name of the innermost unit in a cgroup's path, for messages to people. Units of a user's own systemd count too. If

@@ -13,8 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns true if the process is in its cgroup because of a job. If the jobs are not known, the result is true for each process
-/// in the slice of a job.
+/// Returns true if the process is in its cgroup because of a job. If pinfold does not know the live jobs, the result is true for
+/// each process in the slice of any job.
 bool isOfAJob(const SeenProcess& process, const Place& place, const JobKnowledge& jobs) {
     if (const auto slice = jobSliceOf(place); !slice.empty())
         return !jobs.jobsKnown || jobs.slices.contains(std::string(slice));
@@ -53,8 +53,8 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
     return std::nullopt;
 }
 
-/// Chooses the strays on which one run acts. If there are too many strays, choose() takes strays of all users in turn, so that
-/// one user with many strays does not protect the strays of another user. The strays of a subordinate id count as strays of the
+/// Chooses the strays on which one run acts. If there are too many strays for one run, choose() takes strays of all users in
+/// turn. So one user's many strays do not protect another user's strays. The strays of a subordinate id count as strays of the
 /// id's owner.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;

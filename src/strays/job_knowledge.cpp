@@ -69,8 +69,8 @@ JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const 
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
     // Read the records first, then pinfoldd's list, and the cgroups last. If a job ends while learnOnce() reads the three
-    // sources, only the later sources may lack the job. When the job has ended, all sources lack the job, so a further call of
-    // learnOnce() finds no disagreement.
+    // sources, only the later sources may lack the job. After the job's end, all sources lack the job, so the next call of
+    // learnOnce() finds no disagreement about the job.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);

@@ -31,8 +31,8 @@ struct JobKnowledge {
     std::set<uid_t> users;        ///< the users who have a live job
     std::set<std::string> slices; ///< the slices of the live jobs
     bool recordsKnown = false;
-    std::vector<ProcessIdentity> ours; ///< the supervisors, and the leaders that wait until their job's scope exists
-    /// Each text is a reason why there may be further legitimate users or processes.
+    std::vector<ProcessIdentity> ours; ///< the supervisors of jobs, and each leader that waits until the scope of its job exists
+    /// Each text is a reason why there may be legitimate users or processes that are not in these lists.
     std::vector<std::string> problems;
 
     bool isOurs(const ProcessIdentity& process) const;

@@ -50,7 +50,7 @@ struct EndedJob {
     auto operator<=>(const EndedJob&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
 };
 
-/// Summarizes the ended jobs that ran when a file was born. JobsOfFile does not list all jobs, because there may be thousands
+/// Summarizes the ended jobs that ran when a file was created. JobsOfFile does not list all jobs, because there may be thousands
 /// of files, and thousands of jobs for each file.
 struct JobsOfFile {
     static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was created
@@ -66,11 +66,11 @@ struct JobsOfFile {
 /// Holds the ended jobs of one user.
 class EndedJobs {
 public:
-    /// `jobs` may be in any order. If a job is in `jobs` twice, the job counts only once.
+    /// `jobs` may be in any order. A job that is in `jobs` twice counts once.
     explicit EndedJobs(std::vector<EndedJob> jobs);
 
-    /// Returns the jobs that ran when the file was born. If the birth is not known, the result has the jobs that ran when the
-    /// file was changed last.
+    /// Returns the jobs that ran when the file was born. If the time of the birth is not known, returns the jobs that ran when
+    /// the file was changed last.
     JobsOfFile of(const UserFile& file) const;
 
 private:
@@ -105,8 +105,8 @@ struct LeftoverContext {
     Microseconds minAge{}; ///< the time that must pass between the job's end and the removal
 };
 
-/// A change of a file within kMoment after the job's end does not count as a later change. A change within kMoment may come from
-/// the batch system, or from a coarse clock.
+/// A change of a file within kMoment after the job's end does not count as a later change. Such an early change may come from the
+/// batch system, or only seem to come after the job's end because a clock is coarse.
 constexpr Microseconds kMoment = 2s;
 
 /// Returns the reason to keep the file, or nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and

@@ -157,7 +157,8 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // If pinfold cannot see which files a process has open, it must keep only the files of the process's users. (pinfold
+        // If pinfold cannot see which files a process has open, pinfold needs to keep only the files that belong to the users of
+        // this process. (pinfold
         // keeps all files of users who have processes anyway.) If the process has another user's file open, the process can still
         // read the file after the removal.
         for (const auto& [uid, why] : inUse.unseen)
@@ -223,7 +224,7 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
-    ProcessLooks looks_; ///< all looks at processes use the same ProcessLooks, because it counts the looks that hang
+    ProcessLooks looks_; ///< all looks at processes use one ProcessLooks object, because the object counts the looks that hang
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;
     std::map<uid_t, std::vector<Candidate>> found_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Searches the node once for files and System V IPC objects that ended jobs left behind. On request, the search also removes
-// those files and objects that may be removed.
+// Searches the node once for files and System V IPC objects that ended jobs left behind. If the caller wishes, the search removes
+// those of the files and objects that may be removed.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,7 +21,7 @@
 namespace pinfold {
 
 struct LeftoverRules {
-    std::function<bool(uid_t)> ordinary; ///< returns true for users whose files searchLeftovers() should examine
+    std::function<bool(uid_t)> ordinary; ///< returns true if searchLeftovers() should examine the user's files
     std::vector<std::filesystem::path> directories;
     Microseconds minAge{};            ///< the time that must pass between the job's end and the removal
     bool root = true;                 ///< this process is root

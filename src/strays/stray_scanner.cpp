@@ -44,8 +44,8 @@ StrayScanner::StrayScanner(const std::filesystem::path& root, JobLister jobs, St
 }
 
 Findings StrayScanner::look(Pidfds pidfds) const {
-    // StrayScanner reads the processes first, and the jobs afterwards. So if a process was in a job, the list of jobs contains
-    // the job, or the job has ended together with the process.
+    // StrayScanner reads the processes first, and the jobs afterwards. So if a process was in a job, there are two cases: the
+    // list of jobs contains the job, or job and process have ended.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     ProcessLooks looks(kCommandLinePatience, policy_.subordinates);

@@ -103,8 +103,8 @@ struct SdbusSystemdManager::Impl {
     /// sdbus-c++ 1.2 catches no exception of a match handler. If pinfoldd cannot read a signal, it ignores the signal.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
-            // systemd and the bus send their signals to everyone. So a signal that was sent to pinfoldd alone comes from
-            // another program.
+            // systemd and the bus send their signals to everyone. So a signal whose only receiver is pinfoldd comes from another
+            // program.
             if (!dbus::isBroadcast(dbus::rawMessage(message)))
                 return;
             try {
@@ -121,7 +121,8 @@ struct SdbusSystemdManager::Impl {
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        /// The systemd jobs of this unit that have ended, by their D-Bus path. The map is kept until pinfoldd knows the path of
+        /// Maps the D-Bus path of each ended systemd job of this unit to its result. The map is kept until pinfoldd knows the
+        /// path of
         /// the systemd job that it has asked for.
         std::map<std::string, SystemdOutcome> ended;
     };

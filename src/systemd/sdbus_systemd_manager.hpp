@@ -16,7 +16,7 @@ namespace pinfold {
 /// 129th unanswered call of a connection.
 class SdbusSystemdManager : public SystemdManager {
 public:
-    /// Adds the match rules first, then calls Subscribe, so that no signal is missed. Throws sdbus::Error if systemd is not on
+    /// Adds the match rules before it calls Subscribe, so that no signal is missed. Throws sdbus::Error if systemd is not on
     /// the bus. The constructor waits for answers. All other calls are asynchronous.
     SdbusSystemdManager(sdbus::IConnection& connection, EventLoop& loop);
     ~SdbusSystemdManager() override;

@@ -38,7 +38,7 @@ using SystemdDone = std::function<void(SystemdOutcome)>;
 
 struct UnitProperty {
     using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< pairs of a device's path and an amount
-    /// Each pair is a device (or a group of devices) and some of the letters "rwm".
+    /// The first element of each pair is a device or a group of devices, and the second element has some of the letters "rwm".
     using DeviceRules = std::vector<std::pair<std::string, std::string>>;
     using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>,
                                std::vector<std::uint32_t>, std::vector<std::string>, DeviceAmounts, DeviceRules>;
@@ -83,7 +83,7 @@ public:
     /// program.
     virtual void startService(ServiceRequest request, SystemdDone done) = 0;
     /// Calls StopUnit with mode "fail". The stop is done when PID 1 has sent JobRemoved. If the unit does not exist, the stop
-    /// has also succeeded. Success does not mean that the unit's cgroup is empty.
+    /// counts as a success. Success does not mean that the unit's cgroup is empty.
     virtual void stop(const std::string& unit, SystemdDone done) = 0;
     /// Calls KillUnit for "all" processes. `signal` is 1 to 64. For a slice, PID 1 sends the signal to all scopes below the
     /// slice.

@@ -13,7 +13,7 @@ namespace pinfold {
 /// Writes properties as "a(sv)".
 void appendProperties(sdbus::MethodCall& call, const std::vector<UnitProperty>& properties);
 
-/// Writes the properties of a service, and the program that it runs, as "a(sv)".
+/// Writes the properties of a service as "a(sv)". One of the properties is the program that the service runs.
 void appendService(sdbus::MethodCall& call, const ServiceRequest& request);
 
 /// Writes the auxiliary units of StartTransientUnit as "a(sa(sv))". There is one auxiliary unit, `unit`, or none if `unit` is

@@ -53,7 +53,7 @@ void appendCommon(Properties& properties, std::string description) {
 
 std::string describe(const char* what, const JobKey& key) {
     auto shown = key.escaped().substr(0, 100);
-    // If the cut divides an escape "\\xNN", a backslash may be the last character of the line. After a daemon-reload, systemd
+    // If the cut is inside an escape "\\xNN", the last character of the line may be a backslash. After a daemon-reload, systemd
     // would then read the next setting as a continuation of the line.
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
@@ -88,7 +88,7 @@ std::string pages(std::uint64_t bytes, std::uint64_t pageSize) {
 }
 
 /// Converts IOWeight= to the weight of the BFQ scheduler, as systemd does (src/basic/cgroup-util.h, BFQ_WEIGHT). IOWeight= and
-/// BFQ have the same minimum and the same default weight, so only weights above the default differ.
+/// BFQ have the same minimum weight and the same default weight. So only weights above the default need a conversion.
 std::uint64_t bfqWeight(std::uint64_t weight) {
     constexpr std::uint64_t usual = 100;
     constexpr std::uint64_t most = 10'000;

@@ -9,8 +9,8 @@
 namespace pinfold {
 
 /// Returns advice for the next run of a job. Each piece of advice is a paragraph without line breaks; the most important piece
-/// comes first. The advice says only what the receipt proves. If a job was so short that one more second of run time could
-/// change a piece of advice, adviceOn() leaves that piece out.
+/// comes first. The advice says only what the receipt proves. For a short job, one more second of run time could change a piece
+/// of advice. adviceOn() leaves out such a piece of advice.
 std::vector<std::string> adviceOn(const Receipt& receipt);
 
 } // namespace pinfold

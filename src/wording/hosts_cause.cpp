@@ -55,7 +55,7 @@ bool isSuccess(const EndEvent& event) {
     return event.kind == EndKind::BatchEnded && !event.exit.signal && event.exit.status.value_or(0) == 0;
 }
 
-/// Says how much later the job ended on the other hosts than on the first host.
+/// Says when the job ended on the other hosts, as the time since its end on the first host.
 std::string whenInWords(const HostsOfJob& job) {
     const auto& after = job.after;
     if (job.first.event->kind == EndKind::NodeLost) // the time at which the host went down is not known
@@ -65,8 +65,7 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if the batch script exited by itself on each host whose role is HostRole::After, so that nobody stopped the job
-/// there.
+/// Returns true if nobody stopped the job on the hosts with HostRole::After: on each of them, the batch script exited by itself.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {

@@ -15,9 +15,10 @@
 namespace pinfold {
 namespace {
 
-// A host is idle if it used less than 1/100 of the CPU time that the job's hosts used on average.
+// A host is idle if it used less than 1/100 of the average CPU time of the job's hosts.
 constexpr std::uint64_t kIdleShare = 100;
-constexpr Microseconds kLeastMeanForAdvice = 60s; // if the hosts used less on average, the job's work has perhaps not begun
+// If the hosts used less CPU time than this on average, the job's work has perhaps not begun.
+constexpr Microseconds kLeastMeanForAdvice = 60s;
 
 /// Returns a line like page::line(), but breaks a long value into several lines.
 std::string line(const std::string& name, const std::string& value) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the parts that all HTML files of `pinfold report` have in common. A page needs no other file and has no script, so a
+// Makes the parts that all HTML files of `pinfold report` have in common. A page consists of one file and has no script, so a
 // browser that shows the page sends no request.
 #pragma once
 

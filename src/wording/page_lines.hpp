@@ -16,7 +16,7 @@ constexpr std::size_t kNameWidth = 13;
 
 /// Returns a line such as "  host         node7", with its line break.
 std::string line(const std::string& name, const std::string& value);
-/// Returns a line without a name, which continues the value of the line before it.
+/// Returns a line that has no name, because it continues the value of the line before it.
 std::string further(const std::string& value);
 
 /// Returns a text such as "25.00%", as the program seff prints efficiencies.

@@ -151,7 +151,8 @@ double heldMemory(const Receipt& receipt) {
     return limit ? static_cast<double>(*limit) * std::chrono::duration<double>(runTime(receipt)).count() : 0;
 }
 
-/// Brings the job to the front that wasted most. CPU time and memory have no common unit, so the function compares shares of all
+/// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit, so the function
+/// compares shares of all
 /// CPU time and of all memory that the jobs of the list held.
 void sortByWaste(std::vector<Receipt>& receipts) {
     double allCpu = 0;

@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// Describes how the page shows a table. If `shared`, `part` or `whole` is empty, the page leaves out the figure for which it
-/// needs the column.
+/// Describes how the page shows a table. Each of `shared`, `part` and `whole` names a column. If one of the names is empty, the
+/// page leaves out the figure that needs this column.
 struct Section {
     std::string_view table;
     const char* title;
@@ -132,7 +132,7 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-/// Returns the name of the column that has the figure of `column` for all rows together, including rows that LIMIT has cut off.
+/// Returns the name of the column that has the total of `column` over all rows, including the rows that LIMIT has cut off.
 /// The query computes the figure, and repeats the figure in every row.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 

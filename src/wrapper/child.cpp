@@ -110,7 +110,7 @@ void Child::letGo(const std::map<std::string, std::string>& environment) {
 
 void Child::giveUp() {
     go_.reset();
-    // Only SIGKILL ends a child that somebody has stopped, or has frozen together with its job.
+    // If somebody has stopped the child, or has frozen the job of the child, only SIGKILL ends the child.
     ::syscall(SYS_pidfd_send_signal, pidfd_.get(), SIGKILL, nullptr, 0);
 }
 

@@ -4,8 +4,8 @@
 namespace pinfold {
 
 /// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. If a standard stream stayed closed, a file that the
-/// program opens could get the stream's number and look like a standard stream of the job. When the job's command starts, the
-/// descriptors that the caller had closed are closed again.
+/// program opens could get the stream's number and look like a standard stream of the job. The job's command starts with the
+/// descriptors closed, as the caller had left them.
 void occupyStandardStreams();
 
 } // namespace pinfold

@@ -81,7 +81,7 @@ bool writeFromChild(const std::function<void()>& write, Microseconds most) {
 
 /// Writes pinfoldd's messages about the job's end to the job's own output. If the output is a file and its file server hangs,
 /// write(2) waits for the server and no signal ends the wait. After such a call of write(2), close(2) of the same file also
-/// waits. So this process closes the output, and only then a child process writes the messages.
+/// waits. So this process closes the output first, and then a child process writes the messages.
 void sayLastWords(const WrapperReply& words) {
     if (words.notice.empty() && words.summary.empty())
         return;
@@ -244,7 +244,7 @@ void Supervisor::handleSignals() {
         }
         // A signal that comes while the command runs is meant for the command. A signal that comes before the command starts, or
         // after the command has ended, must end the supervisor's wait. At a shutdown, pinfoldd and the bus may be gone for good,
-        // and nothing else would end the wait.
+        // and only such a signal ends the wait.
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
