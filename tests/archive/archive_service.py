@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the real service pinfold-archive, and asks it as different users."""
+"""Runs the real service pinfold-archive, and sends it requests as different users."""
 
 import contextlib
 import json
@@ -138,8 +138,8 @@ def answer(connection):
 
 
 def ask_for_ever(path, uid, clients, answers):
-    """Lets each client of the user ask for 100 receipts, read the answer, and ask again at once. Counts the answers that are complete, and those
-    that are not."""
+    """Lets each client of the user ask for 100 receipts, read the answer, and ask again at once. Counts the complete answers and the
+    incomplete answers."""
     os.seteuid(uid)
 
     def ask():

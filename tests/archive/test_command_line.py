@@ -68,7 +68,7 @@ def test_an_archive_that_is_down_is_an_error(login, site):
 
 
 def test_the_certificate_of_the_login_node_has_expired(site):
-    """The user learns what is wrong, and so does the administrator who reads the journal."""
+    """The command tells the user what is wrong, and the journal tells the administrator."""
     certificate, key = site.server.authority.issue(LOGIN_HOST, file="login-expired", days=-1)
     files = f'certificate = "{certificate}"\nkey = "{key}"\nca = "{site.server.authority.certificate}"\n'
     with starter() as start:
@@ -91,7 +91,7 @@ def test_a_configuration_that_cannot_be_read(login):
     file = login.directory / "etc/pinfold/pinfold.toml"
     file.chmod(0o600)
     assert "archive.ask" in login.pinfold("history", uid=ALICE, status=1)
-    # A host without the socket of the archive's service is not a login node, so there the command asks pinfoldd.
+    # A host without the socket of the archive's service is not a login node. On such a host, the command asks pinfoldd.
     login.path.unlink()
     assert "pinfoldd is not reachable" in login.pinfold("history", uid=ALICE, status=6)
 

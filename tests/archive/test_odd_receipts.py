@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""No receipt is lost, whatever the clock of the node says and whatever the receipt contains."""
+"""The archive loses no receipt, even if the clock of the node is wrong or the receipt contains odd values."""
 
 import json
 from datetime import datetime, timedelta, timezone

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Nodes send lots of receipts, once or several times, and the archive has each receipt once."""
+"""Nodes send each lot of receipts once or several times. The archive must have each receipt once."""
 
 import json
 import subprocess

@@ -65,7 +65,7 @@ def time_of_bobs_answer(service):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
-    """The service gets, all at once, more descriptors that do not close than it has threads for one user."""
+    """The service has only a few threads for one user. It gets a larger number of descriptors that do not close, all at once."""
     service = start(configuration(archive.server))
     time_of_bobs_answer(service)
     program = LINGERING.format(uid=ALICE, path=str(service.path), send=WAYS[way])

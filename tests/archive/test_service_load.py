@@ -46,9 +46,10 @@ ANSWERS = 30
 
 def expect_quick_answers_for_bob(service, go_on=lambda: False):
     """Bob asks at least 30 times, and goes on while `go_on()` is true. An answer to bob takes some milliseconds, even while another user
-    floods the service. If other programs use all CPUs of a small machine, single answers take half a second. If bob had to wait for one
-    slow query of another user, he would wait ten seconds, because the server ends a slow query only after ten seconds. So one answer above
-    the highest bound shows a fault of the service."""
+    floods the service. If other programs use all CPUs of a small machine, a few of the answers take half a second each. If bob had to wait
+    for one
+    slow query of another user, he would wait ten seconds, because the server ends a slow query only after ten seconds. So a single answer
+    that takes longer than the highest bound shows a fault of the service."""
     deadline = time.monotonic() + 120
     times = []
     while len(times) < ANSWERS or go_on():
@@ -90,7 +91,7 @@ def test_a_flood_of_one_user_does_not_hold_up_another(start, large):
 
 @pytest.mark.timing
 def test_a_flood_of_questions_of_one_user_does_not_hold_up_another(start, large):
-    """Alice may have 32 connections. The service refuses her 33rd client, and this client tries again at once."""
+    """Alice may have 32 connections. The service refuses the user's 33rd client, and the refused client tries again at once."""
     service = start(configuration(large.server))
     with flood(service, ALICE, clients=33) as (complete, refused):
         expect_quick_answers_for_bob(service, lambda: complete.value < 32)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold-ship between a real pinfoldd on a private bus and a real PostgreSQL. After each accident, the archive must have exactly the
-receipts of the node."""
+"""pinfold-ship between a real pinfoldd on a private bus and a real PostgreSQL. After each fault that a test causes, the archive must have
+each receipt of the node, and nothing else."""
 
 import contextlib
 import random

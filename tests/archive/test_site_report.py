@@ -77,7 +77,7 @@ def filled(server):
 
 
 def insert(server, table, rows):
-    """Adds rows to a table. If the first row lacks a column, the column gets its default in all rows."""
+    """Adds rows to a table. If the first row lacks a column, the column gets its default value in all rows."""
     columns = ", ".join(f'"{name}"' for name in rows[0] if name != "when")
     server.psql(f"INSERT INTO pinfold.{table} ({columns}) SELECT {columns} FROM jsonb_populate_recordset(NULL::pinfold.{table}, "
                 f"$rows${json.dumps(rows, default=str)}$rows$)")
@@ -171,7 +171,7 @@ def by_name(rows):
 
 
 def descending(rows, column):
-    """Says whether the highest value comes first, and rows without a value come last."""
+    """Returns true if the row with the highest value is first, and the rows without a value are last."""
     values = [row[column] for row in rows]
     known = [value for value in values if value is not None]
     return known == sorted(known, reverse=True) and values[:len(known)] == known
@@ -381,8 +381,8 @@ MANY = [{
 
 @pytest.fixture(scope="module")
 def crowded(server):
-    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. The earlier tests of this file must not
-    see these nodes."""
+    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. The tests that run earlier in this file
+    must not see these nodes."""
     noted = MANY_SINCE.isoformat()
     insert(server, "receipt", MANY)
     insert(server, "node", [{"node": one["node"], "epoch": "e1", "position": 0, "newest": 0, "seen": noted, "complete": None} for one in MANY])

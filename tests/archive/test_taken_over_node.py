@@ -40,7 +40,7 @@ def admin(archive, action, status):
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
     """The short name of Asia/Kolkata is the name of two time zones. A partition with wrong bounds would overlap the next one, and then no
-    node could send receipts any more. The administrator's sessions may have any settings."""
+    node could send receipts any more. An administrator may choose any settings for a session."""
     for weeks in (10, 11, 9):
         roles.sql(f"SET {settings}; SELECT pinfold.make_partition(now() + interval '{weeks} weeks')")
         roles.sql(f"SET {settings}; " + put_statement([receipt(weeks, ended=usec(NOW + timedelta(weeks=weeks)))], first=1), node="node1")
@@ -81,8 +81,8 @@ def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
 
 
 def test_no_node_makes_the_status_overflow(roles):
-    """Two open transactions of one node do not see each other, so put() cannot notice that the numbers of their missing receipts are too
-    large together."""
+    """Two open transactions of one node do not see each other. So put() cannot notice that the sum of their numbers of missing receipts is
+    too large."""
     with roles.session(node="node2") as first, roles.session(node="node2") as second:
         assert first.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2", epoch="a", newest=HUGE))
         assert second.run("BEGIN; " + put_statement([receipt(2, "node2")], first=1, node="node2", epoch="b", newest=HUGE))
@@ -127,7 +127,7 @@ def test_no_node_holds_up_the_others(roles):
 
 @pytest.mark.parametrize("sessions", [1, MOST_OF_CERTIFICATE])
 def test_no_node_prevents_the_removal_of_old_receipts(roles, sessions):
-    """Each of the sessions waits for the lock of prune, and gets the lock if prune gives up."""
+    """Each session waits for a lock that prune holds, and gets the lock if prune gives up."""
     with contextlib.ExitStack() as held:
         held_open = held.enter_context(roles.session(node="node2"))
         assert held_open.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2"))

@@ -13,7 +13,7 @@ from conftest import BEGAN, BUILD, receipt, usec
 from ship_node import NODE, new_node, wait_until
 
 DAY = 86_400
-MINUTES = 15 * 60  # longer than the tests of this directory take
+MINUTES = 15 * 60  # this time is longer than all tests of this directory take
 
 
 def login_node(archive, start):
@@ -31,7 +31,7 @@ def keys(login, *words):
 @pytest.mark.parametrize("seconds", [DAY, -DAY])
 def test_the_clock_of_a_node_is_wrong_by_a_day(archive, seconds):
     """pinfoldd and pinfold-ship read the wrong clock. OpenSSL calls time(2), which still returns the right time in this test. The
-    certificates of the tests are so young that a clock that is behind would reject them as not valid yet."""
+    certificates of the tests are new. With a clock that is behind, OpenSSL would reject them as not valid yet."""
     wrong = {"LD_PRELOAD": str(BUILD / "tests/wrongclock.so"), "WRONGCLOCK_SECONDS": str(seconds)}
     with new_node(archive) as node, starter() as start:
         node.run_job()
@@ -70,7 +70,7 @@ FUTURE = {"sge.6": BEGAN + 366 * DAY * 1_000_000, "sge.7": usec(datetime(9999, 1
 
 @pytest.fixture(name="odd")
 def login_with_odd_receipts(archive):
-    """Alice has receipts of 1970, of today and of the far future. Bob has one of today."""
+    """Alice has receipts of 1970, of today and of the far future. Bob has one receipt of today."""
     ends = {**FROM_1970, **NOW_AND_BEFORE, **FUTURE}
     archive.put([receipt(sequence, key=key, uid=ALICE, started=max(ended - 60_000_000, 0), ended=ended)
                  for sequence, (key, ended) in enumerate(ends.items(), 1)])

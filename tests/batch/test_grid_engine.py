@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests Grid Engine on a kernel with all controllers. A job cannot use more than it asked for, and a kill of the job does not end the job's
-shepherd. tests/cluster has the other tests of Grid Engine."""
+"""Tests Grid Engine on a kernel with all controllers. A job cannot use more resources than it asked for, and a kill of the job does not end
+the job's shepherd. The further tests of Grid Engine are in tests/cluster."""
 
 import signal
 from pathlib import Path
@@ -50,7 +50,7 @@ def expect_reported(job, *statuses):
 
 
 def outcome(account):
-    """Returns the failure and the exit status, without the words that qacct adds to both numbers."""
+    """Returns two numbers: the failure and the exit status. Leaves out the words that qacct adds to each number."""
     return account["failed"], account["exit_status"].split()[0]
 
 

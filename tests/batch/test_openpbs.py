@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the OpenPBS hook on a kernel with all controllers: memory, the out-of-memory line in the job's output, usage, GPUs."""
+"""Tests the OpenPBS hook on a kernel with all controllers: memory limits, the line about an out-of-memory kill in the job's output, the
+used resources, and GPUs."""
 
 import re
 import signal

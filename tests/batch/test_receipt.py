@@ -7,9 +7,9 @@ time that the process and the cgroup have used so far, and the tests subtract bo
 
 The kernel reports that a cgroup is empty, and that a process has ended, some microseconds before the process leaves its CPU and its last
 time slice is charged. On real CPUs, the CPU time in each receipt of a job of 50 ms was right to within 0.2 %. Under software emulation, the
-kernel may charge milliseconds after its report, because the host may hold up a virtual CPU at that moment. Tests in which these
-milliseconds matter therefore run pinfoldd, the tests and the job on one CPU. pinfoldd and the tests then usually read the figures after the
-process has left the CPU. The tests also use the median of several runs."""
+kernel may charge milliseconds after its report, because the host may hold up a virtual CPU at that moment. So if these milliseconds matter
+to a test, pinfoldd, the tests and the job run on one CPU. Then pinfoldd and the tests usually read the figures after the process has left
+the CPU. The tests also use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -71,14 +71,15 @@ def read_done(job):
 
 
 def cpu_of_supervisor(job):
-    """Returns the CPU time in microseconds of a pinfold-run that has ended and that nobody has waited for, without its children."""
+    """Returns the CPU time in microseconds of a pinfold-run, without the time of its children. The pinfold-run must have ended, and nobody
+    may have waited for it yet."""
     wait_until(lambda: os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG), "pinfold-run's end", 120)
     return int(Path(f"/proc/{job.pid}/schedstat").read_text().split()[0]) // 1000
 
 
 def reap(*jobs):
-    """Waits for the jobs. Returns the microseconds of CPU time of all children of the tests and their children, until the last one has
-    ended."""
+    """Waits for the jobs. Waits until all children of the tests have ended. Returns the CPU time of the children and of their own children,
+    in microseconds."""
     used = 0
 
     def one():
@@ -103,8 +104,8 @@ def receipt_of(key):
 
 
 def finished(key, job, mode, kill=lambda key: None):
-    """Returns the receipt and two numbers of microseconds: the CPU time by wait4(), and the CPU time by the receipt, both from the
-    program's first report on."""
+    """Returns the receipt and two CPU times in microseconds: the one that wait4() reports, and the one in the receipt. Each CPU time counts
+    from the program's first report on."""
     own, charged = read_done(job)
     if mode == "supervise":  # pinfold-run also reaps; the move to its own slice may have given pinfold-run all CPUs again
         os.sched_setaffinity(job.pid, os.sched_getaffinity(0))
@@ -146,7 +147,8 @@ def expect_mostly_close(runs):
 @pytest.mark.parametrize("kind", ["user", "system"])
 @pytest.mark.parametrize("length, times", [(50, 15), (1000, 3)])
 def test_a_second_of_cpu_or_less(length, times, kind, mode, one_cpu):
-    """The receipt also includes what a job used since the last tick. 2 % of 50 ms is 1 ms, and the test allows no larger error."""
+    """The receipt includes even the CPU time that a job used after the last tick. 2 % of 50 ms is 1 ms, and the test allows no larger
+    error."""
     runs = [finished(key, spend(key, f"{kind}={length}", mode=mode, options=one_cpu), mode)
             for key in series(f"cpu.{mode}.{kind}{length}", times)]
     assert all(measured >= length * 1000 for _, measured, _ in runs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A login by ssh may use as many resources as the job to which the login belongs. tests/container/test_ssh.py has the other tests of such
-logins."""
+"""The limits of a job also hold for the processes of a login by ssh that belongs to the job. The further tests of logins by ssh are in
+tests/container/test_ssh.py."""
 
 import pytest
 

@@ -3,8 +3,8 @@
 
 The program starts all jobs first and then ends them. The cost is pinfoldd's CPU time during the ends, divided by the number of jobs. At the
 end of a job, pinfoldd looks for leftovers, reads the figures, makes the receipt durable, lets systemd remove the units, and removes the
-record. The program also prints PID 1's CPU time for the same ends, and the CPU time of the starts. The program alternates between the two
-ways to end a job."""
+record. The program also prints PID 1's CPU time for the same ends, and the CPU time of the starts. A job can end in two ways, and the
+program measures the two ways in turns."""
 
 import statistics
 import subprocess
@@ -49,7 +49,8 @@ def end_in_turn(jobs):
 
 
 def spent(service, act, *arguments):
-    """Calls `act`, and returns its result and the microseconds per job that pinfoldd and PID 1 used meanwhile."""
+    """Calls `act` and returns its result. Also returns the CPU time that pinfoldd and PID 1 used during the call, in microseconds per
+    job."""
     before = cpu(service)
     result = act(*arguments)
     return result, [(after - earlier) / JOBS for earlier, after in zip(before, cpu(service))]

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what pinfold costs a batch system, in the first node of the cluster. tools/bench --cluster runs this program.
 
-Slurm and Grid Engine run arrays of empty jobs, in turns without pinfold and with pinfold. A figure is the ratio of the jobs per second in
-two successive turns. Other work on the machine changes this ratio. The program also prints how much CPU time each part of the node spends
+Slurm and Grid Engine run arrays of empty jobs, in turns without pinfold and with pinfold. Each figure is a ratio: the jobs per second in
+one turn, divided by the jobs per second in the turn before or after it. Other work on the machine changes this ratio. The program also
+prints how much CPU time each part of the node spends
 on a job, because other work changes the CPU time less than the ratio.
 
 The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once, and
@@ -74,8 +75,8 @@ def turn(daemon, file, submit, settle):
 
 def time_of_a_move():
     """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup,
-    so the measured time is only the wait for the other processors. The pauses are longer than the time for which the kernel remembers an
-    earlier move."""
+    so the measured time is only the wait for the other processors. Each pause between two moves is longer than the time for which the
+    kernel remembers a move."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):
@@ -99,8 +100,8 @@ def grid_engine_array(shepherd):
 
 
 def compare(name, sides):
-    """`sides` maps the name of a side to the function that runs one turn of this side. The side "with pinfold" is compared with each other
-    side. Returns true if the batch system is fast enough with pinfold, compared with the side "without pinfold"."""
+    """`sides` maps the name of a side to the function that runs one turn of this side. The function compares the side "with pinfold" with
+    each of the other sides. Returns true if the batch system is fast enough with pinfold, compared with the side "without pinfold"."""
     turns = {side: [] for side in sides}
     for number in range(TURNS):
         for side, run_turn in sides.items():

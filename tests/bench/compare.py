@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares pinfold with systemd-run and with itself, in the container. tools/bench runs this program. Both sides of a ratio come from one
-run, in which they take turns."""
+"""Compares pinfold with systemd-run and with itself, in the container. tools/bench runs this program. The program measures both sides of a
+ratio in one run, and in turns."""
 
 import os
 import re
@@ -32,8 +32,8 @@ def report(figure, value, reach, ok):
 
 
 def settle(live):
-    """Waits until the earlier side has no work left: pinfoldd has forgotten its jobs, and PID 1 has answered a ping after all earlier
-    calls."""
+    """Waits until the earlier side has no work left. Then pinfoldd has forgotten its jobs, and PID 1 has answered a ping that came after
+    all other calls."""
     bus = dbus.SystemBus()
     pinfold = dbus.Interface(bus.get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.freedesktop.DBus.Properties")
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Measures how long History::list() and other calls for which pinfoldd waits take, with PINFOLD_BENCH_RECEIPTS (1,000,000)
-// receipts. The exit status is 1 if a query took more than 50 ms.
+// Measures the time of History::list(), and of other calls for which pinfoldd waits. The history has PINFOLD_BENCH_RECEIPTS
+// receipts, by default 1,000,000. The exit status is 1 if a query took more than 50 ms.
 #include "store/history.hpp"
 
 #include <unistd.h>

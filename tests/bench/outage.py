@@ -37,7 +37,7 @@ private_bus = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(private_bus)
 wait_until = private_bus.wait_until
 
-# Schedule::kLeastRetry and Schedule::kMostRetry in src/ship, in seconds.
+# These values are Schedule::kLeastRetry and Schedule::kMostRetry of src/ship, in seconds.
 LEAST_RETRY, MOST_RETRY = 1, 600
 # Before its first lot, pinfold-ship connects within at most 10 s, and asks for its position within at most 20 s. Otherwise, it has failed.
 CONNECT = 10 + 20
@@ -64,7 +64,8 @@ def receipts_of(name, number):
 
 class World(private_bus.World):
     """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. So the
-    programs of the nodes are sessions, too. Otherwise, all of them together would get as much CPU time as one connection."""
+    programs of the nodes are sessions, too. If all programs were in one session, they would together get only as much CPU time as one
+    connection."""
 
     def start(self, *command):
         return super().start("setsid", *command)
@@ -120,7 +121,7 @@ def kilobytes(file, name):
 
 
 def cpu_time(pid):
-    """Returns the CPU time in seconds of a process and of those of its children that have ended."""
+    """Returns the CPU time of a process and of its ended children, in seconds."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
@@ -190,8 +191,8 @@ def send(server, name, file):
 
 
 def waits(lots, up):
-    """Returns how long a node waited from the start of the server until its first lot began, and its longest time from the commit of a lot to
-    the commit of the next one, in seconds."""
+    """Returns two times of a node in seconds. The first is the time from the server's start to the beginning of the node's first lot. The
+    second is the longest time between the commits of two successive lots."""
     times = [lot["committed"] for lot in lots]
     return lots[0]["begun"] - up, max((later - earlier for earlier, later in zip(times, times[1:])), default=0)
 

@@ -2,7 +2,8 @@
 """Compares two builds of pinfold in one container. `tools/bench --against` runs this program.
 
 /payload/packages/before and /payload/packages/now are the files that each build installs. The program takes turns: it installs one build,
-measures it, and removes it again. A third side is the new build once more, which shows how much the same build differs from itself.
+measures it, and removes it again. The program also measures the new build a second time, as a third side. So it shows how much two
+measurements of one build differ.
 
 A figure is the median of all rounds. For the ratio of two sides, the program computes an interval that contains the true ratio with a
 probability of 95 %, from random choices of the rounds (bootstrap). A figure is worse if the whole interval is above 1."""
@@ -77,7 +78,7 @@ def run_many():
 
 
 def cpu_of_wrappers():
-    """Returns the CPU time of the wrappers and their commands that have ended."""
+    """Returns the CPU time of the ended wrappers and of their commands."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return int((used.ru_utime + used.ru_stime) * 1e6)
 
@@ -90,7 +91,7 @@ def cpu_clocks():
 
 
 def live_memory():
-    """Returns the private memory of pinfoldd with live jobs, and of one of their supervisors."""
+    """Returns two amounts of private memory: of a pinfoldd that has live jobs, and of the supervisor of one of the jobs."""
     jobs = [subprocess.Popen(["pinfold-run", "--job", f"live.{number}", "--", "sleep", "1000"], stdin=subprocess.DEVNULL)
             for number in range(LIVE)]
     wait_until(lambda: len(list(RECORDS.glob("live.*.json"))) == LIVE and

@@ -2,8 +2,9 @@
 """Measures what pinfoldd's looks at live jobs cost, in the container. tools/bench runs this program.
 
 The watchdog of pinfoldd is off during the measurement. So all CPU time and all wake-ups that the program counts come from the looks at the
-jobs. First, no job is live, and pinfoldd must not wake up. Then, 100 jobs sleep. These jobs are so old that pinfoldd looks at all of them
-together, once in each interval. The program counts the CPU time of all threads of pinfoldd over five intervals, because pinfoldd also
+jobs. At first, no job is live, so pinfoldd must not wake up. Then, 100 jobs sleep. The jobs of the measurement are old enough that pinfoldd
+looks at all of them together, once in each interval. The program counts the CPU time of all threads of pinfoldd over five intervals,
+because pinfoldd also
 writes down the profile of a job at each fifth look.
 
 A look reads five files, and three of them belong to the controllers io, memory and pids. In a box without these controllers, a look costs less
@@ -30,7 +31,7 @@ JOBS = 100
 INTERVAL = 30  # the default of profile.interval
 ROUNDS = 5
 EARLY_LOOKS = 17  # in the first 16 seconds of a job, pinfoldd looks at the job more often
-MOST = 0.0005  # the allowed share of one CPU
+MOST = 0.0005  # the share of one CPU that pinfoldd may use
 
 
 def without_watchdog():

@@ -13,7 +13,8 @@ import zlib
 
 PROGRAM = "chromium-headless-shell"
 DEADLINE = 120.0  # seconds: the machine may be busy
-# This script returns facts about the page as the browser shows it. An element may be wider than the window only inside of a box that scrolls.
+# This script returns facts about the page as the browser shows it. An element that is wider than the window must be inside of a box that
+# scrolls.
 FACTS = """
 (() => {
     const all = [...document.querySelectorAll('*')];

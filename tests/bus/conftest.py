@@ -130,7 +130,7 @@ class World:
         return self.manager().WaitJob(key)
 
     def stop_daemon(self):
-        """Stops pinfoldd as systemd does. At the end of pinfoldd, a sanitizer looks for lost memory."""
+        """Stops pinfoldd as systemd does. When pinfoldd ends, a sanitizer looks for lost memory."""
         self.daemon.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):  # a test may have stopped pinfoldd, or a process for which pinfoldd waits
             self.daemon.wait(10)

@@ -68,7 +68,7 @@ class Node:
     def __init__(self, root):
         self.root = root
         self.processes = {}  # maps a pid to its cgroup
-        self.hanging = set()  # process ids: no signal reaches these processes
+        self.hanging = set()  # the ids of processes that no signal reaches
         # process id -> cgroup: pinfoldd's own processes. To find the pid of a process that pinfoldd moves, the stand-in reads cgroup.procs, and
         # these processes are not in that file.
         self.placeholders = {}

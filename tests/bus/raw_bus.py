@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes a connection to the bus without a bus library, because bus libraries do not send descriptors that only the header counts and no
-argument names."""
+"""Makes a connection to the bus without a bus library. A bus library does not send a descriptor unless an argument of the message names
+it."""
 
 import itertools
 import os

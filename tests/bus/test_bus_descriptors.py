@@ -37,8 +37,8 @@ MESSAGES = {
 
 
 def attack(world, send):
-    """Sends the message six times as an ordinary user, because pinfoldd has fewer than six threads for one user. The sender has closed its
-    own descriptors before pinfoldd reads the messages."""
+    """Sends the message six times as an ordinary user, because pinfoldd has fewer than six threads for one user. The sender closes its own
+    copies of the descriptors before pinfoldd reads the messages."""
     program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
     world.daemon.send_signal(signal.SIGSTOP)
     users = []
@@ -99,8 +99,8 @@ def test_a_jobs_output_is_what_its_caller_has_sent(world):
 
 
 def test_more_descriptors_than_there_are_numbers_for(world):
-    """pinfoldd loses this message and nothing else. libsystemd itself would leave the bus after a message whose descriptors the kernel has
-    cut short."""
+    """pinfoldd loses only this message. By itself, libsystemd would leave the bus after a message from which the kernel has cut off
+    descriptors."""
     count = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     used, hard = count(), resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
     bus = RawBus(world.directory / "bus")

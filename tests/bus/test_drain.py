@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests a drained node over D-Bus: which calls pinfoldd refuses, what continues, and which signals it sends."""
+"""Tests a drained node over D-Bus: which calls pinfoldd refuses, which work continues, and which signals pinfoldd sends."""
 
 import re
 import signal

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests more faults of systemd during calls, and while jobs run."""
+"""Tests further faults of systemd: faults during a call, and faults while a job runs."""
 
 import contextlib
 import os
@@ -75,7 +75,7 @@ def test_no_more_than_64_systemd_jobs_are_under_way(world):
 
 
 def test_never_an_answer_and_nothing_done(world):
-    """pinfoldd gives up this one job after the time that systemd may take, and does not hold up other jobs."""
+    """pinfoldd gives this one job up when systemd's time limit is over. Other jobs do not wait for this job."""
     world.systemd.Faults(["ignored"] * 3)
     asker = Asker(world)
     leader, other = world.process(), world.process()

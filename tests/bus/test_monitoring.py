@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes a real node_exporter, which reads the file of a real pinfoldd, and golden files of what pinfold writes. The
+"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd, and golden files with other
+output of pinfold. The
 tests check that each expression of the alerts, of the dashboard and of docs/monitoring.md finds its series in this Prometheus."""
 
 import json
@@ -135,7 +136,7 @@ def test_the_alerts_are_those_of_what_happens(site):
 
 @pytest.fixture(scope="module")
 def reports(site):
-    """The timers of doctor and strays have written their files. According to these files, a check fails."""
+    """The timers of doctor and strays have written their files. According to the files of the two timers, a check fails."""
     for kind in ("doctor", "strays"):
         shutil.copy(GOLDEN / f"{kind}.prom", site.file.with_name(f"pinfold-{kind}.prom"))
     return site

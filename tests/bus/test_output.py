@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A script must never treat a part of an answer as the whole answer."""
+"""If a script gets only a part of an answer, the script must be able to notice this."""
 
 import subprocess
 import threading

@@ -14,7 +14,7 @@ XML = (Path(__file__).resolve().parents[2] / "dbus/org.pinfold1.Manager.xml").re
 REFUSED = "org.pinfold1.Error.InvalidArgument"
 WRONG = "no such word"
 
-# Only these arguments and entries may be any text.
+# A caller may put any text into these arguments and entries, but into no others.
 TEXTS = {"account", "after", "before", "epoch", "group", "job_name", "key", "project", "queue", "reason", "submit_directory", "submit_host"}
 
 

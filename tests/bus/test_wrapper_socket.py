@@ -280,8 +280,8 @@ def test_descriptors(world):
 
 
 def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(world):
-    """With very few free descriptors, a request gets no answer, and the client repeats it. With a few more, pinfoldd refuses the request
-    with the reason. With enough descriptors, the request succeeds."""
+    """If pinfoldd has very few free descriptors, it does not answer a request, and the client repeats the request. If pinfoldd has a few
+    more free descriptors, it refuses the request and says why. If pinfoldd has enough free descriptors, the request succeeds."""
     process, supervisor = world.process(), world.process()
     used = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     hard = resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
@@ -364,7 +364,7 @@ SUBORDINATE = range(200_000, 200_066)
 
 
 def most_descriptors_while_silent(world):
-    """66 users with 60 silent connections each come at once. root comes last, and must still be served."""
+    """66 users open 60 silent connections each, all at once. root connects after them, and pinfoldd must still answer root."""
     world.daemon.send_signal(signal.SIGSTOP)
     silent = silent_connections(world, SUBORDINATE, 60)
     with connect(world) as roots:
@@ -403,8 +403,8 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.parent.mkdir(exist_ok=True)
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
-    # The limit is a quarter of the descriptors that all users may have. As many descriptors again may have come before pinfoldd knew the
-    # owner's name.
+    # The limit is a quarter of the descriptors that all users may have. The same number of descriptors may have come earlier, when pinfoldd
+    # did not know the owner's name yet.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -548,7 +548,7 @@ def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
 
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
     """A wrapper of an earlier version believes after any answer that its job is over. So pinfoldd sends this wrapper no answer, and the wrapper
-    asks again. Newer wrappers get the reason."""
+    asks again. pinfoldd tells a newer wrapper why it does not start."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
     end_with_a_configuration_that_is_wrong(world)
     with connect(world) as earlier, connect(world) as told:
@@ -665,8 +665,8 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
 
 
 def test_nor_does_a_descriptor_that_does_not_close(world):
-    """pinfoldd refuses to start. At the end of pinfoldd, the kernel closes the descriptors that pinfoldd has not received, and this way of
-    closing does not wait for the other end of a socket."""
+    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. When the kernel does
+    this, nothing waits for the other end of a socket."""
     world.configure("")
     world.daemon.kill()
     world.daemon.wait()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Talks to pinfold like a batch system: by pinfold-run, by the command pinfold, and at the wrapper's socket. All calls are written into the
-job's story."""
+"""Talks to pinfold like a batch system: by pinfold-run, by the command pinfold, and at the wrapper's socket. The program writes all calls
+into the job's story."""
 
 import contextlib
 import itertools
@@ -198,8 +198,8 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 
 def opened(story, *options, owner):
-    """Opens a job like a prologue, which repeats the call if an answer is lost. Returns False if pinfoldd refused the job. The error must
-    then say that the node takes no jobs, and this suite or a slow disk must be the reason."""
+    """Opens a job like a prologue, which repeats the call if an answer is lost. Returns False if pinfoldd refused the job. In this case,
+    the error must say that the node takes no jobs. The reason must be this suite or a slow disk."""
     end = time.monotonic() + PATIENCE
     while True:
         begin = time.monotonic()

@@ -165,7 +165,8 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """Begins each planned disturbance when as many jobs as the plan says have begun. Ends lasting disturbances as planned, at the latest
+    """The plan says for each disturbance how many jobs must have begun. Begins the disturbance when so many jobs have begun. Ends lasting
+    disturbances as planned, at the latest
     when all jobs are over."""
 
     def __init__(self, events, log):
