@@ -42,7 +42,8 @@ class Pinfold:
         return str(self.call("OpenJob", "sa{sv}", timeout, key, entries({"uid": uid, **options}))[2])
 
     def add_task(self, key, leader, timeout=60, **options):
-        """Adds a task to a job, and returns the number and the scope of the task. `leader` is a child as in create_job()."""
+        """Adds a task to a job, and returns the number and the scope of the task. `leader` is the process id of a child that becomes the
+        task. The rules for the child are those of create_job()."""
         number, unit = self.call("AddTask", "sha{sv}", timeout, key, pidfd(leader), entries(options))
         return int(number), str(unit)
 

@@ -23,7 +23,7 @@ struct Lot {
     std::uint64_t last = 0;
     std::uint64_t newest = 0;               ///< the highest sequence that the node has
     std::vector<std::string> receipts = {}; ///< the receipts as JSON, in the order of their sequences
-    std::vector<std::string> profiles = {}; ///< Receipt::profile of each receipt
+    std::vector<std::string> profiles = {}; ///< Receipt::profile of each receipt of the lot
 };
 
 /// Makes one Lot from the receipts at the beginning of the list. `first` is the lowest sequence that the lot may have. The lot

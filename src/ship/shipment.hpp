@@ -32,7 +32,7 @@ public:
     };
     struct Step {
         std::optional<Failure> failure = {};
-        std::uint64_t receipts = 0; ///< how many receipts the archive has taken, including those that it had already
+        std::uint64_t receipts = 0; ///< how many receipts the archive has taken, including receipts that the archive had before
         bool more = false;          ///< further receipts wait
     };
 

@@ -175,7 +175,7 @@ void DaemonLink::askAgain() {
 }
 
 void DaemonLink::backOff() {
-    // All wrappers of the node try again at the same moments, so that one start of pinfoldd is enough for all of them.
+    // All wrappers of the node try again at the same moments. So one start of pinfoldd is enough for all wrappers.
     nextAttempt_ = MonotonicTime((MonotonicClock::now().time_since_epoch() / interval_ + 1) * interval_);
     interval_ = std::min<Microseconds>(interval_ * 2, kLongestInterval);
 }

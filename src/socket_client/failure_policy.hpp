@@ -9,7 +9,7 @@ namespace pinfold {
 
 /// Returns true if the site allows a job to run without a scope after the failure (jobs.on_failure = "run-unconfined"). The
 /// setting jobs.on_failure is in the file /run/pinfold/on-failure, which pinfoldd writes. Returns false if pinfoldd has refused
-/// the job.
+/// the job, whatever the setting is.
 bool siteRunsUnconfined(const Error& failure);
 
 /// Returns the result of siteRunsUnconfined(). If the result is true, the function writes a warning about the job `key`.

@@ -33,7 +33,7 @@ public:
     void vacuum(const Retention& retention, RealTime now, std::size_t maxRows, Reply<Vacuumed> reply);
     /// Calls History::tryVacuum() in the same way as vacuum().
     void tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience, Reply<Vacuumed> reply);
-    /// Calls History::live() when all earlier calls of write() are done. Errors: Internal; Busy.
+    /// Calls History::live() after all earlier calls of write() are done. Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
     /// Calls History::list() without waiting until earlier calls of write() and vacuum() are done. Fails with Busy if too many
     /// queries wait, and with Internal for any other reason.

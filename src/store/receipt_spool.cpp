@@ -17,7 +17,7 @@
 namespace pinfold {
 
 Result<void> ReceiptSpool::keep(const Receipt& receipt, std::string_view text) const {
-    // The error is ignored: if the directory cannot be created, keep() reports that the file cannot be written.
+    // The code ignores the error: if the directory cannot be created, keep() later reports that it cannot write the file.
     std::error_code error;
     if (std::filesystem::create_directory(directory_, error))
         std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);

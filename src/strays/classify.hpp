@@ -36,7 +36,8 @@ std::string_view jobSliceOf(const Place& place);
 /// Returns true if the place is pinfold.slice. The supervisors of jobs run in pinfold.slice.
 bool isSupervisorsHome(const Place& place);
 
-/// Returns the name of the innermost unit in a cgroup's path, for messages to people. Units of a user's own systemd count too. If
+/// Returns the name of the innermost unit in a cgroup's path, for messages to people. The unit may be a unit of a user's own
+/// systemd. If
 /// the path is in no unit, the result is the path itself. The result has passed through printable().
 std::string unitForPeople(std::string_view cgroup);
 

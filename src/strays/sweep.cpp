@@ -37,7 +37,7 @@ std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds 
     }
 }
 
-/// Sends one message to each terminal, about all strays of that terminal.
+/// Sends one message to each terminal. The message is about all strays of that terminal.
 class Terminals {
 public:
     explicit Terminals(const std::vector<Stray>& strays) {

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Says what `pinfold strays` did about a stray, or would do.
+/// Says what `pinfold strays` did about a stray, or what it would do about the stray.
 struct StrayAction {
     enum class Kind { Report, Warning, Terminate, Kill, Spare, Failure };
     Kind kind = Kind::Report;

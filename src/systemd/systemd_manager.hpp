@@ -102,7 +102,7 @@ public:
     virtual void listUnits(std::vector<std::string> patterns,
                            std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) = 0;
 
-    /// Asks PID 1 whether PID 1 is shutting the system down. After PID 1's answer, SystemdManager calls `done` in any case. If
+    /// Asks PID 1 whether a shutdown of the system has begun. After PID 1's answer, SystemdManager calls `done` in any case. If
     /// there is a shutdown, SystemdManager calls onShutdown before `done`. If no answer comes, SystemdManager calls `done` after
     /// 10 s.
     virtual void askShutdown(std::function<void()> done) = 0;

@@ -87,7 +87,8 @@ std::string timeLines(const HostsOfJob& job, const Amounts& amounts) {
            line("ended", amounts.time(job.ended) + ", after " + amounts.runTime(timeBetween(job.started, job.ended)));
 }
 
-/// Names the host that ended first. If the clocks are not exact enough, also names the other hosts that may have been first.
+/// Names the host on which the job ended first. If the clocks are not exact enough to know this host, names all hosts that may
+/// have been the first.
 std::string firstLines(const HostsOfJob& job, const Amounts& amounts) {
     const auto& event = job.first.event;
     if (!event)

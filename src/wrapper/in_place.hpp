@@ -10,7 +10,8 @@ namespace pinfold {
 /// Fails with Unreachable, Internal, or the error with which pinfoldd refuses the request.
 Result<void> enterScope(const WrapperCreate& request);
 
-/// Carries out the option --exec: the calling process itself becomes the job. Returns the exit status, but only after a failure.
+/// Carries out the option --exec: the calling process itself becomes the job. Returns only after a failure. The result is then
+/// the exit status.
 int runInPlace(const WrappedCommand& job);
 
 } // namespace pinfold

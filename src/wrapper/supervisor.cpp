@@ -111,12 +111,12 @@ SupervisorDuties plainDuties() {
 
 int Supervisor::run() {
     // The supervisor runs outside of the job's cgroup, but as the same user. With PR_SET_DUMPABLE 0, the job's processes cannot
-    // trace the supervisor and make it run other code (see prctl(2)). The job's own processes become traceable again when they
-    // call execve(2).
+    // trace the supervisor and make it run other code (see prctl(2)). A process of the job becomes traceable again when it calls
+    // execve(2).
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
-    // The supervisor, and not PID 1, becomes the parent of the job's orphans. Very many orphans would keep PID 1 from all other
-    // work.
+    // The supervisor, and not PID 1, becomes the parent of the job's orphans. If PID 1 were the parent of very many orphans, PID
+    // 1 could do no other work.
     if (::prctl(PR_SET_CHILD_SUBREAPER, 1) != 0)
         return failed("PR_SET_CHILD_SUBREAPER");
     if (!signals_.block())

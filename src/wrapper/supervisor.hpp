@@ -61,7 +61,7 @@ private:
     void takeUp(const WrapperReply& created);
     void superviseUntilLeaderGone();
     void endJob();
-    /// Returns true if the supervisor need not wait for anything more after this answer.
+    /// Returns true if the supervisor can stop waiting after this answer.
     bool isFinal(const Result<WrapperReply>& answer) const;
     void sayThatWeWait() const;
     int endAsTheJobEnded() const;
