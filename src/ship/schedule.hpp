@@ -11,10 +11,9 @@ namespace pinfold {
 /// start, or lose the connection to the archive, in the same second. So Schedule spreads the times of sending at random.
 class Schedule {
 public:
-    static constexpr Microseconds kFirst = 2s;    ///< the longest time from the start to the first lot of receipts
-    static constexpr Microseconds kLongest = 60s; ///< the longest time for which a receipt waits if the archive answers
-    static constexpr Microseconds kHeartbeat =
-        5min; ///< the longest time from one lot to the next, even if there are no new receipts
+    static constexpr Microseconds kFirst = 2s;       ///< the longest time from the start to the first lot of receipts
+    static constexpr Microseconds kLongest = 60s;    ///< the longest time for which a receipt waits if the archive answers
+    static constexpr Microseconds kHeartbeat = 5min; ///< the longest time from one lot to the next, even without new receipts
     static constexpr Microseconds kLeastRetry = 1s;
     static constexpr Microseconds kMostRetry = 10min;
     /// The longest pause after failures of pinfoldd. The pause is shorter than kMostRetry, because pinfoldd serves only this
