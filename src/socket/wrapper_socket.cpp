@@ -71,8 +71,7 @@ bool closesAtOnce(int socket) {
     constexpr int kMostMessages = 4; // even in a flood of connections, there is usually only one message for each connection
     (void)::shutdown(socket, SHUT_RD);
     // With SO_PASSCRED, each message comes with its sender's credentials, even if the message is empty. The credentials fill the
-    // buffer
-    // `control`, so there is no room for a descriptor, and the kernel sets MSG_CTRUNC.
+    // buffer `control`, so there is no room for a descriptor, and the kernel sets MSG_CTRUNC.
     (void)::setsockopt(socket, SOL_SOCKET, SO_PASSCRED, &kOn, sizeof kOn);
     for (int i = 0; i <= kMostMessages; ++i) {
         alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(ucred))> control{};

@@ -12,8 +12,7 @@ namespace pinfold {
 /// for which the node has been up. The clock is doubtful if it is ahead by more than the longer of two times: an hour, and a
 /// tenth of `maxAge`. The clock stays doubtful until the clock and CLOCK_BOOTTIME have agreed for a day. The clock is doubtful
 /// even after the node was switched off for long. This doubt does no harm: it only delays the removal of old receipts. The
-/// database stores
-/// the clock reading. Call clockIsBelieved() in a transaction. The errors are those of History.
+/// database stores the clock reading. Call clockIsBelieved() in a transaction. The errors are those of History.
 Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, RealTime now, Microseconds maxAge);
 
 } // namespace pinfold

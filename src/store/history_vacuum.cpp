@@ -31,8 +31,7 @@ constexpr const char* kCounts =
 constexpr const char* kBytes = "SELECT (page_count - freelist_count) * page_size"
                                " FROM pragma_page_count, pragma_freelist_count, pragma_page_size";
 
-/// Returns a time T: a receipt is too old to keep if its job ended at T or before T. Returns nullopt if no receipt
-/// is too old.
+/// Returns a time T: a receipt is too old to keep if its job ended at T or before T. Returns nullopt if no receipt is too old.
 std::optional<RealTime> tooOldUntil(const Retention& retention, RealTime now) {
     if (!retention.maxAge || now.time_since_epoch() <= *retention.maxAge)
         return std::nullopt;

@@ -29,16 +29,14 @@ Place placeOf(std::string_view cgroup);
 StrayKind kindOf(const Place& place, const Logins& logins);
 
 /// Returns the name of the slice of a job, if the place is in such a slice. If the place is not in a job's slice, the result is
-/// an empty
-/// text.
+/// an empty text.
 std::string_view jobSliceOf(const Place& place);
 
 /// Returns true if the place is pinfold.slice. The supervisors of jobs run in pinfold.slice.
 bool isSupervisorsHome(const Place& place);
 
 /// Returns the name of the innermost unit in a cgroup's path, for messages to people. The unit may be a unit of a user's own
-/// systemd. If
-/// the path is in no unit, the result is the path itself. The result has passed through printable().
+/// systemd. If the path is in no unit, the result is the path itself. The result has passed through printable().
 std::string unitForPeople(std::string_view cgroup);
 
 /// Returns true if the place is in a system unit whose name matches one of the globs. The names of cgroups below the unit do

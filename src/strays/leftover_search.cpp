@@ -158,9 +158,8 @@ private:
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
         // If pinfold cannot see which files a process has open, pinfold needs to keep only the files that belong to the users of
-        // this process. (pinfold
-        // keeps all files of users who have processes anyway.) If the process has another user's file open, the process can still
-        // read the file after the removal.
+        // this process. (pinfold keeps all files of users who have processes anyway.) If the process has another user's file
+        // open, the process can still read the file after the removal.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
         inUse_ = std::move(inUse.files);

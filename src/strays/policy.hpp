@@ -21,8 +21,7 @@ struct StrayPolicy {
     SubordinateIds subordinates; ///< the owners of subordinate ids; a limit for a user includes the user's subordinate ids
     std::string ownCgroup;       ///< the cgroup of this program; processes in it, such as the admin's login session, are spared
     /// Each text is about a name in the configuration that belongs to no known user or group. While the configuration contains an
-    /// unknown name, pinfold must not
-    /// kill any process, because the name could stand for any user.
+    /// unknown name, pinfold must not kill any process, because the name could stand for any user.
     std::vector<std::string> problems;
 };
 

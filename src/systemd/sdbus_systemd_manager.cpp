@@ -122,8 +122,7 @@ struct SdbusSystemdManager::Impl {
         EventHandle deadline;
         std::string path;
         /// Maps the D-Bus path of each ended systemd job of this unit to its result. The map is kept until pinfoldd knows the
-        /// path of
-        /// the systemd job that it has asked for.
+        /// path of the systemd job that it has asked for.
         std::map<std::string, SystemdOutcome> ended;
     };
 

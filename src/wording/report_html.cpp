@@ -152,8 +152,7 @@ double heldMemory(const Receipt& receipt) {
 }
 
 /// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit, so the function
-/// compares shares of all
-/// CPU time and of all memory that the jobs of the list held.
+/// compares shares of all CPU time and of all memory that the jobs of the list held.
 void sortByWaste(std::vector<Receipt>& receipts) {
     double allCpu = 0;
     double allMemory = 0;
