@@ -12,7 +12,7 @@
 
 namespace pinfold {
 
-/// Returns the option for the argument JOB, which is the key of one job.
+/// Returns the option for the argument JOB. JOB is the key of one job.
 Option jobArgument(std::string& job, Offer offer = Offer::LiveJobs);
 
 /// Returns the option for the argument JOB..., which has the keys of one or more jobs.

@@ -164,7 +164,7 @@ Json leftoverFile(const LeftoverFile& leftover) {
             {"error", orNull(leftover.error)}};
 }
 
-/// An attacker who has taken over a node can send any figures to the archive, also figures that are too large for std::llround().
+/// An attacker who has taken over a node can send any figures to the archive, even figures that are too large for std::llround().
 long long rounded(double value) { return std::llround(std::min(value, 9e18)); }
 
 Json curves(const Profile& profile) {

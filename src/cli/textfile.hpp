@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the files with figures that `pinfold doctor` and `pinfold strays` write for node_exporter, beside pinfoldd's own file.
-// pinfoldd(8) lists the metrics. Other programs rely on the names of the metrics, so the names never change.
+// Makes the files that `pinfold doctor` and `pinfold strays` write for node_exporter. These files contain figures, and lie beside
+// pinfoldd's own file. pinfoldd(8) lists the metrics. Other programs rely on the names of the metrics, so the names never change.
 #pragma once
 
 #include "base/result.hpp"

@@ -77,7 +77,7 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return hasEndedMeanwhile(stopped.error(), options) ? ExitStatus::Ok : fail(stopped.error());
-    // If `pinfold stop` stops only one job, it uses the open connection also for the call that waits for the job's end. If
+    // If `pinfold stop` stops only one job, it waits for the job's end on the connection that is already open. If
     // pinfold first opened a new connection, pinfoldd might meanwhile forget a job that gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);

@@ -48,8 +48,8 @@ struct CoreContext {
     /// Returns the owner of a subordinate user id, or the id itself for any other id. Limits on jobs and threads cover all ids
     /// of one owner together (SubordinateUsers).
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
-    /// Returns the user's own id and the user's subordinate ids. The result is a copy, which threads other than the loop's thread
-    /// may use (SubordinateUsers).
+    /// Returns the user's own id and the user's subordinate ids. The result is a copy, so threads other than the loop's thread
+    /// may use the result (SubordinateUsers).
     std::function<UserIds(uid_t)> idsOf = [](uid_t uid) { return UserIds{uid}; };
     /// Returns the owners of all subordinate ids that countsAs() knows (SubordinateUsers).
     std::function<std::shared_ptr<const SubordinateOwners>()> owners = [] { return nullptr; };

@@ -19,10 +19,10 @@
 
 namespace pinfold {
 
-/// At most this many signals and suspensions of a user's own jobs wait.
+/// The maximum number of requests of one user that wait to signal or suspend the user's own jobs.
 constexpr std::size_t kMostOfOwner = 128;
-/// SystemdManager has at most 16 requests to freeze a unit in progress, and a process of a job may delay the request about its
-/// job for 30 s. So the jobs of one user use at most a quarter of these requests.
+/// SystemdManager keeps at most 16 requests to freeze a unit in progress. A process of a job may delay for 30 s the request to
+/// freeze its job. So the jobs of one user use at most a quarter of these requests.
 constexpr std::size_t kFreezesOfOwner = 4;
 constexpr auto kUnlimited = std::numeric_limits<std::size_t>::max();
 

@@ -102,7 +102,7 @@ public:
     /// Returns the jobs of a user. Running jobs come before all other jobs, and newer jobs before older jobs.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
-    /// Counts the live jobs that cannot be killed. A job that waits for a file server that users run does not count.
+    /// Counts the live jobs that cannot be killed. A job does not count if it waits for a file server that users run.
     std::size_t unkillableCount() const;
     /// Counts the live jobs that are idle (Sampler::idleJobs()).
     std::optional<IdleJobs> idleJobs() const;

@@ -28,7 +28,7 @@ struct Caller {
     bool auditor = false; ///< the caller is a member of pinfold-audit, and may read about all jobs
 };
 
-/// For each method of org.pinfold1.Manager, Action has a value that has the same name as the method. For a request through the
+/// Action has one value for each method of org.pinfold1.Manager, with the name of the method. For a request through the
 /// wrapper's socket, pinfoldd uses the Action of the corresponding method.
 enum class Action {
     CreateJob,

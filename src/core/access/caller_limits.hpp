@@ -22,8 +22,8 @@ namespace pinfold {
 /// socket together. Admins have no limits.
 class CallerLimits {
 public:
-    /// How many calls of one user may wait at the same time. kMostWaits is high, because a user may have 10,000 jobs, each with a
-    /// supervisor whose call waits for the job's end.
+    /// How many calls of one user may wait at the same time. kMostWaits is high, because a user may have 10,000 jobs, and the
+    /// supervisor of each job may wait for the end of its job.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
     /// How many calls of all ordinary users together may wait at the same time. The number of queries of all ordinary users is

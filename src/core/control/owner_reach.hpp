@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// Sends signals to a job's processes on behalf of the job's owner. Because a batch system may run root's prologue and epilogue
-/// in the job, OwnerReach sends a signal only to a process that the owner may also signal by kill(2). A job may have thousands of
+/// in the job, OwnerReach sends a signal only to a process that the owner could signal with kill(2). A job may have thousands of
 /// processes, so a thread sends the signals. An OwnerReach has its own copy of all data that it needs, because a thread other
 /// than the loop's thread uses it.
 class OwnerReach {

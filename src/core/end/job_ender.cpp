@@ -354,8 +354,8 @@ void JobEnder::emptied(const JobPtr& job) {
         return; // PID 1 may still put a process into the job; emptied() is called again after the start of the task
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
-        // pinfoldd may be restarted before the report comes. If the report comes before the loop is idle, which is often the case
-        // on a busy node, pinfoldd stores the record only once, at the next change of the job's state.
+        // pinfoldd may be restarted before the report comes. On a busy node, the report often comes before the loop is idle.
+        // pinfoldd then stores the record only once, at the next change of the job's state.
         return core_.saveSoon(job);
     }
     // If somebody kills the process group, pinfoldd may notice three events in any order: the end of the leader, the end of the

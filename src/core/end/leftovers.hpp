@@ -18,8 +18,8 @@ void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processe
 
 /// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A process that SIGKILL
 /// has already ended is not a leftover, even if the process is still in the cgroup. A job that creates processes very fast must
-/// not keep pinfoldd busy, so reportLeftovers() examines at most leftovers.report_max processes one by one, and only counts all
-/// others. For task 0, reportLeftovers() lists all processes of the job.
+/// not keep pinfoldd busy, so reportLeftovers() examines at most leftovers.report_max processes one by one, and only counts the
+/// remaining processes. For task 0, reportLeftovers() lists all processes of the job.
 ///
 /// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. A thread
 /// reads the command lines in the background, and pinfoldd then writes the report to the journal. Job::describing is the number

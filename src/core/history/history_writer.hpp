@@ -55,8 +55,8 @@ public:
     /// transaction begins later.
     void commit();
 
-    /// Adds the exit state of the leader to an earlier receipt without an exit state, and facts that the receipt does not have.
-    /// HistoryWriter calls `done` once, when the addition is durable or has failed for the first time. After a failure
+    /// Completes an earlier receipt: adds the leader's exit state if the receipt has none, and adds facts that the receipt does
+    /// not have. HistoryWriter calls `done` once, when the addition is durable or has failed for the first time. After a failure
     /// HistoryWriter tries again. While receipts cannot be written, HistoryWriter calls `done` at once.
     void amend(const LateReport& report, const std::function<void()>& done);
 

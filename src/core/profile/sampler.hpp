@@ -32,8 +32,8 @@ public:
     void forget(const Job& job);
     /// Counts the idle jobs. A running job is idle if, over the time idle.since, it used less than idle.share of its CPUs, or
     /// needed less than idle.memory_share of its memory limit. A job that is younger than idle.since does not count as idle. A
-    /// job without slots and without a limit of CPUs never counts as idle because of its CPUs, and a job without a memory limit
-    /// never counts as idle because of its memory. Returns nullopt if Sampler does not look at jobs.
+    /// job without slots and without a limit of CPUs never counts as idle because of its CPUs. A job without a memory limit never
+    /// counts as idle because of its memory. Returns nullopt if Sampler does not look at jobs.
     std::optional<IdleJobs> idleJobs() const;
     /// Starts or stops the looks at the jobs after a change of profile.interval.
     void configChanged();

@@ -16,7 +16,7 @@
 namespace pinfold {
 
 /// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes with command lines of a
-/// megabyte. If LeftoverLog wrote too many entries about one user, journald would drop entries of other users, so LeftoverLog
+/// megabyte. If LeftoverLog wrote too many entries about one user, journald would drop entries of other users. So LeftoverLog
 /// limits how much it writes about the leftovers of each user. The limit does not apply to root's jobs.
 class LeftoverLog {
 public:

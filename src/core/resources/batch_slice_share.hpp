@@ -54,7 +54,7 @@ private:
     std::string online_; ///< the online CPUs as the kernel lists them
     Topology topology_;
     CpuList reserved_;
-    /// The value of MemoryLow= in bytes that this pinfoldd has set. The value is unset while pinfoldd does not know the value
+    /// The value in bytes that this pinfoldd has set for MemoryLow=. The value is unset while pinfoldd does not know the value
     /// that an earlier pinfoldd has set.
     std::optional<std::uint64_t> protected_;
 };

@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// Says how much of each resource the node has, how much the site keeps for itself, and how much the live jobs hold because of
-/// their allocations, limits and slots. A job holds its share until pinfoldd has removed its record.
+/// Says how much of each resource the node has, how much the site keeps for itself, and how much the live jobs hold. What a job
+/// holds depends on its allocation, its limits and its slots. A job holds its share until pinfoldd has removed its record.
 NodeResources nodeResources(const Core& core, BatchSliceShare& share);
 
 } // namespace pinfold
