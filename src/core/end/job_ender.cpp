@@ -250,8 +250,8 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
         return;
     if (delay == 0s)
         return kill(job);
-    // In a job that never ran, the only process is the leader, which waits for the answer to CreateJob. The leader ends by itself
-    // after the answer that the job was not created.
+    // In a job that never ran, the only process is the leader. The leader waits for the answer to CreateJob. The leader ends by
+    // itself after the answer that the job was not created.
     if (!job->record.neverRan) {
         // pinfoldd ignores errors of PID 1 here, because cgroup.kill can end the processes later without PID 1.
         const auto ignore = [](const SystemdOutcome&) {};
@@ -320,7 +320,8 @@ void JobEnder::killAround(const JobPtr& job) {
 
 void JobEnder::reportExit(const JobPtr& job, const EndReport& report, bool byAdmin) {
     const bool believed = byAdmin || job->record.ownersBatch;
-    // If the batch system created the job, pinfoldd ignores the owner's exit state, and still waits for the supervisor's report.
+    // If the batch system created the job, pinfoldd ignores an exit state that the owner reports, and still waits for the
+    // supervisor's report.
     if (!job->record.exit.known() && believed)
         job->record.exit = report.exit;
     complete(job->record.identity, report.identity);

@@ -12,8 +12,8 @@
 namespace pinfold {
 
 /// Says on which node a job runs and who owns the job, for the job's receipt. The user database may be a directory service in the
-/// network, so Origins asks for a name in a thread, at the start of a job. If the user database has not answered before the job
-/// ends, the receipt does not contain the user's name.
+/// network. So Origins asks for the owner's name at the start of a job, in a separate thread. If the user database has not
+/// answered before the job ends, the receipt does not contain the user's name.
 class Origins {
 public:
     explicit Origins(CoreContext& context) : context_(context) {}

@@ -50,7 +50,7 @@ void logVacuumFailed(const CoreContext& context, const Vacuumed& before, const s
 /// history now.
 void logHistoryFailing(const CoreContext& context, const std::string& why);
 void logHistoryWorks(const CoreContext& context, std::uint64_t late);
-/// Writes a journal entry that says that receipts are lost, because too many receipts were waiting. The receipt `first` is lost
+/// Writes a journal entry: receipts are lost, because too many receipts were waiting. The receipt `first` is lost
 /// now, and more receipts may be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);

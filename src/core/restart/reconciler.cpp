@@ -144,7 +144,7 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const auto cgroup = cgroupOf(*identity);
     const bool failed = unit.activeState == "failed";
     const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
-    // pinfoldd forgets a task when the task's scope is empty, which is a moment before PID 1 removes the scope. PID 1 removes the
+    // pinfoldd forgets a task when the task's scope is empty. PID 1 removes the scope a moment later. PID 1 removes the
     // cgroup of a scope and changes the scope's state in one turn of its loop. If the cgroup has vanished since systemd sent the
     // first list of units, the scope has ended, and the second list is outdated.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))

@@ -30,7 +30,7 @@ struct CheckedProcess {
 /// kernel threads and descriptors that are not pidfds.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 
-/// Returns a Newcomer with its own copy of the pidfd, for a ScopeStarter. The argument `soleUid` means the same as
+/// Returns a Newcomer for a ScopeStarter. The Newcomer has its own copy of the pidfd. The argument `soleUid` means the same as
 /// CheckedProcess::soleUid. The error is Busy if pinfoldd has no free file descriptor.
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid);
 

@@ -215,7 +215,7 @@ bool ScopeStarter::holdsPlace(const Attempt& attempt) const {
     return path && *path == scopePath(attempt.key(), attempt.request.task);
 }
 
-/// Moves the job's processes into the scope, which already exists and contains its placeholder.
+/// Moves the job's processes into the scope. The scope already exists and contains its placeholder.
 void ScopeStarter::letIn(const AttemptPtr& attempt) {
     attempt->begun = true;
     attempt->job->turns.take(Turns::Kind::Move, [this, attempt] {
