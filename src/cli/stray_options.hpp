@@ -16,7 +16,7 @@
 namespace pinfold {
 
 struct StraysOptions {
-    /// The mode is unset if the user passed the word "configured", which means the mode of the site's configuration.
+    /// The mode is unset if the user passed the word "configured". This word stands for the mode of the site's configuration.
     std::optional<StraysMode> mode = StraysMode::Report;
     /// Each function replaces a value of the site's section [strays] by a value from the command line.
     std::vector<std::function<void(StraysConfig&)>> settings;

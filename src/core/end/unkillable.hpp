@@ -47,7 +47,7 @@ private:
     /// Tries again later to report the job. As long as the state of the processes cannot be read, pinfoldd takes no action
     /// against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
-    /// Keeps the highest number of processes that outlived SIGKILL for the receipt of the job. The history gets the number at
+    /// For the receipt of the job, keeps the highest number of processes that outlived SIGKILL. The history gets the number at
     /// once, because the node may go down before the job ends.
     void countProcesses(const JobPtr& job, std::size_t left);
     /// Does what unkillable.action says. If the remaining processes wait for a file server that users run themselves, judge()
