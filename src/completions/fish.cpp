@@ -19,7 +19,7 @@ end
 complete -c pinfold -f
 )fish";
 
-std::string quoted(std::string_view text) {
+std::string fishQuoted(std::string_view text) {
     std::string out = "'";
     for (const char c : text)
         out += (c == '\'' || c == '\\' ? "\\" : "") + std::string(1, c);
@@ -55,13 +55,13 @@ std::string line(const std::string& start, const Option& option) {
     const auto values = valuesOf(option);
     auto text = start;
     if (option.isArgument())
-        return values.empty() ? "" : text + " -a " + quoted(values) + "\n";
+        return values.empty() ? "" : text + " -a " + fishQuoted(values) + "\n";
     if (option.letter != 0)
         text += std::string(" -s ") + option.letter;
     text += " -l " + option.name.substr(2);
     if (!option.isFlag() && option.values != Values::Optional)
-        text += " -x" + (values.empty() ? "" : " -a " + quoted(values));
-    return text + " -d " + quoted(option.help) + "\n";
+        text += " -x" + (values.empty() ? "" : " -a " + fishQuoted(values));
+    return text + " -d " + fishQuoted(option.help) + "\n";
 }
 
 } // namespace
@@ -70,7 +70,7 @@ std::string fishScript(const Commands& commands) {
     std::string text = kFishHead;
     std::string running; // the verbs whose arguments are another command
     for (const auto& verb : commands.verbs) {
-        text += "complete -c pinfold -n __fish_use_subcommand -a " + verb.name + " -d " + quoted(verb.summary) + "\n";
+        text += "complete -c pinfold -n __fish_use_subcommand -a " + verb.name + " -d " + fishQuoted(verb.summary) + "\n";
         running += verb.runsCommand() ? " " + verb.name : "";
     }
     for (const auto& option : commands.common)
