@@ -216,7 +216,7 @@ def test_pinfold_ship_is_killed_in_every_state(node):
     moment = random.Random(812)
     for _ in range(12):
         node.run_jobs(2)
-        # A new connection that sends receipts transfers more than 5500 bytes, so the kill can come at any point of the conversation.
+        # The test kills pinfold-ship after a random number of bytes below 5500. A connection that sends receipts transfers more bytes.
         point = node.relay.passed + moment.randrange(5500)
         node.start()
         wait_until(lambda point=point: node.relay.passed >= point, "the point of the conversation")

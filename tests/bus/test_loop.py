@@ -22,8 +22,8 @@ def lock_memory(world, process):
 
 
 def quickest(call, tries=5):
-    """Returns the quickest of several calls. On a busy machine, only some calls are slow. If the event loop waits for something, all calls
-    are slow."""
+    """Makes several calls, and returns the time that the quickest one took. On a busy machine, only some calls are slow. If the event loop waits for
+    something, all calls are slow."""
     def once():
         begun = time.monotonic()
         call()

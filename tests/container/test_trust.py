@@ -124,7 +124,7 @@ def test_users_own_jobs_where_allowed(user_jobs_allowed):
 
 @pytest.fixture
 def batch_systems_job():
-    """Makes a job of alice that root supervises. Returns the key, the leader and the supervisor."""
+    """Makes a job that belongs to alice. Its supervisor belongs to root. Returns the key, the leader and the supervisor."""
     leader = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--init-groups", "sleep", "1000"])
     supervisor = subprocess.Popen(["sleep", "1000"])
     wait_until(lambda: Path(f"/proc/{leader.pid}/comm").read_text() == "sleep\n", "sleep")

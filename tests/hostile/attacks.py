@@ -74,7 +74,7 @@ def forged_signals(number, key):
 
 def lingering_sockets(number):
     """Sends sockets whose close() waits for a reader that does not read, and leaves them to the receiver of the packet. If the receiver has
-    already closed the sockets, this process has the last descriptors, and its own close() must wait."""
+    already closed its descriptors, the sockets are open only in this process, so the close() in this process waits for the reader."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:

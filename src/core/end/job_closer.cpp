@@ -67,10 +67,10 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     return receipt;
 }
 
-/// Writes the line about the end to the job's own output if nobody else can write it. Nobody else can write the line if the
-/// supervisor was killed, or if the job took the place of pinfold-run. A living supervisor gets the line with the answer to its
-/// EndJob, and writes the line before it exits. If a batch system reports the end of the job with EndJob, the batch system also
-/// gets the line and writes it. Returns true if the line is written.
+/// Writes a line to the job's own output that says how the job ended, if nobody else can write this line. Nobody else can write
+/// the line if the supervisor was killed, or if the job took the place of pinfold-run. A living supervisor gets the line with the
+/// answer to its EndJob, and writes the line before it exits. If a batch system reports the end of the job with EndJob, the batch
+/// system also gets the line and writes it. Returns true if the line is written.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)

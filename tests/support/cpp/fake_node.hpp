@@ -76,7 +76,8 @@ public:
     int earlyFreezeAnswers = 0; ///< how many times freeze() says "done" although the unit is not frozen yet
     std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
-    bool holdLists = false; ///< listUnits() answers only at releaseLists(), with the units that existed at the call
+    bool holdLists =
+        false; ///< releaseLists() answers the calls of listUnits(), each with the units that existed when it was made
     void releaseLists();
     bool shutDown = false;                           ///< PID 1 has begun a shutdown, and its signal is on its way
     std::map<std::string, std::string> activeStates; ///< these units have the given state, and all others are "active"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The suite archive shows what libpq and the server really say.
+// The tests in tests/archive check the messages of a real libpq and a real server.
 #include "postgres/connect_error.hpp"
 
 #include <gtest/gtest.h>
