@@ -21,14 +21,18 @@ REFUSALS = {"Denied", "InvalidArgument", "LimitInvalid"}
 
 # Makes each change of the limit, and prints the answers. After each change, the program adds the contents of the job's io.max files.
 LOOSEN = """
-import json, pathlib, sys, dbus
+import json, pathlib, sys, time, dbus
 key, changes, files = map(json.loads, sys.argv[1:])
 manager = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
 def answer(change):
     try:
         manager.SetLimits(key, {"io_read_bandwidth_max": change}, {})
     except dbus.DBusException as error:
-        return error.get_dbus_name().removeprefix("org.pinfold1.Error.")
+        name = error.get_dbus_name().removeprefix("org.pinfold1.Error.")
+        if name != "Busy":
+            return name
+        time.sleep(1)  # pinfoldd asks a user with too many calls to wait a second
+        return answer(change)
 print(json.dumps([(answer(change), [pathlib.Path(file).read_text() for file in files]) for change in changes]))
 """
 
