@@ -19,10 +19,9 @@ bool runs(sdbus::IConnection& connection) {
 }
 
 std::map<std::string, sdbus::Variant> unitProperties(sdbus::IConnection& connection) {
-    const auto manager = dbus::makeProxy(connection, "org.freedesktop.systemd1", "/org/freedesktop/systemd1");
-    const auto unit =
-        askInShort<sdbus::ObjectPath>(*manager, "org.freedesktop.systemd1.Manager", "GetUnit", std::string("pinfoldd.service"));
-    const auto proxy = dbus::makeProxy(connection, "org.freedesktop.systemd1", unit);
+    const auto manager = dbus::makeProxy(connection, kSystemdName, kSystemdPath);
+    const auto unit = askInShort<sdbus::ObjectPath>(*manager, kSystemdInterface, "GetUnit", std::string("pinfoldd.service"));
+    const auto proxy = dbus::makeProxy(connection, kSystemdName, unit);
     return askInShort<std::map<std::string, sdbus::Variant>>(*proxy, "org.freedesktop.DBus.Properties", "GetAll", std::string());
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "bus_client/node_client.hpp"
 
+#include "base/bus_names.hpp"
 #include "base/escape.hpp"
 #include "bus_client/ask.hpp"
 #include "systemd/sdbus_compat.hpp"
@@ -19,8 +20,6 @@ namespace {
 
 constexpr const char* kBus = "org.freedesktop.DBus";
 constexpr const char* kBusPath = "/org/freedesktop/DBus";
-constexpr const char* kSystemd = "org.freedesktop.systemd1";
-constexpr const char* kSystemdPath = "/org/freedesktop/systemd1";
 
 static_assert(NodeClient::kTimeLimit == kShortTime);
 
@@ -96,10 +95,10 @@ Result<NodeClient::Properties> NodeClient::properties(const std::string& service
 
 Result<NodeClient::Properties> NodeClient::unit(const std::string& name) const {
     const auto path = answered([&] {
-        const auto proxy = dbus::makeProxy(*impl_->connection, kSystemd, kSystemdPath);
+        const auto proxy = dbus::makeProxy(*impl_->connection, kSystemdName, kSystemdPath);
         return askInShort<sdbus::ObjectPath>(*proxy, "org.freedesktop.systemd1.Manager", "LoadUnit", name);
     });
-    return path ? properties(kSystemd, *path, "") : Result<Properties>(path.error());
+    return path ? properties(kSystemdName, *path, "") : Result<Properties>(path.error());
 }
 
 Result<std::optional<std::string>> NodeClient::ownerOf(const std::string& name) const {

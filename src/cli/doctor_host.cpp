@@ -33,7 +33,6 @@ using Asking = std::function<void(const char* whom)>;
 // than an answer on the bus.
 constexpr std::chrono::seconds kQconfPatience{5};
 constexpr Microseconds kArchivePatience = 5s; // pinfold-archive needs up to three seconds to find out that the server is down
-constexpr const char* kSystemd = "org.freedesktop.systemd1";
 constexpr const char* kUnits[] = {"pinfoldd.service",     "pinfoldd.socket", "batch.slice",          "-.slice",
                                   "systemd-oomd.service", "dbus.service",    "pinfold-ship.service", "pinfold-archive.socket"};
 
@@ -69,7 +68,7 @@ void askBus(Host& host, const Asking& asking) {
     }
     host.polkit = *polkit;
     asking("systemd");
-    host.systemd = orNone(client->properties(kSystemd, "/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager"));
+    host.systemd = orNone(client->properties(kSystemdName, kSystemdPath, kSystemdInterface));
     if (host.systemd)
         askUnits(*client, host);
     asking("logind");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "systemd/sdbus_systemd_manager.hpp"
 
+#include "base/bus_names.hpp"
 #include "base/escape.hpp"
 #include "base/parse.hpp"
 #include "systemd/call_queue.hpp"
@@ -18,9 +19,6 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kService = "org.freedesktop.systemd1";
-constexpr const char* kPath = "/org/freedesktop/systemd1";
-constexpr const char* kInterface = "org.freedesktop.systemd1.Manager";
 // dbus-daemon allows each connection 128 unanswered calls and 512 match rules. So pinfoldd waits for the answers to fewer than
 // 128 calls at the same time. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses
 // the 513th match rule, PID 1 of systemd 252 leaves the bus for good. No program on the node can then reach PID 1 over the bus.
@@ -73,11 +71,12 @@ SystemdError toError(const sdbus::Error& error) {
 
 struct SdbusSystemdManager::Impl {
     Impl(SdbusSystemdManager& ownerArg, sdbus::IConnection& connectionArg, EventLoop& loopArg)
-        : owner(ownerArg), connection(connectionArg), loop(loopArg), proxy(dbus::makeProxy(connection, kService, kPath)),
-          calls(*proxy, loop, kMaxInFlight, kReplyTimeout), freezes(*proxy, loop, kMaxFreezes, kReplyTimeout) {
+        : owner(ownerArg), connection(connectionArg), loop(loopArg),
+          proxy(dbus::makeProxy(connection, kSystemdName, kSystemdPath)), calls(*proxy, loop, kMaxInFlight, kReplyTimeout),
+          freezes(*proxy, loop, kMaxFreezes, kReplyTimeout) {
         const auto signal = [](const std::string& member) {
-            return std::string("type='signal',sender='") + kService + "',path='" + kPath + "',interface='" + kInterface +
-                   "',member='" + member + "'";
+            return std::string("type='signal',sender='") + kSystemdName + "',path='" + kSystemdPath + "',interface='" +
+                   kSystemdInterface + "',member='" + member + "'";
         };
         matches.push_back(dbus::addMatch(connection, signal("JobRemoved"), guarded(&Impl::jobRemoved)));
         matches.push_back(dbus::addMatch(connection, signal("UnitRemoved"), guarded(&Impl::unitRemoved)));
@@ -86,18 +85,18 @@ struct SdbusSystemdManager::Impl {
             dbus::addMatch(connection,
                            std::string("type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
                                        "member='NameOwnerChanged',arg0='") +
-                               kService + "'",
+                               kSystemdName + "'",
                            guarded(&Impl::ownerChanged)));
         matches.push_back(dbus::addMatch(connection,
                                          "type='signal',sender='org.freedesktop.oom1',path='/org/freedesktop/oom1',"
                                          "interface='org.freedesktop.oom1.Manager',member='Killed'",
                                          guarded(&Impl::killedByOomd)));
-        proxy->callMethod(dbus::makeCall(*proxy, kInterface, "Subscribe"));
+        proxy->callMethod(dbus::makeCall(*proxy, kSystemdInterface, "Subscribe"));
         shutdown.emplace(ShutdownWatch::Parts{connection, *proxy, calls, loop}, [this] {
             if (owner.onShutdown)
                 owner.onShutdown();
         });
-        version = versionNumber(proxy->getProperty("Version").onInterface(kInterface).get<std::string>());
+        version = versionNumber(proxy->getProperty("Version").onInterface(kSystemdInterface).get<std::string>());
     }
 
     /// sdbus-c++ 1.2 catches no exception of a match handler. If pinfoldd cannot read a signal, it ignores the signal.
@@ -233,7 +232,7 @@ struct SdbusSystemdManager::Impl {
         if (newOwner.empty())
             return;
         reloading = false;
-        calls.call(dbus::makeCall(*proxy, kInterface, "Subscribe"), [this](sdbus::MethodReply&, const sdbus::Error*) {
+        calls.call(dbus::makeCall(*proxy, kSystemdInterface, "Subscribe"), [this](sdbus::MethodReply&, const sdbus::Error*) {
             if (owner.onReloaded)
                 owner.onReloaded();
         });
@@ -268,7 +267,7 @@ SdbusSystemdManager::SdbusSystemdManager(sdbus::IConnection& connection, EventLo
 SdbusSystemdManager::~SdbusSystemdManager() = default;
 
 void SdbusSystemdManager::start(StartRequest request, SystemdDone done) {
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "StartTransientUnit");
     const bool onlySlice = request.scope.empty();
     const auto& unit = onlySlice ? request.slice : request.scope;
     call << unit << "fail";
@@ -278,7 +277,7 @@ void SdbusSystemdManager::start(StartRequest request, SystemdDone done) {
 }
 
 void SdbusSystemdManager::startService(ServiceRequest request, SystemdDone done) {
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "StartTransientUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "StartTransientUnit");
     call << request.unit << "fail";
     appendService(call, request);
     appendAuxiliary(call, {}, {});
@@ -286,7 +285,7 @@ void SdbusSystemdManager::startService(ServiceRequest request, SystemdDone done)
 }
 
 void SdbusSystemdManager::stop(const std::string& unit, SystemdDone done) {
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "StopUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "StopUnit");
     call << unit << "fail";
     impl_->runJob(unit, std::move(call), [done = std::move(done)](SystemdOutcome outcome) {
         done(outcome && outcome->fault == SystemdFault::NoSuchUnit ? std::nullopt : std::move(outcome));
@@ -294,26 +293,26 @@ void SdbusSystemdManager::stop(const std::string& unit, SystemdDone done) {
 }
 
 void SdbusSystemdManager::kill(const std::string& unit, int signal, SystemdDone done) {
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "KillUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "KillUnit");
     call << unit << "all" << signal;
     impl_->simpleCall(std::move(call), std::move(done));
 }
 
 void SdbusSystemdManager::setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) {
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "SetUnitProperties");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "SetUnitProperties");
     call << unit << true;
     appendProperties(call, properties);
     impl_->simpleCall(std::move(call), std::move(done));
 }
 
 void SdbusSystemdManager::freeze(const std::string& unit, SystemdDone done) {
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "FreezeUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "FreezeUnit");
     call << unit;
     Impl::callBy(impl_->freezes, std::move(call), std::move(done));
 }
 
 void SdbusSystemdManager::thaw(const std::string& unit, SystemdDone done) {
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "ThawUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "ThawUnit");
     call << unit;
     impl_->simpleCall(std::move(call), std::move(done));
 }
@@ -323,7 +322,7 @@ void SdbusSystemdManager::askShutdown(std::function<void()> done) { impl_->shutd
 unsigned SdbusSystemdManager::version() const { return impl_->version; }
 
 void SdbusSystemdManager::resetFailed(const std::string& unit, SystemdDone done) {
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "ResetFailedUnit");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "ResetFailedUnit");
     call << unit;
     impl_->simpleCall(std::move(call), std::move(done));
 }
@@ -332,7 +331,7 @@ void SdbusSystemdManager::listUnits(std::vector<std::string> patterns,
                                     std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) {
     using Row = sdbus::Struct<std::string, std::string, std::string, std::string, std::string, std::string, sdbus::ObjectPath,
                               std::uint32_t, std::string, sdbus::ObjectPath>;
-    auto call = dbus::makeCall(*impl_->proxy, kInterface, "ListUnitsByPatterns");
+    auto call = dbus::makeCall(*impl_->proxy, kSystemdInterface, "ListUnitsByPatterns");
     call << std::vector<std::string>{} << patterns;
     impl_->calls.call(std::move(call), [done = std::move(done)](sdbus::MethodReply& reply, const sdbus::Error* error) {
         if (error)

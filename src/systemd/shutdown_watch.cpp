@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "systemd/shutdown_watch.hpp"
+#include "base/bus_names.hpp"
 
 #include <string>
 #include <utility>
@@ -7,7 +8,6 @@
 namespace pinfold {
 namespace {
 
-constexpr const char* kManagerInterface = "org.freedesktop.systemd1.Manager";
 constexpr Microseconds kPatience = 10s; // PID 1 may answer late, because it has much to do when a shutdown begins
 
 // At the beginning of a shutdown, PID 1 creates a systemd job for shutdown.target. PID 1 announces the job for shutdown.target
@@ -34,7 +34,7 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
 }
 
 void ShutdownWatch::look(sd_bus_message* message) {
-    if (sd_bus_message_is_signal(message, kManagerInterface, "JobNew") <= 0 || !dbus::isBroadcast(message) || asking_)
+    if (sd_bus_message_is_signal(message, kSystemdInterface, "JobNew") <= 0 || !dbus::isBroadcast(message) || asking_)
         return;
     try {
         asking_ = true;
@@ -48,7 +48,7 @@ void ShutdownWatch::ask(std::function<void()> done) {
     const auto number = next_++;
     questions_[number] = {std::move(done), parts_.loop.after(kPatience, [this, number] { answered(number); })};
     auto call = dbus::makeCall(parts_.proxy, "org.freedesktop.DBus.Properties", "Get");
-    call << std::string(kManagerInterface) << std::string("SystemState");
+    call << std::string(kSystemdInterface) << std::string("SystemState");
     parts_.calls.call(std::move(call), [this, number](sdbus::MethodReply& reply, const sdbus::Error* error) {
         sdbus::Variant state;
         if (!error)
