@@ -23,12 +23,7 @@ requires std::is_integral_v<T> std::string text(T value) { return std::to_string
 
 std::string text(const std::vector<std::string>& names) { return joined(names, ","); }
 
-std::string text(const Labels& labels) {
-    std::vector<std::string> pairs;
-    for (const auto& [name, value] : labels)
-        pairs.push_back(name + "=" + value);
-    return text(pairs);
-}
+std::string text(const Labels& labels) { return text(labelPairs(labels)); }
 
 template <class T> std::string text(const std::optional<T>& value) { return value ? text(*value) : ""; }
 

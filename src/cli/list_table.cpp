@@ -95,12 +95,7 @@ std::vector<ListColumn> limitColumns(const Amounts& amounts) {
 std::string memberText(const std::string& value) { return value; }
 std::string memberText(std::uint64_t value) { return std::to_string(value); }
 std::string memberText(const std::vector<std::string>& names) { return names.empty() ? "-" : joined(names, ","); }
-std::string memberText(const Labels& labels) {
-    std::vector<std::string> pairs;
-    for (const auto& [name, value] : labels)
-        pairs.push_back(name + "=" + value);
-    return memberText(pairs);
-}
+std::string memberText(const Labels& labels) { return memberText(labelPairs(labels)); }
 template <class T> std::string memberText(const std::optional<T>& value) { return value ? memberText(*value) : "-"; }
 
 /// Returns a column for each fact that the batch system or the owner has told about the job.

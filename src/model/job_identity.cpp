@@ -48,6 +48,13 @@ void makePrintable(JobIdentity& identity) {
         node = legible(node, JobIdentity::kMostTextBytes);
 }
 
+std::vector<std::string> labelPairs(const Labels& labels) {
+    std::vector<std::string> pairs;
+    for (const auto& [name, value] : labels)
+        pairs.push_back(name + "=" + value);
+    return pairs;
+}
+
 bool isLabelName(std::string_view name) {
     return !name.empty() && name.size() <= JobIdentity::kMostLabelNameBytes && isLetterOrDigit(name.front()) &&
            std::ranges::all_of(name, [](char c) { return isLetterOrDigit(c) || c == '_' || c == '-' || c == '.'; });

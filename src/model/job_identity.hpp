@@ -87,6 +87,8 @@ void makePrintable(JobIdentity& identity);
 /// kMostLabelNameBytes letters, digits, '_', '-' and '.', and begins with a letter or a digit. The value of a label has at most
 /// kMostTextBytes bytes of UTF-8 without control characters. Error: InvalidArgument.
 Result<void> validate(const Labels& labels);
+/// Returns each label as "NAME=VALUE".
+std::vector<std::string> labelPairs(const Labels& labels);
 bool isLabelName(std::string_view name);
 
 /// Adds a label from a text NAME=VALUE. If a label with this name exists, the new value replaces the old one. Error:

@@ -34,12 +34,7 @@ std::string submitLine(const JobIdentity& identity) {
     return line("submitted", "on " + *identity.submitHost + (identity.submitDirectory ? " in " + *identity.submitDirectory : ""));
 }
 
-std::string labelsLine(const Labels& labels) {
-    std::vector<std::string> words;
-    for (const auto& [name, value] : labels)
-        words.push_back(name + "=" + value);
-    return words.empty() ? "" : line("labels", joined(words, ", "));
-}
+std::string labelsLine(const Labels& labels) { return labels.empty() ? "" : line("labels", joined(labelPairs(labels), ", ")); }
 
 } // namespace
 
