@@ -24,16 +24,16 @@ LOOSEN = """
 import json, pathlib, sys, time, dbus
 key, changes, files = map(json.loads, sys.argv[1:])
 manager = dbus.Interface(dbus.SystemBus().get_object("org.pinfold1", "/org/pinfold1"), "org.pinfold1.Manager")
-def answer(change):
+def answer(change, deadline):
     try:
         manager.SetLimits(key, {"io_read_bandwidth_max": change}, {})
     except dbus.DBusException as error:
         name = error.get_dbus_name().removeprefix("org.pinfold1.Error.")
-        if name != "Busy":
+        if name != "Busy" or time.monotonic() > deadline:
             return name
-        time.sleep(1)  # pinfoldd asks a user with too many calls to wait a second
-        return answer(change)
-print(json.dumps([(answer(change), [pathlib.Path(file).read_text() for file in files]) for change in changes]))
+        time.sleep(1)  # pinfoldd asks a user with too many calls to wait a second, and sends no signal at the end of this second
+        return answer(change, deadline)
+print(json.dumps([(answer(change, time.monotonic() + 60), [pathlib.Path(file).read_text() for file in files]) for change in changes]))
 """
 
 # Lets the link point to one disk and then to the other, again and again.
