@@ -156,7 +156,7 @@ TEST_F(SchedulersTest, findsWhatTorqueRunsAsTheUserOutsideOfTheJob) {
 TEST_F(SchedulersTest, looksAtTorquesScriptsAsPbsMomDoes) {
     torque();
     if (::geteuid() != 0)
-        GTEST_SKIP() << "needs files of root's";
+        GTEST_SKIP() << "only root can make files that belong to root";
     const auto script = kMom / "prologue";
     const auto site = [&](const char* text, mode_t mode) {
         remove(script);

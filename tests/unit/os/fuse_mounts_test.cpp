@@ -70,7 +70,7 @@ TEST_F(FuseMounts, ofUsersAreSeenWhereverTheyAreMounted) {
 
 TEST_F(FuseMounts, ofRootInOtherNamespacesAreNobodys) {
     if (::geteuid() != 0)
-        GTEST_SKIP() << "only root makes files of root's";
+        GTEST_SKIP() << "only root can make files that belong to root";
     mounts("");
     waiting("58", "1");
     EXPECT_FALSE(usersServe());

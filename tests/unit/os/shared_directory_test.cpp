@@ -137,7 +137,7 @@ TEST_F(SharedDirectories, aLinkThatTakesADirectorysPlaceMeanwhileIsNotEntered) {
 
 TEST_F(SharedDirectories, whatBelongsToOthersStaysAndIsCounted) {
     if (::geteuid() != 0)
-        GTEST_SKIP() << "only root gives files away";
+        GTEST_SKIP() << "only root can give files to other users";
     const auto own = write("shared/tree/sub/own", "");
     write("shared/tree/sub/another/file", "");
     for (const auto& path : {own, top() / "shared/tree/sub", top() / "shared/tree"})
@@ -158,7 +158,7 @@ TEST_F(SharedDirectories, whatBelongsToOthersStaysAndIsCounted) {
 
 TEST_F(SharedDirectories, theOwnersRightsAreAllThatARemovalHas) {
     if (::geteuid() != 0)
-        GTEST_SKIP() << "only root has more";
+        GTEST_SKIP() << "only root has more rights than the owner of a file";
     // The file's owner may not write to the directory.
     const auto file = write("shared/file", "");
     ASSERT_EQ(::chown(file.c_str(), 12345, 12345), 0);
@@ -172,7 +172,7 @@ TEST_F(SharedDirectories, theOwnersRightsAreAllThatARemovalHas) {
 
 TEST_F(SharedDirectories, directoriesOfTheOwnersThatAreNotWritableAreNoHindrance) {
     if (::geteuid() != 0)
-        GTEST_SKIP() << "only root gives files away";
+        GTEST_SKIP() << "only root can give files to other users";
     const auto file = write("shared/tree/sub/file", "");
     ASSERT_EQ(::chmod((top() / "shared").c_str(), 01777), 0);
     for (const auto& path : {file, file.parent_path(), file.parent_path().parent_path()})

@@ -68,7 +68,7 @@ TEST(ClientSocket, isFoundInTheKernelsOwnTable) {
     ASSERT_EQ(::listen(listener.get(), 1), 0);
     ASSERT_EQ(::getsockname(listener.get(), reinterpret_cast<sockaddr*>(&server), &size), 0);
     if (::connect(client.get(), reinterpret_cast<sockaddr*>(&server), size) != 0)
-        GTEST_SKIP() << "no loopback interface here";
+        GTEST_SKIP() << "this machine has no loopback interface";
     ASSERT_EQ(::getsockname(client.get(), reinterpret_cast<sockaddr*>(&own), &size), 0);
     struct stat status {};
     ASSERT_EQ(::fstat(client.get(), &status), 0);

@@ -155,7 +155,7 @@ TEST_F(DaemonLinkTest, theSocketMayComeLate) {
 
 TEST_F(DaemonLinkTest, anotherUsersSocketIsNotTrusted) {
     if (::geteuid() != 0)
-        GTEST_SKIP() << "only root can be somebody else";
+        GTEST_SKIP() << "only root can act as another user";
     ASSERT_EQ(::chmod(std::filesystem::path(path).parent_path().c_str(), 0777), 0);
     ASSERT_EQ(::seteuid(65534), 0);
     listen();

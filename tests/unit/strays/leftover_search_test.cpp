@@ -18,7 +18,7 @@ class LeftoverSearchTest : public TemporaryDirectory {
 protected:
     void SetUp() override {
         if (::geteuid() != 0)
-            GTEST_SKIP() << "only root makes files of others";
+            GTEST_SKIP() << "only root can make files that belong to other users";
         ASSERT_EQ(::chown(write("alices", "").c_str(), kAlice, kAlice), 0);
         ASSERT_EQ(::chown(write("bobs", "").c_str(), kBob, kBob), 0);
     }
