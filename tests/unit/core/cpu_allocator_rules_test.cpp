@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <map>
 #include <random>
 #include <set>
 
@@ -34,7 +35,7 @@ public:
         usable_ = topology_.all().without(some(upTo(3) == 1 ? 8 : 0));
         mode_ = std::array{HyperThreads::Count, HyperThreads::Share, HyperThreads::Idle}[upTo(3) - 1];
         for (const auto& place : topology_.cpus)
-            cores_.insert(place.core);
+            cores_.emplace(place.core, cpusWith(topology_, &CpuPlace::core, place.core));
     }
     void step() {
         if (upTo(3) == 1 && !jobs_.empty()) {
@@ -75,25 +76,28 @@ private:
             taken = taken.united(job.reserved);
         return taken;
     }
-    CpuList coreCpus(unsigned core) const { return cpusWith(topology_, &CpuPlace::core, core); }
-    unsigned sizeOf(unsigned core) const {
-        const auto mine = coreCpus(core).intersected(usable_);
-        return mode_ == HyperThreads::Count ? static_cast<unsigned>(mine.count()) : mine == coreCpus(core) ? 1 : 0;
+    unsigned sizeOf(const CpuList& core) const {
+        const auto mine = core.intersected(usable_);
+        return mode_ == HyperThreads::Count ? static_cast<unsigned>(mine.count()) : mine == core ? 1 : 0;
     }
     /// Returns the number of free CPUs among `where`, or among all CPUs if `where` is empty.
     unsigned room(const CpuList& taken, const CpuList& where = {}) const {
         unsigned sum = 0;
-        for (const auto core : cores_)
-            if (coreCpus(core).intersected(taken).empty() && (where.empty() || where.contains(core)))
+        for (const auto& [number, core] : cores_)
+            if (core.intersected(taken).empty() && (where.empty() || where.contains(number)))
                 sum += sizeOf(core);
         return sum;
     }
     /// Returns the largest number of free CPUs in one place. `member` says which kind of place the function compares, for example
     /// an L3 cache.
     unsigned roomInOne(unsigned CpuPlace::*member, const CpuList& taken) const {
-        unsigned most = 0;
+        std::map<unsigned, CpuList> places;
         for (const auto& place : topology_.cpus)
-            most = std::max(most, room(taken, cpusWith(topology_, member, place.*member)));
+            if (!places.contains(place.*member))
+                places[place.*member] = cpusWith(topology_, member, place.*member);
+        unsigned most = 0;
+        for (const auto& [number, cpus] : places)
+            most = std::max(most, room(taken, cpus));
         return most;
     }
     std::size_t spanOf(unsigned CpuPlace::*member, const CpuList& cpus) const {
@@ -108,11 +112,11 @@ private:
         EXPECT_TRUE(job.reserved.contains(job.cpus));
         EXPECT_TRUE(usable_.contains(job.reserved));
         unsigned size = 0;
-        for (const auto core : cores_) {
-            const auto mine = coreCpus(core).intersected(job.cpus);
+        for (const auto& [number, core] : cores_) {
+            const auto mine = core.intersected(job.cpus);
             if (mine.empty())
                 continue;
-            const auto all = coreCpus(core).intersected(usable_);
+            const auto all = core.intersected(usable_);
             EXPECT_EQ(mine.count(), mode_ == HyperThreads::Idle ? 1 : all.count()) << "no whole core";
             EXPECT_TRUE(job.reserved.contains(all));
             EXPECT_GT(sizeOf(core), 0U);
@@ -138,7 +142,7 @@ private:
     Topology topology_;
     CpuList usable_;
     HyperThreads mode_ = HyperThreads::Count;
-    std::set<unsigned> cores_;
+    std::map<unsigned, CpuList> cores_; // the CPUs of each core
     std::vector<CpuAllocation> jobs_;
     int given_ = 0;
 };
