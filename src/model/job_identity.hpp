@@ -68,19 +68,20 @@ template <class I, class F> void forEachIdentityField(I& identity, F&& f) {
 template <class T> bool isSet(const std::optional<T>& member) { return member.has_value(); }
 template <class T> bool isSet(const T& member) { return !member.empty(); }
 
-/// Returns a text of the batch system in a form that an adapter can send to pinfoldd, or nullopt if the text is empty. A user
-/// may have chosen the text, so it may be very long and may contain any bytes.
+/// Converts a text from the batch system to the form that pinfoldd accepts, and returns nullopt if the text is empty. A user may
+/// have chosen the text, so it may be very long and may contain any bytes.
 std::optional<std::string> identityText(std::string_view text);
 
 /// Stores the names of the hosts of the job. `names` may have more names than a receipt has room for. If `nodeCount` is lower
 /// than the number of names, `nodeCount` becomes the number of names.
 void setNodes(JobIdentity& identity, const std::vector<std::string>& names);
 
-/// If a member of `identity` has no value, the member gets its value from `more`. All other members keep their values.
+/// If a member of `identity` has no value, the member gets its value from `more`. If a member of `identity` has a value, the
+/// member keeps this value.
 void complete(JobIdentity& identity, const JobIdentity& more);
 
-/// Makes all texts except the labels printable, and shortens these texts to kMostTextBytes. An odd job name must not keep a job
-/// from running.
+/// Makes all texts except the labels printable, and shortens these texts to kMostTextBytes. A job must run even if its name
+/// contains unprintable characters.
 void makePrintable(JobIdentity& identity);
 
 /// Checks that there are at most kMostLabels labels, and that each label is valid. The name of a label has 1 to
@@ -95,8 +96,8 @@ bool isLabelName(std::string_view name);
 /// InvalidArgument.
 Result<void> addLabel(std::string_view text, Labels& labels);
 
-/// Says which jobs a query wants. If `value` is unset, the query wants all jobs with the label `name`, and otherwise only jobs
-/// whose label `name` has the value `value`.
+/// Says which jobs a query wants. If `value` is unset, the query wants all jobs that have the label `name`. If `value` is set,
+/// the query wants only jobs whose label `name` has this value.
 struct LabelFilter {
     std::string name; ///< see isLabelName()
     std::optional<std::string> value = {};

@@ -22,9 +22,9 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<BootTime>()};
 }
 
-/// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`. If encode() encodes a record of
-/// this earlier pinfoldd again, the text must stay the same. So encode() always writes `number` and `leader`, but writes each
-/// other member of a task only if the member is set.
+/// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`. When pinfoldd decodes a record of
+/// an earlier pinfoldd and encodes it again, the text must not change. So encode() always writes `number` and `leader`. encode()
+/// writes the remaining members of a task only if they are set.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)
@@ -137,9 +137,9 @@ JobRecord recordFromJson(const Json& json) {
     return record;
 }
 
-/// Returns true if pinfoldd has understood everything in the text. Members may be missing in the text, because the text may
-/// come from an earlier pinfoldd that wrote fewer members. A member may be null in the text and missing in `understood`, because
-/// an earlier pinfoldd wrote null for a member without a value.
+/// Returns true if pinfoldd has understood everything in the text. Members may be missing in the text, because the text may come
+/// from an earlier pinfoldd that wrote fewer members. If a member is null in `written`, the member may be missing in
+/// `understood`. An earlier pinfoldd wrote null for a member without a value.
 bool saysTheSame(const Json& written, const Json& understood) {
     if (!written.is_object() || !understood.is_object())
         return written == understood;
@@ -224,8 +224,8 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
     if (!record)
         return record;
     // get<T>() wraps and truncates numbers without an error, and recordFromJson() ignores unknown or repeated members. So
-    // decodeJobRecord() encodes the record again, and compares the result with the text. Without the comparison, the user id 2^32
-    // would become 0, the user id of root.
+    // decodeJobRecord() encodes the record again, and compares the result with the text. Without this comparison,
+    // decodeJobRecord() would read the user id 2^32 as 0, the user id of root.
     const auto written = Json::parse(text);
     if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
         return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};

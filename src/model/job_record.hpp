@@ -33,7 +33,7 @@ struct ProcessIdentity {
 /// Describes a live task. An adopted task has no leader, and ends when its scope is empty.
 struct TaskRecord {
     std::optional<ProcessIdentity> leader = {};
-    /// The supervisor of a task with a number above 0. JobRecord has the supervisor of task 0.
+    /// The supervisor of a task with a number above 0. JobRecord::supervisor is the supervisor of task 0.
     std::optional<ProcessIdentity> supervisor = {};
     bool shepherd = false;        ///< the leader belongs to the batch system, and starts the task's processes
     bool leftoversListed = false; ///< JobRecord::leftovers already contains the leftovers of the task's leader
@@ -60,8 +60,8 @@ struct FinalFigures {
     RealTime ended{};    ///< the time at which the job ended
     Microseconds wall{}; ///< the job's wall time, measured with CLOCK_BOOTTIME
     Usage usage;         ///< the job's usage, without the figures that only live jobs have
-    /// The name of the job's owner, if the name service has answered by the job's end. If pinfoldd is restarted before the
-    /// receipt is stored, pinfoldd takes the name from the record, and need not wait for the name service.
+    /// The name of the job's owner, if the name service has answered by the job's end. After a restart, pinfoldd uses `user` for
+    /// the receipt, and need not wait for the name service.
     std::optional<std::string> user = {};
 
     bool operator==(const FinalFigures&) const = default;
@@ -85,29 +85,29 @@ struct JobRecord {
     Allocation allocation;
     std::optional<std::uint64_t> slots; ///< the number of slots that the batch system gave the job
     JobIdentity identity;
-    std::optional<uid_t> limitsForcedBy;        ///< the user who lowered a limit below what the job was using
+    std::optional<uid_t> limitsForcedBy;        ///< the user who lowered a limit below the job's use
     std::optional<BootTime> suspendedSince;     ///< the time since which the job is suspended; unset if the job is not suspended
     Microseconds suspended{};                   ///< the total time of earlier suspensions
     std::uint64_t oomKills = 0;                 ///< the number of out-of-memory kills that pinfoldd has examined so far
     Boxed<OomVerdict> oom;                      ///< what pinfoldd knows about the first out-of-memory kill
     bool oomSaid = false;                       ///< pinfoldd has already written a line about `oom` to the job's own output
-    std::optional<std::uint64_t> runTimeWarned; ///< the value of runTimeEnd() about which pinfoldd has warned the job
-    std::optional<std::uint64_t> memoryWarned;  ///< the value of memory_max about which pinfoldd has warned the job
+    std::optional<std::uint64_t> runTimeWarned; ///< the value that runTimeEnd() had when pinfoldd warned the job
+    std::optional<std::uint64_t> memoryWarned;  ///< the value that memory_max had when pinfoldd warned the job
     std::optional<ProcessIdentity> supervisor;
-    /// If ownersBatch is true, the owner made the batch script part of the job, and pinfoldd also accepts the owner's report on
-    /// how the batch script ended. If ownersBatch is false, pinfoldd accepts only the batch system's report on how the batch
-    /// script ended.
+    /// ownersBatch is true if the job's owner made the batch script part of the job. If ownersBatch is true, the owner and the
+    /// batch system may report how the batch script ended. If ownersBatch is false, only the batch system may report how the
+    /// batch script ended.
     bool ownersBatch = false;
     /// The tasks of the job, by number. Task 0 is the batch script. A job that was opened may have no task 0.
     std::map<std::uint32_t, TaskRecord> tasks;
-    /// The first TaskReceipt::kMost tasks in the order of their numbers: live tasks and tasks that have ended. A job that has had
-    /// only its batch script has no task log, because the figures of the job are the figures of its batch script.
+    /// The first TaskReceipt::kMost tasks in the order of their numbers: live tasks and tasks that have ended. taskLog is empty
+    /// if the job has had no task except its batch script. The figures of such a job are the figures of its batch script.
     Boxed<std::vector<LoggedTask>> taskLog;
-    /// For an opened job without a batch script, `linger` is the time from the end of the last task to the end of the job. The
-    /// value kForever means that the job never ends by itself.
+    /// An opened job without a batch script ends when the time `linger` has passed after the end of its last task. The value
+    /// kForever means that the job never ends by itself.
     std::optional<Microseconds> linger;
-    /// The creator of the job will call EndJob within the time reportWithin after the end of the leader. If reportWithin is
-    /// unset, ReportWait decides how long pinfoldd waits for EndJob.
+    /// reportWithin is the maximum time from the end of the leader to the creator's call of EndJob. If reportWithin is unset,
+    /// ReportWait decides how long pinfoldd waits for EndJob.
     std::optional<Microseconds> reportWithin;
     std::uint32_t nextTask = 1;
     bool neverRan = false; ///< creation failed after systemd had begun to start the job, so the job ends without a receipt
@@ -125,7 +125,7 @@ struct JobRecord {
     /// If unkillableInFuse is true, a process that outlived SIGKILL waits for a file server that a user runs. A wait for a user's
     /// file server is not a fault of the node.
     bool unkillableInFuse = false;
-    /// The value for Receipt::unkillableProcesses. The value stays set when the unkillable processes have ended at last.
+    /// The value for Receipt::unkillableProcesses. The value stays set after the unkillable processes have ended.
     std::optional<std::uint32_t> unkillableProcesses;
     Boxed<FinalFigures> figures;
 

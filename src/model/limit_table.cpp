@@ -21,11 +21,12 @@ constexpr const char* kSizeRange = "at least 1M (1048576 bytes)";
 constexpr const char* kAnySize = "bytes, 0 or more";
 constexpr const char* kWeightRange = "1 to 10000";
 constexpr const char* kGraceRange = "0 to 1 h (3600000000 microseconds)";
-constexpr const char* kDevices = "devices below /dev with an amount of at least 1 each";
+constexpr const char* kDevices = "devices below /dev, each with an amount of at least 1";
 
 // systemd 252 and 257 accept the properties of this table for slices and for transient scopes. Limits that are times or signals
-// have no systemd property, because pinfoldd itself implements these limits. The properties RuntimeMaxUSec and TimeoutStopUSec
-// would not cover the whole job, and systemd cannot change them for a running scope.
+// have no systemd property, because pinfoldd itself implements these limits. RuntimeMaxUSec and TimeoutStopUSec are not in the
+// table, because they apply to one scope and not to the whole job. systemd cannot change RuntimeMaxUSec and TimeoutStopUSec of a
+// running scope.
 constexpr std::array kTable{
     LimitRow{.name = "memory_max",
              .member = &ResourceLimits::memoryMax,
@@ -254,7 +255,7 @@ constexpr std::array kTable{
              .form = Duration,
              .most = kHour,
              .range = kGraceRange,
-             .help = "after run-time-max: the time from the kill signal to SIGKILL"},
+             .help = "at run-time-max, wait this long between the kill signal and SIGKILL"},
     LimitRow{.name = "kill_signal",
              .member = &ResourceLimits::killSignal,
              .form = Signal,
@@ -269,7 +270,7 @@ constexpr std::array kTable{
              .form = Duration,
              .most = kHour,
              .range = kGraceRange,
-             .help = "the time from the kill signal to SIGKILL"},
+             .help = "wait this long between the kill signal and SIGKILL"},
 };
 
 /// AnyMember can be converted to the type of each member of ResourceLimits.
@@ -278,8 +279,9 @@ struct AnyMember {
     operator std::optional<T>() const; // NOLINT(google-explicit-constructor): the conversion has to be implicit
 };
 
-/// Returns the number of members of ResourceLimits. countMembers() adds one value after the other to an initializer of a
-/// ResourceLimits. The compiler refuses the initializer as soon as it has more values than ResourceLimits has members.
+/// Returns the number of members of ResourceLimits. countMembers() tries initializers of a ResourceLimits, each with one value
+/// more than the one before. If an initializer has more values than ResourceLimits has members, the compiler refuses the
+/// initializer.
 template <class... Members> consteval std::size_t countMembers() {
     if constexpr (requires { ResourceLimits{Members{}..., AnyMember{}}; })
         return countMembers<Members..., AnyMember>();

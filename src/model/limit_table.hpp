@@ -36,7 +36,8 @@ struct LimitRow {
     /// The systemd property that sets the limit for the job's slice and for task 0's scope. `property` is a nullptr if no single
     /// property sets the limit.
     const char* property = nullptr;
-    /// The first systemd version that has the limit's property for slices and scopes, or 0 if pinfoldd itself enforces the limit.
+    /// The first systemd version that supports `property` for slices and for scopes. `since` is 0 if pinfoldd itself enforces the
+    /// limit.
     unsigned since = 0;
     const char* controller = nullptr; ///< the cgroup controller that the limit needs; nullptr if it needs no controller
     /// The file that shows the limit in the cgroup of the job's slice. `cgroupFile` is a nullptr if and only if `property` is a
@@ -72,8 +73,8 @@ const LimitRow* findLimit(std::string_view name);
 /// Returns the option of the command line for a limit, such as "--memory-max".
 std::string limitOption(std::string_view name);
 
-/// Returns a list of the limits in `limits` that need a newer systemd than `version`. The list is a text with commas, such as
-/// "memory_zswap_max (systemd 253)". If no limit needs a newer systemd, the text is empty.
+/// Returns a list of the limits in `limits` that need a newer systemd than `version`. Commas separate the entries of the list. An
+/// entry reads, for example, "memory_zswap_max (systemd 253)". If no limit needs a newer systemd, the text is empty.
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version);
 
 /// Returns `limits` without the limits that neededNewerSystemd() names.

@@ -13,8 +13,8 @@ constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr const char* kOmpVariable = "OMP_NUM_THREADS";
 
 /// Returns how many CPUs the job can keep busy. The result is the least of three numbers: the job's slots, the CPUs in the job's
-/// list of CPUs, and the job's CPU quota, rounded up to whole CPUs. The result is unset if the job has no slots, no list of CPUs
-/// and no CPU quota.
+/// list, and the CPUs of the quota. cpusOf() rounds the job's CPU quota up to whole CPUs. The result is unset if the job has no
+/// slots, no list of CPUs and no CPU quota.
 std::optional<std::uint64_t> cpusOf(const JobRecord& record) {
     auto least = record.slots;
     const auto atMost = [&least](std::uint64_t cpus) { least = std::min(least.value_or(cpus), cpus); };

@@ -64,7 +64,8 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.metric("pinfold_unkillable_jobs", "gauge", "Live jobs with processes that SIGKILL did not end.");
     out.sample({}, node.unkillable);
     if (node.idle) {
-        out.metric("pinfold_idle_jobs", "gauge", "Live jobs that use less of their CPUs or memory than the section [idle] says.");
+        out.metric("pinfold_idle_jobs", "gauge",
+                   "Live jobs that use fewer of their CPUs, or less of their memory, than the section [idle] requires.");
         out.sample({{"resource", "cpus"}}, node.idle->cpus);
         out.sample({{"resource", "memory"}}, node.idle->memory);
     }
@@ -73,7 +74,8 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, node.history.failing ? 1 : 0);
     out.metric("pinfold_history_kept", "gauge", "Receipts that wait in /run until pinfoldd can write them.");
     out.sample({}, node.history.kept);
-    out.metric("pinfold_history_dropped_total", "counter", "Receipts that are lost, because too many could not be written.");
+    out.metric("pinfold_history_dropped_total", "counter",
+               "Receipts that are lost, because pinfoldd could not write them and too many receipts waited.");
     out.sample({}, node.history.dropped);
     out.metric("pinfold_history_damaged_total", "counter", "Damaged files of the history that were moved aside.");
     out.sample({}, node.history.damaged);
@@ -95,10 +97,10 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, counts.leftoverJobs);
     out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed because they were out of memory.");
     out.sample({}, counts.oomKills);
-    out.metric("pinfold_scope_start_seconds", "histogram", "Time that it took to move processes into a scope of their job.");
+    out.metric("pinfold_scope_start_seconds", "histogram", "Time that the start of a task's scope took.");
     out.histogram(counts.scopeStart);
     out.metric("pinfold_orphans_total", "counter",
-               "Units, cgroups and records that did not belong together, by what pinfoldd did with them.");
+               "Orphans (units, cgroups and records that did not belong together), by kind and by pinfoldd's action.");
     for (const auto& [kind, count] : counts.orphans)
         out.sample({{"kind", kind}}, count);
     out.metric("pinfold_errors_total", "counter", "Warnings and errors that pinfoldd logged, by subject.");
@@ -122,14 +124,16 @@ template <class T> struct JobMetric {
 using JobTime = JobMetric<Microseconds>;
 using JobNumber = JobMetric<std::uint64_t>;
 
-// If treydock's cgroup_exporter has a metric for a figure, pinfold's metric has the name that cgroup_exporter uses, so existing
-// dashboards work. All metrics of jobs are gauges, as in cgroup_exporter, although the values of some metrics can only grow.
+// If treydock's cgroup_exporter has the same metric, pinfold uses the name from cgroup_exporter. So dashboards for
+// cgroup_exporter work with pinfold. All metrics of jobs are gauges, as in cgroup_exporter, although the values of some metrics
+// can only grow.
 constexpr std::array kJobSeconds{
     JobTime{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
     JobTime{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
     JobTime{"cgroup_cpu_total_seconds", "CPU time.",
             [](const JobFigures& job) { return sum(job.usage.cpuUser, job.usage.cpuSystem); }},
-    JobTime{"cgroup_cpu_throttled_seconds", "Time for which the quota held the job back.",
+    JobTime{"cgroup_cpu_throttled_seconds",
+            "Time in which the kernel did not let the job run, because the job had used up its CPU quota.",
             [](const JobFigures& job) { return job.usage.cpuThrottled; }},
     JobTime{"cgroup_cpu_pressure_seconds", "Time in which a process waited for a CPU.",
             [](const JobFigures& job) { return job.usage.cpuPressure; }},
@@ -159,7 +163,7 @@ constexpr std::array kJobNumbers{
               [](const JobFigures& job) { return without(job.usage.memoryFile, job.usage.memoryShmem); }},
     JobNumber{"cgroup_memory_total_bytes", "The limit of memory.",
               [](const JobFigures& job) { return finite(job.limits.memoryMax); }},
-    JobNumber{"cgroup_memory_fail_count", "Times that the job reached a memory limit and memory ran out.",
+    JobNumber{"cgroup_memory_fail_count", "How often the kernel found no memory to reclaim at a memory limit of the job.",
               [](const JobFigures& job) { return job.usage.oomEvents; }},
     JobNumber{"cgroup_oom_kills", "Processes that were killed because the job or the node was out of memory.",
               [](const JobFigures& job) { return job.usage.oomKills; }},

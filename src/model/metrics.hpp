@@ -66,7 +66,7 @@ struct JobFigures {
     std::map<unsigned, std::string> gpus = {};
 };
 
-/// Holds figures about receipts that are not in the history, because they wait to be written or are lost.
+/// Holds figures about receipts that wait to be written to the history, and about receipts that are lost.
 struct HistoryFigures {
     bool failing = false;      ///< pinfoldd cannot write receipts
     std::uint64_t kept = 0;    ///< the number of receipts that wait in /run until pinfoldd can write them
@@ -86,7 +86,8 @@ struct NodeMetrics {
     std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
     std::size_t unclosed = 0; ///< the number of users' file descriptors that pinfoldd still has to close, or whose close() hangs
-    /// For each kind of work that may block, the number of calls that pinfoldd refused, because too many calls hang.
+    /// Each key is a kind of work that may block. The value is the number of calls that pinfoldd refused, because too many calls
+    /// hang.
     std::map<std::string, std::uint64_t> refused = {};
     NodeCounts counts;
     std::vector<JobFigures> each; ///< the figures of each live job; empty if the site does not want figures of single jobs

@@ -13,14 +13,14 @@ struct NodeShare {
     std::optional<std::uint64_t> kept = {};  ///< the part of the resource that the site does not give to jobs
     std::optional<std::uint64_t> given = {}; ///< the sum of what the live jobs hold; may be more than `total`
     std::optional<std::uint64_t> free = {};  ///< `total` minus `kept` and minus `given`, at least 0
-    /// The number of live jobs that may use any amount of the resource, because they have no limit. `given` does not count what
-    /// jobs without a limit use. unlimitedJobs is unset for GPUs, because a job gets only as many GPUs as it asks for.
+    /// The number of live jobs that may use any amount of the resource, because they have no limit. A job without a limit adds
+    /// nothing to `given`. unlimitedJobs is unset for GPUs, because a job gets only as many GPUs as it asks for.
     std::optional<std::uint64_t> unlimitedJobs = {};
 
     bool operator==(const NodeShare&) const = default;
 };
 
-/// Returns the share after it has set the member `free`. If `total` or `given` is unset, `free` stays unset.
+/// Sets the member `free`, and returns the share. If `total` or `given` is unset, `free` stays unset.
 NodeShare withFree(NodeShare share);
 
 struct NodeResources {

@@ -21,9 +21,9 @@ constexpr auto kMeasureNames = enumNames<Measure>({
     {Measure::MemoryPressure, "memory_pressure"},
 });
 
-// The encoded form has the version, the number of points and the step, then the lengths of all points, and then the numbers of
-// all points. The 12 bits for a number contain 64 times the logarithm of (the number + 1) to the base 2. So each number of 64
-// bits is stored in 12 bits, and 120 points take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
+// The encoded form begins with the version, the number of points and the step. The lengths of all points follow, and then the
+// numbers of all points. encode() stores a number n in 12 bits, as 64 * log2(n + 1). With 12 bits for each number, 120 points
+// take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
 constexpr char kVersion = 1;
 constexpr std::size_t kHeaderBytes = 6;
 constexpr std::size_t kLengthBytes = 4;
@@ -95,8 +95,8 @@ void merge(ProfilePoint& into, const ProfilePoint& next) {
 std::string_view toString(Measure measure) { return kMeasureNames[measure]; }
 
 void Profile::add(const ProfilePoint& point) {
-    // pinfoldd does not look at a job at exact intervals, so the last point grows until its length is as near to the step as
-    // possible.
+    // pinfoldd looks at a job at irregular intervals, so the lengths of points differ from the step. add() merges `point` into
+    // the last point if this brings the last point's length nearer to the step.
     if (step_ > 0s && points_.back().length + point.length / 2 <= step_)
         return merge(points_.back(), point);
     if (points_.size() == kMostPoints) {

@@ -33,7 +33,8 @@ constexpr std::array<Measure, kMeasures> kAllMeasures{Measure::Anon, Measure::Sh
 /// Holds the mean and the maximum of each measure over a part of the job's time.
 struct ProfilePoint {
     Microseconds length{};
-    /// The mean of each measure. A float is exact enough, and takes half as much memory as a double.
+    /// The mean of each measure. The mean of each measure. A float is exact enough for a mean, and takes half as much memory as a
+    /// double.
     std::array<float, kMeasures> mean{};
     std::array<float, kMeasures> most{};
 
@@ -71,8 +72,8 @@ private:
     Microseconds step_{}; ///< the usual length of a point; 0 until Profile merges points for the first time
 };
 
-/// Returns the profile as at most Profile::kMostBytes bytes. Each number is rounded by at most 0.6 %, and each length to
-/// milliseconds.
+/// Returns the profile as at most Profile::kMostBytes bytes. encode() rounds each number by at most 0.6 %, and rounds each length
+/// to whole milliseconds.
 std::string encode(const Profile& profile);
 /// Reads bytes that encode() has written, and fails with InvalidArgument for any other bytes.
 Result<Profile> decodeProfile(std::string_view bytes);

@@ -20,14 +20,15 @@ public:
     /// assumes that the amounts of memory and the number of tasks grow or shrink evenly between two calls. `age` is the time
     /// since the job's start. If `age` is not greater than in the previous call, look() adds nothing.
     void look(Microseconds age, const Usage& usage);
-    /// Adds the job's last part, from the last call of look() to the job's end, to the profile. The memory of an ended job is
-    /// free already, so end() uses the amounts of memory and the number of tasks from the last call of look(). `usage` has the
-    /// job's final counters.
+    /// Adds the time from the last call of look() to the job's end to the profile. An ended job has freed its memory. So end()
+    /// uses the amounts of memory and the number of tasks that look() got last. `usage` has the job's final counters.
     void end(Microseconds age, const Usage& usage);
 
     const Profile& profile() const { return profile_; }
-    Microseconds lastLook() const { return last_.age; } ///< the age of the job at the last call of look(), or 0
-    std::uint64_t looks() const { return looks_; }      ///< the number of calls of look(); 0 again after a restart of pinfoldd
+    Microseconds lastLook() const {
+        return last_.age;
+    }                                              ///< the age of the job at the last call of look(); 0 before the first call
+    std::uint64_t looks() const { return looks_; } ///< the number of calls of look(); 0 again after a restart of pinfoldd
     std::optional<std::uint64_t> need() const { return need_; }
     /// Raises the job's memory need to `bytes` if the need is lower. `bytes` is a sum of anonymous and shared memory.
     void needs(std::uint64_t bytes) { need_ = std::max(need_.value_or(0), bytes); }
@@ -62,7 +63,8 @@ private:
 
 /// Returns the recorder of the job with the id `job` as a JSON text, so that a restarted pinfoldd can continue.
 std::string encode(const std::string& job, const ProfileRecorder& recorder);
-/// Reads a text that encode() has written, and fails with InvalidArgument for any other text and for the recorder of another job.
+/// Reads a text that encode() has written. decodeRecorder() fails with InvalidArgument for a text in another form, and for the
+/// recorder of a job other than `job`.
 Result<ProfileRecorder> decodeRecorder(const std::string& job, std::string_view text);
 
 } // namespace pinfold

@@ -52,8 +52,8 @@ struct Leftovers {
     std::vector<std::string> commands;
 
     /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes. If
-    /// the command lines together have more than kMostCommandBytes bytes, boundCommands() shortens the longest command lines to
-    /// one common length. The mark "…" shows that a command line was shortened.
+    /// the command lines together have more than kMostCommandBytes bytes, boundCommands() chooses a maximum length, and shortens
+    /// all longer command lines to it. The mark "…" shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -84,8 +84,8 @@ struct Origin {
 /// Holds the information about a job that pinfoldd keeps after the end of the job.
 struct Receipt {
     std::string id; ///< the id of the job; no two jobs ever have the same id, so the history counts each job once
-    /// The number of the receipt in the history, from 1. The history numbers the receipts without gaps, and never reuses a
-    /// number. The number is unset until the receipt is in the history.
+    /// The number of the receipt in the history; the first receipt of a history has the number 1. The history numbers the
+    /// receipts without gaps, and never reuses a number. The number is unset until the receipt is in the history.
     std::optional<std::uint64_t> sequence;
     /// The random name of the history that gave the receipt the number `sequence`. If the file of the history is lost, the new
     /// history has another name.
@@ -102,8 +102,8 @@ struct Receipt {
     std::optional<uid_t> stoppedBy;
     std::uint32_t tasks = 1;
     Leftovers leftovers;
-    /// How many processes of the job SIGKILL did not end: the highest number that pinfoldd has reported. The number is unset if
-    /// pinfoldd has never reported such a process.
+    /// The highest number of unkillable processes that pinfoldd has reported for the job. A process is unkillable if SIGKILL did
+    /// not end it. The number is unset if pinfoldd has never reported an unkillable process of the job.
     std::optional<std::uint32_t> unkillableProcesses;
     Usage usage;
     Boxed<OomVerdict> oom;
@@ -127,8 +127,8 @@ struct Receipt {
     bool operator==(const Receipt&) const = default;
 };
 
-/// Calls f(name, member) for the members of the receipt itself. There are similar functions for the usage, the verdict, the
-/// limits, the allocation, the identity and the tasks. D-Bus and JSON use these names.
+/// Calls f(name, member) for the simple members of Receipt. Other functions, such as forEachUsage(), do the same for the members
+/// of nested structures. D-Bus and JSON use these names.
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("sequence", receipt.sequence);
@@ -151,8 +151,8 @@ template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("slots", receipt.slots);
 }
 
-/// Returns the task receipt of the batch script, for a job that had no other task. The figures of such a job are also the figures
-/// of its batch script.
+/// Returns the task receipt of the batch script, for a job that had no other task. If a job had no task except its batch script,
+/// the figures of the job are the figures of its batch script.
 TaskReceipt onlyTask(const Receipt& receipt, std::string command);
 
 /// Says whether a job succeeded.
@@ -164,9 +164,9 @@ enum class JobOutcome {
 JobOutcome outcomeOf(const Receipt& receipt);
 
 /// Adds to a receipt the facts that somebody has reported since the receipt was written: the exit state of the leader, and the
-/// facts in `identity`. amend() adds only what the receipt does not have, and replaces nothing. So even if the owner has already
-/// reported an exit state, an admin can still add facts. Returns false if nothing was added. If `identity` is about another run
-/// of the job, nothing is added.
+/// facts in `identity`. amend() adds only what the receipt does not have, and replaces nothing. An admin can add facts even if
+/// the owner has already reported an exit state. Returns false if amend() added nothing. amend() adds nothing if `identity`
+/// describes another run of the job than `receipt`.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

@@ -6,9 +6,9 @@
 namespace pinfold {
 namespace {
 
-/// Converts the tasks to JSON. Most jobs have only their batch script, and the figures of such a job are also the figures of its
-/// batch script. So if a receipt has only a batch script, the text for the history leaves out the number of this task. The text
-/// contains only those members of the batch script that onlyTask() cannot take from the receipt.
+/// Converts the tasks to JSON. If the batch script is the job's only task, the receipt already contains most members of the task.
+/// If the text for the history lacks the number of a task, takeTasks() calls onlyTask(). The text for the history then has only
+/// the members that onlyTask() cannot take from the receipt.
 Json tasksToJson(const Receipt& receipt, Unset unset) {
     auto list = Json::array();
     for (const auto& task : receipt.taskList) {
@@ -28,7 +28,7 @@ Json tasksToJson(const Receipt& receipt, Unset unset) {
     return list;
 }
 
-/// Reads the tasks from JSON after all other members of the receipt have been read, because onlyTask() uses these other members.
+/// Reads the tasks from JSON. The caller must read the rest of the receipt first, because onlyTask() uses members of the receipt.
 void takeTasks(const Json& json, Receipt& receipt) {
     const auto list = json.find("task_list"); // a text from an earlier pinfold does not contain the tasks
     if (list == json.end())
@@ -46,7 +46,8 @@ void takeTasks(const Json& json, Receipt& receipt) {
 }
 
 Receipt receiptFromJson(const Json& json) {
-    // Every version of pinfold has written the following members, so a text is not a receipt if one of the members is missing.
+    // Every version of pinfold has written the members from `id` to `leftover_commands`. A text without one of these members is
+    // not a receipt.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         (void)json.at(name);

@@ -12,10 +12,10 @@ namespace pinfold {
 /// Returns a receipt as JSON, for the output of pinfold. The JSON keys are the same as the names in the answer of
 /// org.pinfold1.Manager.GetReceipt. If a value is not known, the JSON value is null.
 std::string encode(const Receipt& receipt);
-/// Returns the JSON of encode() without the members that are null. Most members of a receipt are null, so the history needs half
-/// the space without them, and pinfoldd saves time.
+/// Returns the JSON of encode() without the members that are null. Most members of a receipt are null. Without the null members,
+/// the history needs half the space, and pinfoldd writes a receipt in less time.
 std::string encodeForStore(const Receipt& receipt);
-/// Reads a text that encode() or encodeForStore() has written, in this version or in an earlier version of pinfold. Fails with
+/// Reads a text that encode() or encodeForStore() has written. The text may come from an earlier version of pinfold. Fails with
 /// InvalidArgument if the text is not a receipt.
 Result<Receipt> decodeReceipt(std::string_view text);
 

@@ -11,10 +11,10 @@ namespace pinfold {
 /// action of pinfoldd, for example for units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
-    std::vector<std::string> unitsLeft;    ///< the units that have no record, and have or may have processes
+    std::vector<std::string> unitsLeft;    ///< the units that have no record and may have processes
     /// The cgroups without a unit and without processes. Each text is the path of a cgroup, as /proc/PID/cgroup shows it.
     std::vector<std::string> cgroupsRemoved;
-    std::vector<std::string> cgroupsLeft;    ///< the cgroups that belong to no unit, and have or may have processes
+    std::vector<std::string> cgroupsLeft;    ///< the cgroups that have no unit and may have processes
     std::vector<std::string> recordsEnded;   ///< the records of jobs whose unit is gone
     std::vector<std::string> recordsTakenUp; ///< the jobs that pinfoldd did not know, although each job has a unit and a record
     /// Each text names a record that cannot be read, with the reason. Until all records can be read, pinfoldd changes no unit and

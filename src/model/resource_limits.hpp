@@ -19,9 +19,9 @@ enum class OomPolicy {
     Process, ///< the kernel chooses one process of the job, and kills it
 };
 
-/// Holds a job's limits. If a limit is unset, the site's default or the kernel's default applies. The value kInfinity means
-/// that the job explicitly has no limit. Each member has a row in the table of limit_table.cpp, with the name, the range, the
-/// systemd property and the cgroup file of the limit.
+/// Holds a job's limits. If a limit is unset, the site's default or the kernel's default applies. The value kInfinity means that
+/// the job explicitly has no limit. Each member has a row in the table of limit_table.cpp. The row contains the name, the range,
+/// the systemd property and the cgroup file of the limit.
 struct ResourceLimits {
     std::optional<std::uint64_t> memoryMax = {};      ///< the number of bytes above which the kernel kills the job
     std::optional<std::uint64_t> memoryHigh = {};     ///< the number of bytes above which the kernel slows the job down
@@ -77,7 +77,8 @@ bool batchSystemEndsFirst(const ResourceLimits& limits);
 Result<void> validate(const ResourceLimits& limits);
 
 /// Returns a copy of `limits` in which each unset limit has the value from `defaults`. For a new job, `defaults` has the site's
-/// defaults. For a change of limits, `limits` is the change, and `defaults` has the present limits.
+/// defaults. When pinfoldd changes the limits of a live job, `limits` contains the changes, and `defaults` contains the job's
+/// present limits.
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
 /// Returns the name of the first limit in `limits` that is looser than the same limit in `ceiling`. If no limit is looser, the

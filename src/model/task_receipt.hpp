@@ -23,9 +23,8 @@ std::string_view toString(TaskKind kind);
 std::optional<TaskKind> taskKindFromString(std::string_view text);
 
 struct TaskReceipt {
-    /// The maximum number of tasks in a receipt. pinfoldd writes the record of a job, with all tasks of the job so far, at the
-    /// start and at the end of each task. Without a limit, each write of the record would take longer and longer in a job with
-    /// thousands of short tasks.
+    /// The maximum number of tasks in a receipt. pinfoldd writes a job's record, with the list of tasks, at the start and at the
+    /// end of each task. Without kMost, a job with thousands of short tasks would make the record large and each write slow.
     static constexpr std::size_t kMost = 64;
 
     std::uint32_t number = 0;
@@ -36,8 +35,8 @@ struct TaskReceipt {
     ExitState exit = {};                          ///< how the leader of the task ended
     std::optional<Microseconds> cpu = {};         ///< the CPU time, user and system
     std::optional<std::uint64_t> memoryPeak = {}; ///< the highest memory use with page cache, in bytes
-    /// If `exact` is true, the figures `cpu` and `memoryPeak` are for the whole task. If `exact` is false, systemd removed the
-    /// task's counters before pinfoldd could read the final figures: the figures are from an earlier time, or are unset.
+    /// If `exact` is true, `cpu` and `memoryPeak` are the final figures of the whole task. If `exact` is false, systemd removed
+    /// the task's counters before pinfoldd could read the final figures: the figures are from an earlier time, or are unset.
     bool exact = false;
 
     bool operator==(const TaskReceipt&) const = default;

@@ -27,10 +27,10 @@ struct DeviceIo {
 struct Usage {
     std::optional<Microseconds> cpuUser;
     std::optional<Microseconds> cpuSystem;
-    std::optional<Microseconds> cpuThrottled; ///< how long cpu_quota has held the job back
+    std::optional<Microseconds> cpuThrottled; ///< the time in which the kernel paused the job, because of cpu_quota
 
     std::optional<std::uint64_t> memoryCurrent; ///< the memory of the job in bytes; only for live jobs
-    /// The part of memoryCurrent that does not belong to files, in bytes. memoryAnon is set only for live jobs.
+    /// The anonymous memory of the job in bytes, a part of memoryCurrent. memoryAnon is set only for live jobs.
     std::optional<std::uint64_t> memoryAnon;
     /// The shared memory and tmpfs of the job in bytes, a part of memoryFile. memoryShmem is set only for live jobs.
     std::optional<std::uint64_t> memoryShmem;
@@ -41,14 +41,14 @@ struct Usage {
     /// cache does not count as needed memory. The memory need is unset if pinfoldd did not look at the job while the job ran.
     std::optional<std::uint64_t> memoryNeed;
     std::optional<std::uint64_t> memoryPeak; ///< the highest memory use of the job with page cache, in bytes
-    /// The part of memoryPeak that did not belong to files, in bytes. memoryPeakAnon is unset if pinfoldd did not read the
-    /// figures at the time of the memory peak.
-    std::optional<std::uint64_t> memoryPeakAnon;
-    /// The part of memoryPeak that was page cache and tmpfs, in bytes. memoryPeakFile is unset if pinfoldd did not read the
-    /// figures at the time of the memory peak.
-    std::optional<std::uint64_t> memoryPeakFile;
-    /// The part of memoryPeakFile that was shared memory and tmpfs, in bytes. memoryPeakShmem is unset if pinfoldd did not read
+    /// The anonymous memory of the job at the time of the memory peak, in bytes. memoryPeakAnon is unset if pinfoldd did not read
     /// the figures at the time of the memory peak.
+    std::optional<std::uint64_t> memoryPeakAnon;
+    /// The page cache and tmpfs of the job at the time of the memory peak, in bytes. memoryPeakFile is unset if pinfoldd did not
+    /// read the figures at the time of the memory peak.
+    std::optional<std::uint64_t> memoryPeakFile;
+    /// The shared memory and tmpfs of the job at the time of the memory peak, a part of memoryPeakFile. memoryPeakShmem is unset
+    /// if pinfoldd did not read the figures at the time of the memory peak.
     std::optional<std::uint64_t> memoryPeakShmem;
     std::optional<std::uint64_t> swapCurrent; ///< the swap of the job in bytes; only for live jobs
     std::optional<std::uint64_t> swapPeak;    ///< the highest swap use of the job in bytes (needs Linux 6.5)
@@ -73,8 +73,8 @@ struct Usage {
 
     std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
     std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job reached memory_max, so that the kernel reclaimed memory
-    /// The number of times when the kernel found no memory to reclaim. If memory runs out once, the kernel may count several
-    /// events.
+    /// How often the kernel found no memory to reclaim at a memory limit of the job. If memory runs out once, the kernel may
+    /// count several events.
     std::optional<std::uint64_t> oomEvents;
     std::optional<std::uint64_t> oomKills;      ///< the number of processes that the kernel killed because memory ran out
     std::optional<std::uint64_t> oomGroupKills; ///< how often the kernel killed all processes of a task together

@@ -11,7 +11,7 @@ namespace pinfold {
 namespace {
 
 // A supervisor may be older than the pinfoldd to which it reports. So a new version of pinfoldd must keep all old members of the
-// protocol. A new version may add members to the protocol. A program must leave out a new member that has no value.
+// protocol. A new version may add members to the protocol. A program must not send a new member that has no value.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({

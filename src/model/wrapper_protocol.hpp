@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
 // request has its own connection, with one packet for the request and one packet for the answer. pinfold-run does not use the
-// bus, because the work of the bus broker would be a third of all the work for a job. Moreover, a job must start even while the
-// bus does not run.
+// bus, because the work of the bus broker would be a third of all the work for a job. With the socket, a job can start even while
+// the bus does not run.
 #pragma once
 
 #include "base/boxed.hpp"
@@ -28,7 +28,7 @@ namespace pinfold {
 
 constexpr std::size_t kMaxWrapperPacket = 64 << 10; ///< the maximum size of a packet, in bytes
 
-/// Says which task the leader in the request becomes.
+/// Says whether the leader becomes task 0 or a further task of the job, and whether the job exists already.
 enum class WrapperRole {
     Job,   ///< the leader becomes task 0 of a new job
     Batch, ///< the leader becomes task 0 of a job that OpenJob opened
@@ -38,10 +38,10 @@ enum class WrapperRole {
     TaskOfOpen,
 };
 
-/// A WrapperCreate is a request to create a job, to add a task, or to open a job, like CreateJob, AddTask and OpenJob on D-Bus.
-/// The packet contains the leader's pidfd. After the leader's pidfd, the packet contains the supervisor's pidfd and the job's
-/// standard error, if the request has them. With the roles Batch and Task, the job exists already, so the request has neither
-/// limits nor an allocation.
+/// A WrapperCreate is a request to create a job, to add a task to a job, or to open a job. WrapperCreate corresponds to the D-Bus
+/// methods CreateJob, AddTask and OpenJob. The packet contains the leader's pidfd. The supervisor's pidfd comes second, if the
+/// request has a supervisor. The descriptor of the job's standard error comes last, if the request has one. With the roles Batch
+/// and Task, the job exists already, so the request has neither limits nor an allocation.
 struct WrapperCreate {
     std::string key; ///< the key of the job; empty if pinfoldd should choose a key
     ResourceLimits limits;
@@ -54,7 +54,7 @@ struct WrapperCreate {
     /// The number of slots that the batch system gave the job. The meaning of the number of slots depends on the setting
     /// jobs.slots.
     std::optional<std::uint64_t> slots = {};
-    /// If `shepherd` is true, the leader belongs to the batch system, and starts the job's processes. Only admins may set
+    /// If `shepherd` is true, the leader is a program of the batch system that starts the job's processes. Only admins may set
     /// `shepherd`.
     bool shepherd = false;
     JobIdentity identity = {}; ///< the identity of the job; only admins may set members other than the labels
@@ -62,12 +62,12 @@ struct WrapperCreate {
     bool operator==(const WrapperCreate&) const = default;
 };
 
-/// A WrapperEnd is a request to end a job, like EndJob on D-Bus. If the member `task` is set, the request does not end the job,
-/// but waits for the end of the task, like WaitTask on D-Bus.
+/// A WrapperEnd is a request to end a job, like EndJob on D-Bus. If the member `task` is set, the request only waits for the end
+/// of the task, as WaitTask on D-Bus does.
 struct WrapperEnd {
     std::string key;
     /// The process id of the leader that ended. The key alone is not enough to identify the job, because a later job may have the
-    /// same key. If `leader` is 0, the request is about any job with the key.
+    /// same key. If `leader` is 0, the request applies to any job with the key.
     pid_t leader = 0;
     ExitState exit; ///< how the leader ended; may be unknown if `leader` is 0
     /// If `task` is set, the request waits only for the end of the task with this number (1 or more).
@@ -81,7 +81,7 @@ struct WrapperEnd {
     bool operator==(const WrapperEnd&) const = default;
 };
 
-/// A request to suspend or resume a job does the same as SuspendJob and ResumeJob on D-Bus.
+/// A WrapperSuspend is a request to suspend or resume a job, like SuspendJob and ResumeJob on D-Bus.
 struct WrapperSuspend {
     std::string key;
     bool resume = false;
@@ -128,10 +128,11 @@ struct WrapperReply {
     std::string notice;                             ///< for an ended job, a text for the job's standard error; may be empty
     std::string summary;                            ///< for an ended job, a text for the job's standard output; may be empty
     std::optional<std::uint32_t> task = {};         ///< for a further task, the number of the task
-    /// If the request asked for the receipt, the answer has the receipt of the ended job, without the leftovers' command lines
-    /// and without the list of tasks.
+    /// If the request asked for the receipt, the answer contains the receipt of the ended job. The receipt in the answer lacks
+    /// the command lines of leftovers and the list of tasks.
     Boxed<Receipt> receipt = {};
-    /// The answer to WrapperList has the jobs of the user. Running jobs come first, and newer jobs come before older jobs.
+    /// In the answer to WrapperList, `jobs` contains the jobs of the user. Running jobs come first, and newer jobs come before
+    /// older jobs.
     std::optional<std::vector<WrapperJob>> jobs = {};
 
     bool operator==(const WrapperReply&) const = default;
