@@ -25,7 +25,8 @@ enum class Values {
     Several,  ///< each use of the option has one or more values
 };
 
-/// Says what a shell's completion offers as the value of an option, in addition to the words in Option::words.
+/// A shell's completion offers the words in Option::words as the value of an option. An Offer names a further source of words for
+/// the completion.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
 /// Refers to a text that exists until the program ends, such as a literal. pinfold-run makes a table of options for each job, so
@@ -47,7 +48,7 @@ struct Option {
     /// including separators.
     char separator = 0;
     std::vector<std::string> words = {};   ///< the complete list of possible values; empty if no such list exists
-    std::vector<std::string> samples = {}; ///< some of the possible values, which a shell's completion offers
+    std::vector<std::string> samples = {}; ///< the values that a shell's completion offers; further values are possible
     Offer offer = Offer::Nothing;
     bool required = false;
     StaticText excludes = {}; ///< the name of an option that must not be given together with this option

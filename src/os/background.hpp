@@ -2,16 +2,18 @@
 // Declares the interface for all calls that may block.
 //
 // Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A file server that
-// hangs never answers. A name service waits for the network. The close() of a descriptor that another program has made may flush
-// a file or linger on a socket. So Background makes all calls that may take long in threads of its own. The event loop's thread
+// hangs never answers. A name service waits for the network. If another program has made a descriptor, close() may flush a file
+// or wait for the peer of a socket. So Background has threads of its own for calls that may take long. The event loop's thread
 // itself makes only calls that the kernel answers from memory:
 // - It reads and writes cgroup files, and files in /run, such as the records of live jobs.
-// - It reads those files in /proc and /sys for which the kernel takes no lock of a process, such as stat, status and cgroup in
-//   /proc/PID.
-// - It reads events of inotify, lines of the kernel's log, timers and signals. The descriptors for these reads do not block.
-// - It uses three sockets: the connection to the bus, the socket for wrappers, and the socket to which services send messages for
-//   systemd (NotifySocket). None of these three sockets blocks. There are two exceptions. The loop's thread reads the
-//   configuration at the start and at a reload, and drain.json at the start.
+// - It reads files in /proc and /sys for which the kernel takes no lock of a process. Examples are /proc/PID/stat,
+//   /proc/PID/status and /proc/PID/cgroup.
+// - It reads events of inotify, lines of the kernel's log, timers and signals. Reads of these descriptors do not block.
+// - It uses three sockets, and never blocks on a socket. The sockets are the connection to the bus, the socket for wrappers, and
+//   the socket for messages from services to systemd (NotifySocket).
+//
+// There are two exceptions: the event loop's thread reads the configuration at the start and at each reload, and reads drain.json
+// at the start.
 #pragma once
 
 #include <array>
@@ -42,7 +44,7 @@ enum class Lane {
     Script,       ///< the lane that checks the program of unkillable.script before pinfoldd runs it
     Moves,  ///< the lane that moves processes into other cgroups; each move waits for all forks and exits in progress on the node
     Owners, ///< the lane for an owner's requests that look at all processes of a job; a job may have thousands of processes
-    Kills,  ///< the lane that sends SIGKILL to processes that cgroup.kill has missed; a kill takes some 20 ms
+    Kills,  ///< the lane that sends SIGKILL to processes that survived cgroup.kill; each kill takes about 20 ms
 };
 inline constexpr std::size_t kLanes = 14;
 
@@ -65,15 +67,15 @@ public:
     /// Returns false if too much work hangs in this lane. When run() returns false, Background calls neither `work` nor `then`,
     /// and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
-    /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. Other code calls
-    /// refuse() if it has a limit of its own on the work that it gives to the lane.
+    /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. Other code that
+    /// limits its own work for a lane calls refuse() when it refuses work.
     void refuse(Lane lane);
     /// Returns how often refuse() was called for the lane.
     std::uint64_t refused(Lane lane) const { return refused_[static_cast<std::size_t>(lane)]; }
     /// refuse() calls onRefused. The function in onRefused may call run().
     std::function<void(Lane)> onRefused;
 
-    /// Does the same as run(), and passes the result of `work` to `then`.
+    /// Calls run(), and passes the result of `work` to `then`.
     template <class Work, class Then> bool ask(Lane lane, Work work, Then then) {
         auto result = std::make_shared<std::optional<std::invoke_result_t<Work&>>>();
         return run(

@@ -348,9 +348,10 @@ Result<void> CgroupTree::check() const {
         return {};
     const std::string found =
         isCgroup2(mount_ / "unified") ? "cgroup v1 and v2 are mounted side by side" : "cgroup v1 is mounted";
-    return Error{ErrorCode::Internal, found + " at " + mount_.string() +
-                                          "; pinfold needs cgroup v2 alone: boot with systemd.unified_cgroup_hierarchy=1 on the "
-                                          "kernel command line"};
+    return Error{ErrorCode::Internal,
+                 found + " at " + mount_.string() +
+                     "; pinfold needs cgroup v2 without cgroup v1: boot with systemd.unified_cgroup_hierarchy=1 on the "
+                     "kernel command line"};
 }
 
 std::filesystem::path CgroupTree::absolute(std::string_view path) const {

@@ -52,8 +52,8 @@ public:
     /// Reads the present use of CPU, memory, tasks and disks. The function briefUsage() reads only a third of the files that
     /// usage() reads.
     Usage briefUsage() const;
-    /// Reads the figures of a profile (model/profile_recorder.hpp). These figures are the CPU time, the number of tasks, the sum
-    /// of all I/O, the memory pressure, and three amounts of memory: anonymous memory, shared memory and page cache.
+    /// Reads the figures of a profile (model/profile_recorder.hpp). A profile contains the CPU time, the number of tasks, the sum
+    /// of all I/O, and the memory pressure. A profile also contains the anonymous memory, the shared memory and the page cache.
     Usage profileUsage() const;
     /// Reads the two figures that a receipt contains for each task: the CPU time and the memory peak.
     Usage taskUsage() const;
@@ -66,12 +66,12 @@ public:
     /// Says whether the whole cgroup is frozen (cgroup.events). Returns nullopt if the cgroup is gone.
     std::optional<bool> frozen() const;
     /// After keepFilesOpen(), each file stays open once it has been read, and occupies a descriptor. It takes 1 to 3 us to read
-    /// an open file, and 10 us to read a file that is not open. Each call of keepFilesOpen() looks again for files that did not
-    /// exist before, because running jobs can get further controllers.
+    /// an open file, and 10 us to read a file that is not open. Each call of keepFilesOpen() looks again for missing files. A
+    /// missing file appears when the running job gets a further controller.
     void keepFilesOpen();
     static constexpr unsigned kMostFiles = 12; ///< the maximum number of descriptors that keepFilesOpen() uses
-    /// Returns the bytes of memory that the kernel cannot free without swap or a kill, or nullopt if the kernel does not count
-    /// memory.
+    /// Returns how many bytes of memory the kernel can free only by swapping or by killing a process. Returns nullopt if the
+    /// kernel does not count memory.
     std::optional<std::uint64_t> unreclaimableMemory() const;
     /// Returns the file's text without the trailing line break, or nullopt if the file does not exist or the cgroup is gone.
     std::optional<std::string> read(const char* file) const;

@@ -33,7 +33,7 @@ struct CgroupWatch::Impl {
     EventHandle timer;                        ///< the timer that runs as long as `unwatched` has entries
 
     void drain() {
-        // CgroupWatch reads only one event at a time, so that the kernel keeps the other events if a handler throws. For a
+        // CgroupWatch reads one event at a time. If a handler throws an exception, the kernel still keeps all later events. For a
         // watched file, inotify adds no name to the event.
         inotify_event event{};
         while (::read(inotify.get(), &event, sizeof event) > 0)

@@ -16,13 +16,13 @@
 
 namespace pinfold {
 
-/// Watches cgroup.events files through one inotify descriptor. Only the file cgroup.events tells reliably that a cgroup is
-/// empty. cgroup.events also changes before systemd sends its signals, and systemd may send a signal more than once. During a
-/// reload, systemd sends signals also for units that continue to exist.
+/// Watches cgroup.events files through one inotify descriptor. Only the file cgroup.events tells reliably that a cgroup is empty.
+/// cgroup.events changes before systemd sends a signal, and systemd may send the signal more than once. During a reload, systemd
+/// sends signals even for units that continue to exist.
 ///
-/// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's
-/// limit. If a file has no watch, CgroupWatch calls the file's handler at intervals of kLookAgain, until a watch is free.
-/// CgroupWatch makes these calls even if the file has not changed.
+/// The kernel limits the inotify watches of each user (fs.inotify.max_user_watches), and all programs of root share root's limit.
+/// If a file has no watch, CgroupWatch calls the file's handler at intervals of kLookAgain, until a watch is free. CgroupWatch
+/// calls the handler at each interval, even if the file has not changed.
 class CgroupWatch {
 public:
     static constexpr Microseconds kLookAgain = 1s;
@@ -33,8 +33,8 @@ public:
     ~CgroupWatch();
 
     /// Calls `handler` after each change of the file, after the removal of the file, and sometimes without a reason. So the
-    /// handler must find out the state of the cgroup for itself. The caller must also look at the cgroup right after watch(),
-    /// because CgroupWatch does not report changes that came before watch(). Fails with Internal if the file does not exist.
+    /// handler must find out the state of the cgroup for itself. After the call of watch(), the caller must look at the cgroup,
+    /// because CgroupWatch reports no changes from before the call. Fails with Internal if the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
     /// CgroupWatch calls onExhausted when the kernel has no more watches. The argument of onExhausted says what the

@@ -16,9 +16,9 @@
 namespace pinfold {
 namespace {
 
-// Closes the descriptor without lingering. If a socket has SO_LINGER (socket(7)), close(2) can occupy a thread and a descriptor
-// as long as the socket's creator wants. Without SO_LINGER, close(2) returns at once, and the kernel sends the rest of the data
-// later.
+// Closes the descriptor, and does not wait until a socket has sent its data. If a socket has SO_LINGER (socket(7)), its creator
+// decides how long close(2) occupies a thread and a descriptor. Without SO_LINGER, close(2) returns at once, and the kernel sends
+// the rest of the data later.
 void closeWithoutLingering(int fd) {
     constexpr linger kNone{};
     // setsockopt(2) fails for most descriptors, because they are not sockets.
@@ -28,8 +28,7 @@ void closeWithoutLingering(int fd) {
 
 } // namespace
 
-// Each thread itself takes its next descriptor. If the event loop's thread gave out the descriptors one by one, every end of a
-// job would wake the event loop's thread once more.
+// Each thread takes its next descriptor itself, so a closed descriptor does not wake the event loop's thread.
 struct DescriptorCloser::Users {
     struct User {
         std::deque<int> waiting; ///< the user's descriptors that wait for a thread
@@ -40,18 +39,17 @@ struct DescriptorCloser::Users {
     explicit Users(std::size_t mostOfUsersArg) : mostOfUsers(mostOfUsersArg) {}
 
     void add(Descriptor descriptor);
-    /// Returns the next descriptor that a thread may close. From then on, the thread counts as a thread of the descriptor's
-    /// owner.
+    /// Returns the next descriptor that a thread may close. next() counts the thread as a thread of the descriptor's owner.
     std::optional<Descriptor> next();
     /// Undoes next() if the kernel could not start a thread.
     void giveBack(Descriptor descriptor);
-    /// Closes the descriptor, and then all descriptors that wait. A thread calls close().
+    /// Closes `first`, and then closes each descriptor that next() returns. A thread calls close().
     void close(Descriptor first);
 
     std::mutex mutex;
-    std::map<uid_t, User> users; ///< the users with descriptors that wait or hang
+    std::map<uid_t, User> users; ///< the users whose descriptors wait for close() or hang in close()
     std::size_t threadsOfUsers = 0;
-    std::size_t heldOfUsers = 0; ///< how many descriptors of users other than root wait or hang
+    std::size_t heldOfUsers = 0; ///< the sum of User::held over all users other than root
     const std::size_t mostOfUsers;
 
 private:

@@ -13,9 +13,9 @@
 
 namespace pinfold {
 
-/// Closes descriptors that other users' programs made. A close(2) of another user's descriptor may flush a file to a server
-/// that hangs, or linger on a socket. DescriptorCloser switches lingering off first, but another process that has the socket
-/// open can switch lingering on again. So DescriptorCloser uses background threads to close the descriptors. DescriptorCloser
+/// Closes descriptors that other users' programs made. close(2) may flush a file to a server that hangs, or may wait for the peer
+/// of a socket. A socket with SO_LINGER makes close(2) wait. DescriptorCloser removes SO_LINGER first, but another process with
+/// the socket can set SO_LINGER again. So DescriptorCloser uses background threads to close the descriptors. DescriptorCloser
 /// limits the threads and descriptors of each user. So if close(2) hangs for the descriptors of one user, DescriptorCloser can
 /// still close the descriptors of other users.
 class DescriptorCloser {
@@ -27,19 +27,19 @@ public:
     /// A user counts as overloaded if kMostPerUser descriptors of the user wait or hang.
     static constexpr std::size_t kMostPerUser = 1024;
 
-    /// At most `mostOfUsers` descriptors of users other than root may wait or hang. At this limit, pinfoldd should accept no more
-    /// descriptors from users other than root.
+    /// At most `mostOfUsers` descriptors of users other than root may wait or hang. When `mostOfUsers` descriptors wait or hang,
+    /// pinfoldd should accept descriptors only from root.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing));
 
     /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. For a pidfd, close()
     /// needs no thread, because a pidfd closes at once.
     void close(uid_t owner, UniqueFd fd);
     /// Returns true if pinfoldd should accept no more descriptors from the user. overloaded() returns true if too many
-    /// descriptors of the user hang in close(). A descriptor that only waits behind descriptors of other users does not count as
-    /// hanging. overloaded() also returns true if too many descriptors of all users other than root together wait or hang,
-    /// because root must find a free descriptor. Returns false for root.
+    /// descriptors of the user hang in close(). overloaded() returns false for a user whose descriptors only wait behind the
+    /// descriptors of other users. overloaded() returns true for every ordinary user if the descriptors of ordinary users reach
+    /// `mostOfUsers`, because root must find a free descriptor. Returns false for root.
     bool overloaded(uid_t owner) const;
-    /// Returns how many descriptors of all users wait or hang.
+    /// Returns the number of descriptors that wait for close() or hang in close().
     std::size_t held() const;
 
 private:
@@ -50,7 +50,7 @@ private:
     struct Users;
 
     Background& background_;
-    std::shared_ptr<Users> users_; ///< the users are shared with the threads, which may outlive the DescriptorCloser
+    std::shared_ptr<Users> users_; ///< a shared object, because the threads that use it may outlive the DescriptorCloser
 };
 
 /// Owns a descriptor that another user's program made. A DescriptorCloser closes the descriptor.
@@ -87,7 +87,7 @@ public:
     /// pinfoldd.
     void belongsTo(uid_t owner) { owner_ = owner; }
     uid_t owner() const { return owner_; }
-    /// Returns another descriptor of the same file, or an empty ForeignFd if the process can have no further descriptor.
+    /// Returns a second descriptor of the file. Returns an empty ForeignFd if the process has no free descriptor.
     ForeignFd copy() const;
     /// Gives the descriptor to the caller. The caller closes the descriptor like any other descriptor.
     UniqueFd release() { return std::move(fd_); }

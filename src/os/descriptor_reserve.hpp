@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// Says how many descriptors stay free for files that are open only for a moment, such as files of cgroups, processes and
-/// records. Connections do not use the reserve kReservedForWork.
+/// records. pinfoldd refuses a connection if only kReservedForWork descriptors are free.
 inline constexpr std::uint64_t kReservedForWork = 64;
 /// Says how many descriptors stay free for short-lived files and for the connections of supervisors. New jobs and new tasks do
 /// not use the reserve kReservedForEnds.
@@ -24,12 +24,13 @@ inline constexpr std::uint64_t kPartForClosing = 16;
 /// Returns the number of descriptors that this process may have, divided by `part`.
 std::uint64_t partOfDescriptors(std::uint64_t part);
 
-/// Returns true if a new descriptor would be in the last quarter of all descriptors. The last quarter is for root.
+/// Returns true if only the last quarter of this process's descriptors is free. Only root may use the last quarter of the
+/// process's descriptors.
 bool onlyRootsQuarterIsLeft();
 
-/// Returns true if the number `descriptor` is among the highest numbers that a descriptor of this process may have. `reserve`
-/// says how many of the highest numbers count. The kernel gives the lowest free number, so the number of a new descriptor tells
-/// how many descriptors are free. If the process may have fewer than 1024 descriptors, the reserve is smaller in proportion.
+/// Returns true if the number `descriptor` is one of the `reserve` highest numbers of descriptors that this process may have. The
+/// kernel gives a new descriptor the lowest free number. So if the number of a new descriptor is high, few descriptors are free.
+/// If the process may have fewer than 1024 descriptors, isOfReserve() uses a proportionally smaller number than `reserve`.
 bool isOfReserve(int descriptor, std::uint64_t reserve);
 
 /// Returns true if isOfReserve() would return true for a new descriptor.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares those functions of the event loop that the daemon's logic calls. Tests use another implementation of EventLoop. The
-// loop runs in one thread. A handler must never block, and must not throw.
+// Declares the functions of the event loop for the daemon's logic. Tests use another implementation of EventLoop. The loop runs
+// in one thread. A handler must never block, and must not throw.
 #pragma once
 
 #include "base/clock.hpp"
@@ -29,16 +29,16 @@ public:
     virtual EventHandle onReadable(int fd, Handler handler) = 0;
     /// Calls `handler` once, after `delay`.
     virtual EventHandle after(Microseconds delay, Handler handler) = 0;
-    /// Calls `handler` once, when the loop has handled all or many of the pending events. Use whenIdle() for work that is
-    /// cheaper in batches.
+    /// Calls `handler` once, when the loop has handled all or many of the pending events. Use whenIdle() for work that is cheaper
+    /// once for many events than once for each event.
     virtual EventHandle whenIdle(Handler handler) = 0;
 
     /// Returns CLOCK_BOOTTIME. All time limits use CLOCK_BOOTTIME.
     virtual BootTime bootTime() const = 0;
     /// Returns CLOCK_REALTIME. Times that people see are from CLOCK_REALTIME.
     virtual RealTime realTime() const = 0;
-    /// Returns the CPU time that the calling thread has used. The time in which the thread waited for a CPU does
-    /// not count.
+    /// Returns the CPU time that the calling thread has used. cpuTime() does not count the time in which the thread waited for a
+    /// CPU.
     virtual Microseconds cpuTime() const = 0;
 };
 

@@ -9,7 +9,8 @@
 
 namespace pinfold {
 
-/// Returns the error of a call that got `path` as an argument, and has just failed and set errno.
+/// Returns the error for a failed call with the argument `path`. Call fileError() right after the failed call, because
+/// fileError() reads errno.
 inline Error fileError(const std::filesystem::path& path) {
     return {ErrorCode::Internal, path.string() + ": " + std::strerror(errno)};
 }

@@ -33,8 +33,8 @@ struct FileStatus {
 
     /// Returns true if both statuses describe one file, and the file's contents have not changed between the two statuses. The
     /// function unchanged() ignores the size on disk, because that size changes when the kernel writes the file to the disk. The
-    /// function unchanged() also ignores the inode's time of change, because that time changes when somebody removes a link to
-    /// the file.
+    /// function unchanged() ignores the inode's time of change. The time of change is new when somebody has removed a link to the
+    /// file.
     bool unchanged(const FileStatus& before) const {
         return id == before.id && uid == before.uid && directory == before.directory && mountPoint == before.mountPoint &&
                born == before.born && modified == before.modified;

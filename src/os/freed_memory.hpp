@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Gives freed memory back to the system (malloc_trim(3)). Without malloc_trim(), the allocator keeps freed memory as long as
-/// memory at a higher address is in use.
+/// Gives freed memory back to the system (malloc_trim(3)). Without malloc_trim(), the allocator keeps freed memory while the
+/// process uses memory at a higher address.
 class FreedMemory {
 public:
     /// The time kDelay is enough for pinfoldd to send a long answer and to free the answer's memory.
@@ -19,8 +19,8 @@ public:
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call giveBack() after a long answer. giveBack() gives memory back to the system twice. At once, it gives back the memory
-    /// of the data from which pinfoldd made the answer. After kDelay, it gives back the memory of the message with the answer.
+    /// Call giveBack() after a long answer. giveBack() gives memory back to the system twice. giveBack() gives back the memory of
+    /// the answer's data at once. After kDelay, giveBack() gives back the memory of the message with the answer.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -72,8 +72,8 @@ std::optional<std::string> connectionOf(std::string_view device) {
     return std::to_string(*major << kMinorBits | *minor);
 }
 
-/// Returns the FUSE connections of the file systems that the node itself has mounted. Returns nothing if pinfold cannot list
-/// these connections.
+/// Returns the FUSE connections of the file systems that the node itself has mounted. Returns nothing if pinfold cannot list the
+/// FUSE connections.
 std::optional<std::set<std::string>> nodesConnections(const std::filesystem::path& root) {
     const auto mounts = readFile(AT_FDCWD, (root / "proc/self/mountinfo").c_str(), kMostBytes);
     if (!mounts || mounts->empty() || mounts->size() == kMostBytes)

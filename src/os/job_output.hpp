@@ -30,8 +30,8 @@ private:
 };
 
 /// Holds the descriptor of a job's standard error, to which pinfoldd seldom writes a line. A full pipe, a stopped terminal or a
-/// hung file server may block a write. Even close(2) may block, because a network file system then flushes the file. So the
-/// event loop's thread neither writes to a job's output nor closes it.
+/// hung file server may block a write. Even close(2) may block, because a network file system then flushes the file. So the event
+/// loop's thread does not write to a job's output, and does not close the output.
 class JobOutput {
 public:
     JobOutput() = default;

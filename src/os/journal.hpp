@@ -24,8 +24,8 @@ public:
     virtual void event(const JournalEvent& event) = 0;
 };
 
-/// Writes with sd_journal_sendv(3), which blocks while journald reads no messages. If the journal does not accept an entry, the
-/// entry is lost, because pinfold stores it nowhere else.
+/// Writes with sd_journal_sendv(3). sd_journal_sendv(3) blocks while journald reads no messages. If the journal does not accept
+/// an entry, the entry is lost, because pinfold stores it nowhere else.
 class SdJournal : public Journal {
 public:
     /// `identifier` is the entry's SYSLOG_IDENTIFIER, the program's name.

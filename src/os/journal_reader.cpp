@@ -73,7 +73,7 @@ Result<void> JournalReader::goToOldest() { return resultOf(sd_journal_seek_head(
 Result<void> JournalReader::goToNewest(std::uint64_t count) {
     if (const int status = sd_journal_seek_tail(journal_.get()); status < 0)
         return failed(status);
-    // The code skips back one entry more than `count`, because next() begins after the entry at which the skip stops.
+    // goToNewest() goes back one entry more than `count`, because next() returns the entry after the present one.
     const int skipped = sd_journal_previous_skip(journal_.get(), count + 1);
     if (skipped < 0)
         return failed(skipped);

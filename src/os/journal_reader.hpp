@@ -28,17 +28,17 @@ struct JournalEntry {
     std::string_view field(std::string_view name) const;
 };
 
-/// Holds lists of conditions that an entry of the journal may meet. An entry matches if at least one of the lists matches. Each
-/// list of conditions has elements of the form "FIELD=value". A list matches if the entry meets, for each field in the list, at
-/// least one of the conditions on that field.
+/// Holds lists of conditions for entries of the journal. JournalReader returns an entry if the entry matches at least one of the
+/// lists. Each list of conditions has elements of the form "FIELD=value". For each field in a list, a matching entry meets at
+/// least one of the list's conditions for the field.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
-/// Returns matches for the entries that `journalctl -u UNIT` shows. Each of these entries comes from a process of the unit, or it
-/// is about the unit and comes from systemd or from a program of root.
+/// Returns matches for the entries that `journalctl -u UNIT` shows. matchesOfUnit() selects entries from processes of the unit.
+/// matchesOfUnit() also selects entries about the unit that systemd or a program of root wrote.
 JournalMatches matchesOfUnit(const std::string& unit);
 
-/// Reads the entries that match and that the caller may read, oldest first. A call may block, because it reads the journal's
-/// files.
+/// Reads the entries that match the JournalMatches, from the oldest to the newest. A call may block, because it reads the
+/// journal's files.
 class JournalReader {
 public:
     static Result<JournalReader> open(const JournalMatches& matches);

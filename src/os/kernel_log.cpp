@@ -39,8 +39,8 @@ std::string between(std::string_view text, std::string_view name, std::string_vi
     return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
 }
 
-/// Returns true if the text contains the mark exactly once. The name of a cgroup or a process may also contain the mark, because
-/// users choose the names of cgroups and processes.
+/// Returns true if the text contains the mark exactly once. A user can choose a name of a cgroup or process that contains the
+/// mark.
 bool isOnce(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
     return at != std::string_view::npos && at == text.rfind(mark);
@@ -68,7 +68,7 @@ std::optional<std::uint64_t> pidOfDump(std::string_view line) {
     return line.starts_with(" Comm: ") ? pid : std::nullopt;
 }
 
-/// Returns the part of a line from "Killed process" on, if the line says which process the kernel has killed.
+/// If the line says which process the kernel has killed, returns the line's text from "Killed process" to the end.
 std::string_view killedProcess(std::string_view line) {
     // The line about a killed process begins in one of three ways (mm/oom_kill.c).
     for (const std::string_view beginning :
@@ -97,9 +97,9 @@ std::string unescaped(std::string_view text) {
 
 } // namespace
 
-// Users choose parts of many of the kernel's lines. For example, the line about a program that crashed begins with the name of
-// the process (at most kMaxComm bytes), and contains the name of the program's file. So feed() looks for words of the kernel only
-// where no user can write them.
+// Users choose parts of many of the kernel's lines. For example, the line about a crashed program begins with the name of the
+// process, which has at most kMaxComm bytes. The line also contains the name of the program's file. So feed() looks for the
+// kernel's words only in parts of a line that no user can choose.
 std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view line) {
     // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
     if (const auto at = line.find(" invoked oom-killer: ");
@@ -108,8 +108,8 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
         incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // the order is -1 after a sysrq (mm/oom_kill.c)
         return std::nullopt;
     }
-    // The line "CPU: …" names the process that asked for the memory. If PID 1 lowers a memory limit, and the cgroup exceeds the
-    // new limit, the kernel names PID 1 in the line.
+    // The line "CPU: …" names the process that asked for the memory. If PID 1 lowers a memory limit below the memory use of the
+    // cgroup, the line "CPU: …" names PID 1.
     if (const auto pid = pidOfDump(line)) {
         byInit_ = byInit_ || *pid == 1;
         return std::nullopt;
@@ -138,8 +138,8 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
             !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
-        // PID 1 has lowered a limit only if the line names a cgroup whose limit was reached. Otherwise, the node ran out of
-        // memory when PID 1 needed memory for itself.
+        // If PID 1 asked for the memory and the line names a cgroup, PID 1 has lowered the limit of the cgroup. If PID 1 asked
+        // for the memory and the line names no cgroup, the node ran out of memory.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }
@@ -201,8 +201,8 @@ void KernelLog::take(std::string_view record) {
     const auto time = fromUsec<MonotonicTime>(stamp < text ? numberAt(record.substr(stamp + 1)).value_or(0) : 0);
     const auto end = std::min(record.find('\n', text), record.size());
     const auto line = record.substr(text + 1, end - text - 1);
-    // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. In a record without statistics,
-    // an escaped line break comes from a process's name, and the record is one line.
+    // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. A record without statistics is one
+    // line, and an escaped line break in it comes from a process's name.
     if (line.starts_with("anon ")) {
         for (std::size_t start = 0; start <= line.size();) {
             const auto stop = std::min(line.find("\\x0a", start), line.size());

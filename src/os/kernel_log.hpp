@@ -25,8 +25,8 @@ struct OomReport {
     pid_t pid = 0;
     std::string name;      ///< the name of the killed process, made printable by printable()
     std::uint64_t rss = 0; ///< the anonymous, file and shared memory of the killed process, in bytes
-    /// The cgroup of the killed process, such as "/batch.slice/…". The text is empty if the rate-limited log does not contain the
-    /// cgroup.
+    /// The cgroup of the killed process, such as "/batch.slice/…". taskCgroup is empty if the kernel dropped the line about the
+    /// cgroup, because of the rate limit of the log.
     std::string taskCgroup;
     std::string limitCgroup;            ///< the cgroup whose limit was reached; empty if the memory of the node ran out
     bool byHand = false;                ///< an administrator caused the kill by sysrq, or PID 1 lowered a limit
@@ -38,9 +38,9 @@ struct OomReport {
 /// Makes a report from the lines of one out-of-memory kill.
 class OomParser {
 public:
-    /// Takes a line that the kernel itself wrote. Do not pass lines from other writers to feed(), because users can write to
-    /// the log, too (logger(1)). Returns a report when the report is complete. If names of cgroups or processes look like parts
-    /// of a line, feed() returns no report, because it is not clear which cgroups the kernel meant.
+    /// Takes a line that the kernel itself wrote. Pass only lines of the kernel to feed(), because other programs can write to
+    /// the kernel's log. Returns a report when the report is complete. The name of a cgroup or process may look like a part of
+    /// the kernel's line. feed() then returns no report, because it is unclear which cgroups the kernel meant.
     std::optional<OomReport> feed(MonotonicTime time, std::string_view line);
 
 private:

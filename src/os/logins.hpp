@@ -12,7 +12,7 @@ namespace pinfold {
 /// Holds the data of systemd-logind about sessions at one moment (sd-login(3)). All members are empty if logind does not run.
 struct Logins {
     std::map<std::string, std::string> services; ///< maps a session id to the PAM service of the login, such as "sshd" or "crond"
-    std::set<uid_t> lingering;                   ///< the users whose service manager runs although they have no session
+    std::set<uid_t> lingering;                   ///< the users whose service managers run, although the users have no session
 };
 
 Logins readLogins();

@@ -21,7 +21,7 @@ public:
     static constexpr Microseconds kFlush = 1s;
 
     explicit MessageQueue(Background& background);
-    /// Waits until the thread has written all messages. The wait ends after the time kFlush in any case.
+    /// Waits until the thread has written all messages. The destructor waits at most for the time kFlush.
     ~MessageQueue();
     MessageQueue(const MessageQueue&) = delete;
     MessageQueue& operator=(const MessageQueue&) = delete;

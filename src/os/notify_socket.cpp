@@ -46,7 +46,7 @@ void NotifySocket::feedWatchdog() {
     watchdog_ = loop_.after(watchdogInterval_, [this] { feedWatchdog(); });
 }
 
-// Each text is a message of its own, because systemd ignores a message of more than 4096 bytes, and the status may be long.
+// send() sends each text as a separate message. systemd ignores a message of more than 4096 bytes, and the status may be long.
 Result<void> NotifySocket::send() {
     if (path_.empty())
         return {};
@@ -67,7 +67,8 @@ Result<void> NotifySocket::send() {
         }
         roomAgain_.reset();
         socket_.reset();
-        // If the socket was open before, another socket may have the path by now, so send() opens the path once more.
+        // If the socket was not new, the path may lead to another socket than before. So send() connects to the path a second
+        // time.
         return isNew ? Error{ErrorCode::Internal, std::strerror(error)} : send();
     }
     roomAgain_.reset();

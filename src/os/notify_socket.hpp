@@ -13,7 +13,7 @@ namespace pinfold {
 /// Tells systemd the state of this service, as sd_notify(3) does, but without blocking. If the queue of PID 1's socket is full,
 /// sd_notify(3) waits until PID 1 reads from the socket. If a text does not fit into the socket's queue, NotifySocket keeps the
 /// text, and sends it when the queue has room again. A newer text replaces an older text of the same kind, so NotifySocket keeps
-/// at most three texts: the change of state, the sign of life for the watchdog, and the status.
+/// at most one text of each kind. The kinds are the change of state, the sign of life for the watchdog, and the status.
 class NotifySocket {
 public:
     /// Uses the socket that the environment variable NOTIFY_SOCKET names. Without the variable, NotifySocket sends nothing.
@@ -22,7 +22,8 @@ public:
     /// Tells systemd a change of the service's state, such as "READY=1". Returns an error if NotifySocket cannot use systemd's
     /// socket.
     Result<void> state(std::string assignment);
-    /// Tells systemd the text that `systemctl status` shows. An error does not matter, because the next text comes soon.
+    /// Tells systemd the text that `systemctl status` shows. status() reports no error, because pinfoldd soon sends the next
+    /// status.
     void status(const std::string& text);
     /// Tells systemd regularly that the loop runs, if WatchdogSec= is set.
     void startWatchdog();

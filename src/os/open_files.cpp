@@ -72,9 +72,9 @@ public:
     std::set<FileId> found;
 
 private:
-    /// Adds the file to which a link in /proc points. The first statx() of a file asks for no attribute. A FUSE mount would
-    /// refuse attributes to root, and a file server that hangs would not answer. The second statx() asks only about files on the
-    /// wanted devices.
+    /// Follows a link in /proc, and adds its target to `found`. The first statx() of a file asks for no attribute. For a file on
+    /// a FUSE mount, a request for attributes would fail, or would wait for a file server that hangs. follow() calls statx() a
+    /// second time only for a file on a wanted device.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -105,8 +105,8 @@ private:
     Devices devices_;
 };
 
-/// If the first thread of a process has ended, /proc/PID shows no descriptors and no maps, although the other threads still use
-/// files.
+/// After the end of a process's first thread, /proc/PID shows no descriptors and no maps. The process's other threads may still
+/// use files.
 bool firstThreadHasEnded(const std::filesystem::path& process) {
     const auto stat = readFile(AT_FDCWD, (process / "stat").c_str());
     const auto nameEnd = stat ? stat->rfind(')') : std::string::npos;
@@ -130,9 +130,9 @@ Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem:
     return std::move(search.found);
 }
 
-/// Returns the real, effective and saved user id of a process. If one of the three ids is 0, or if the process cannot be read,
-/// the result has 0 for all three ids. An ordinary user's process may have three different ids, because users can mix ids freely
-/// in their own user namespace.
+/// Returns the real, effective and saved user id of a process. The result has 0 for all three ids if one of the ids is 0, or if
+/// table.read() fails. An ordinary user's process may have three different ids, because users can mix ids freely in their own
+/// user namespace.
 std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
     if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)

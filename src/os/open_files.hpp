@@ -28,14 +28,14 @@ Result<Inhabitants> listInhabitants(const std::filesystem::path& root = "/");
 
 struct FilesInUse {
     std::set<FileId> files;
-    /// Lists each user who has a process that pinfold could not examine, with the reason for the failure. If a process has the
-    /// ids of several users, it belongs to all these users. If one of the process's user ids is 0, the process belongs only to
-    /// root.
+    /// Maps a user to the reason why pinfold could not examine one of the user's processes. If a process has the ids of several
+    /// users, it belongs to all these users. If one of the process's user ids is 0, the process belongs only to root.
     std::map<uid_t, std::string> unseen;
 };
 
-/// Returns those files on the given devices (FileId::device) that processes use: open files, mapped files, and root and working
-/// directories. The function filesInUse() needs CAP_SYS_PTRACE. Fails with Internal if /proc does not show all processes.
+/// Returns the files that processes use and that are on the given devices (FileId::device). A process uses open files, mapped
+/// files, its root directory and its working directory. The function filesInUse() needs CAP_SYS_PTRACE. Fails with Internal if
+/// /proc does not show all processes.
 Result<FilesInUse> filesInUse(const std::set<std::uint64_t>& devices, ProcessLooks& looks,
                               const std::filesystem::path& root = "/");
 

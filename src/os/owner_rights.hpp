@@ -6,8 +6,8 @@
 namespace pinfold {
 
 /// While a FileRightsOf exists, its thread accesses files with the rights of another user and not with root's rights
-/// (setfsuid(2)). So the kernel itself refuses every access that the user may not make, even if somebody has renamed or
-/// replaced files after pinfold looked at them.
+/// (setfsuid(2)). So the kernel refuses every access that the user may not make. The refusal works even if somebody replaces a
+/// file after pinfold has looked at it.
 class FileRightsOf {
 public:
     explicit FileRightsOf(uid_t user);

@@ -32,9 +32,9 @@ namespace {
 
 Result<pid_t> ForkedPlaceholders::start() {
     const auto parent = ::getpid();
-    // The child shares pinfoldd's table of descriptors. If the child had a copy of the table, the child would have to close
-    // users' descriptors at its end. A close of a user's descriptor may take for ever (FUSE's flush). The child calls no function
-    // that needs the handlers of pthread_atfork(3), so start() uses the raw system call, which does not run these handlers.
+    // The child shares pinfoldd's table of descriptors. If the child had a copy of the table, the end of the child would close
+    // the users' descriptors in the copy. close() of a user's descriptor may never return, because FUSE's flush may hang. start()
+    // uses the raw system call, which runs no handlers of pthread_atfork(3). The child calls no function that needs the handlers.
     const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid == 0)
         holdThePlace(parent);

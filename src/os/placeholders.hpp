@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Starts and ends placeholders, which are processes of pinfoldd's own that do nothing. A scope must have a process. If pinfoldd
-// must not tell systemd the process ids of a new scope's real processes, the first process of the scope is a placeholder.
+// Starts and ends placeholders. A placeholder is an idle child process of pinfoldd. A scope must have a process. The first
+// process of a scope is a placeholder if pinfoldd must not give systemd the ids of the scope's real processes.
 #pragma once
 
 #include "base/result.hpp"
@@ -19,12 +19,12 @@ class Placeholders {
 public:
     virtual ~Placeholders() = default;
 
-    /// Starts a placeholder, and returns its process id. The placeholder ends at the latest when pinfoldd ends. No other process
-    /// gets the same process id until release(). Error: Internal.
+    /// Starts a placeholder, and returns its process id. The placeholder does not outlive pinfoldd. No other process gets the
+    /// same process id until release(). Error: Internal.
     virtual Result<pid_t> start() = 0;
     /// Returns false if the placeholder has ended, for example because another program killed it.
     virtual bool lives(pid_t placeholder) const = 0;
-    /// Ends the placeholder, and calls `over` when it has ended.
+    /// Ends the placeholder. Calls `over` when the placeholder has ended.
     virtual void end(pid_t placeholder, std::function<void()> over) = 0;
     /// Ends the placeholder if it still runs. After release(), another process may get the placeholder's process id, so do not
     /// use the process id any more.

@@ -105,8 +105,8 @@ void parseGroups(std::string_view status, ProcessInfo& info) {
             info.groups.push_back(*gid);
 }
 
-/// Returns the kernel function in which a process or thread waits. The file wchan contains 0 if the process runs, or if the
-/// reader lacks the right to see the function.
+/// Returns the kernel function in which a process or thread waits. The file `wchan` contains 0 if the process runs, or if the
+/// caller lacks the right to see the kernel function.
 std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     auto name = readFile(AT_FDCWD, (directory / "wchan").c_str());
     if (!name || name->empty() || *name == "0")
@@ -278,7 +278,7 @@ std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const
     const auto length = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
     if (length < 0)
         return std::nullopt;
-    // The kernel writes a file of /proc in one piece, so if the text does not fill the buffer, the text is complete.
+    // The kernel makes the text of a file in /proc in one piece. If the text does not fill the buffer, the text is complete.
     return length < static_cast<ssize_t>(text.size()) ? std::string(text.data(), static_cast<std::size_t>(length))
                                                       : readFile(AT_FDCWD, path.c_str());
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the data of processes, from /proc and by pidfds. A pidfd stands for one process. After the end of a process, another
-// process may get its pid. So code that uses a pid checks before and after the use that the pid still belongs to the same
-// process.
+// Reads the data of processes from /proc and through pidfds. A pidfd always refers to the same process. After the end of a
+// process, another process may get its pid. So code that uses a pid must check twice that the pid belongs to the same process:
+// before and after the use.
 #pragma once
 
 #include "base/clock.hpp"
@@ -40,8 +40,8 @@ struct ProcessInfo {
     pid_t parent = 0;
     /// The device number of the controlling terminal, as in st_rdev, or 0 if the process has no terminal.
     std::uint32_t terminal = 0;
-    /// Names the kernel function in which the process sleeps. The wait point is unset if the process runs, if the caller did
-    /// not ask for it, or if pinfold lacks the right to see it.
+    /// Names the kernel function in which the process sleeps. waitPoint is unset if the process runs, if nobody asked for the
+    /// wait point, or if pinfold may not see the wait point.
     std::optional<std::string> waitPoint;
     /// If ownNamespace is true, the process is in another user namespace than the calling process. ownNamespace is set only if
     /// the caller asked for the wait point.
@@ -82,9 +82,9 @@ public:
     /// Returns the present threads of a process. Error: PidGone.
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
-    /// Returns the cgroup of a process that read() has returned. If the first thread of a process has ended and other threads
-    /// still run, /proc/PID/cgroup only shows where the first thread was. So if the first thread has ended, cgroupOf() returns
-    /// the cgroup of a thread that still runs. Fails with the errors of cgroupOf(pid).
+    /// Returns the cgroup of a process that read() has returned. If a process's first thread has ended and other threads run,
+    /// /proc/PID/cgroup still shows the last cgroup of the first thread. So if the first thread has ended, cgroupOf() returns the
+    /// cgroup of a thread that still runs. Fails with the errors of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
     /// Returns all processes of this pid namespace. Fails with Internal if the list is incomplete.
@@ -102,11 +102,11 @@ public:
     /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
     /// the result is `info.command`. commandOf() may block.
     std::string commandOf(const ProcessInfo& info) const;
-    /// Reads what read() reads, and in addition the state and the wait point of a thread that cannot be interrupted. If several
-    /// threads cannot be interrupted, readStuck() prefers a thread that waits for a file server. If only the tracer of the
-    /// process has a thread that cannot be interrupted, readStuck() returns the state and the wait point of the tracer's thread.
-    /// Only a process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The function readStuck()
-    /// looks at each thread of a process, and a process may have thousands of threads.
+    /// Does the work of read(), and reads the state and the wait point of a thread that cannot be interrupted. If several threads
+    /// cannot be interrupted, readStuck() prefers a thread that waits for a file server. If the process has no uninterruptible
+    /// thread, readStuck() looks for an uninterruptible thread in the process's tracer. Only a process with CAP_SYS_PTRACE sees
+    /// the wait points and namespaces of other users' processes. The function readStuck() looks at each thread of a process, and
+    /// a process may have thousands of threads.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
@@ -130,7 +130,7 @@ constexpr std::string_view kAbortFuse =
     "ends the wait, where N is the connection of a user whose file N/waiting does not contain 0";
 
 /// Opens a pidfd of the process (pidfd_open(2)). Fails with PidGone if the process has ended, even if the process's number now
-/// belongs to a thread. All other errors are Internal.
+/// belongs to a thread. openPidfd() reports every other failure as Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
 /// Sends a signal (pidfd_send_signal(2)). sendSignalTo() also succeeds if the process has ended. Fails with Internal, for example

@@ -32,9 +32,9 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
         for (const auto pid : *pids)
             if (seen.insert(pid).second)
                 killInside(pid, pid, path);
-    // Besides the cgroup's processes, the code lists the cgroup's threads. If the first thread of a process has ended, the kernel
-    // lists the process only in the cgroup in which the first thread was. The other threads of the process may have come into the
-    // killed cgroup later.
+    // Besides the cgroup's processes, the code lists the cgroup's threads. For a process whose first thread has ended, the kernel
+    // lists the process only in the last cgroup of the first thread. After the end of the first thread, the process's other
+    // threads may have moved into the killed cgroup.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)
@@ -44,8 +44,7 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // If the process of the pidfd has not ended, `pid` still is the number of that process, so `where` is the cgroup of one of
-    // its threads.
+    // If the process of `pidfd` lives, `pid` is still its process id. So `where` is the cgroup of one of the process's threads.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }
@@ -74,7 +73,7 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     const auto pid = processes_.processOf(*tracer);
     const auto pidfd = pid ? openPidfd(*pid) : pid.error();
     const auto info = pidfd ? processes_.read(*pid) : pidfd.error();
-    // The check of the tracer's user ids is the same as the check in kill(2).
+    // Like kill(2), this code compares the owner with the tracer's real and saved user ids.
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
     // The thread `*tracer` still belongs to the process `*pid` if two things are true: `*tracer` still traces `thread`, and the

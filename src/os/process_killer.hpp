@@ -13,20 +13,21 @@
 
 namespace pinfold {
 
-/// Kills processes that the kernel does not end when it kills a cgroup (cgroup.kill). Tests use another implementation of
-/// ProcessKiller. Several threads call a ProcessKiller, and each of the threads holds the ProcessKiller by a shared_ptr.
+/// Kills processes that outlive the kernel's kill of a cgroup (cgroup.kill). Tests use another implementation of ProcessKiller.
+/// Several threads call a ProcessKiller, and each of the threads holds the ProcessKiller by a shared_ptr.
 class ProcessKiller {
 public:
     virtual ~ProcessKiller() = default;
 
     /// Ends the processes that are still alive a moment after CgroupDir::kill(). To kill a cgroup, the kernel sends SIGKILL to
-    /// the first thread of each process (seen on Linux 6.1 and 6.18). The signal has no effect if the first thread has ended and
-    /// other threads still run. `path` is the path of `cgroup`, as /proc/PID/cgroup shows it. The call takes up to 200 ms.
+    /// the first thread of each process (seen on Linux 6.1 and 6.18). SIGKILL to the first thread has no effect if the first
+    /// thread has ended and other threads still run. `path` is the path of `cgroup`, as /proc/PID/cgroup shows it. The call takes
+    /// up to 200 ms.
     virtual void killEach(const CgroupDir& cgroup, const std::string& path) const = 0;
 
-    /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`, and to the processes of `owner` that trace
-    /// these tracers. With PTRACE_O_TRACEEXIT (ptrace(2)), a tracer can delay the end of a process without limit, even after
-    /// SIGKILL. Returns the processes that got SIGKILL.
+    /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`. Tracers of the tracers get SIGKILL, too, if
+    /// they belong to `owner`. With PTRACE_O_TRACEEXIT (ptrace(2)), a tracer can delay the end of a process without limit, even
+    /// after SIGKILL. Returns the processes that got SIGKILL.
     virtual std::vector<pid_t> killTracers(const CgroupDir& cgroup, const UserIds& owner) const = 0;
 };
 

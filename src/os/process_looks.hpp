@@ -20,18 +20,18 @@
 
 namespace pinfold {
 
-/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user's process can wait for a file
-/// server that the user runs, and hold the lock for any time that the user wants. So ProcessLooks reads the files in /proc in a
-/// separate thread. If the thread takes too long, ProcessLooks leaves the thread behind: nothing waits for it any more, and it
-/// ends when the program ends. ProcessLooks is for programs that do one thing after the other. In pinfoldd, the Describer
-/// examines processes instead.
+/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user can make a process hold the lock
+/// of its memory for ever, by means of a file server. So ProcessLooks reads the files in /proc in a separate thread. If the
+/// thread takes too long, ProcessLooks leaves the thread behind. Nothing waits for a thread that was left behind. A thread that
+/// was left behind ends when `look` returns, or when the program ends. ProcessLooks makes its caller wait. So pinfoldd does not
+/// use ProcessLooks, but examines processes with the Describer.
 ///
-/// The function setuid(3) of glibc, and similar functions, would wait for threads that ProcessLooks has left behind. So a
+/// setuid(3) and similar functions of glibc wait for all threads, even for a thread that ProcessLooks has left behind. So a
 /// thread must change its own user ids with syscall(2).
 class ProcessLooks {
 public:
-    static constexpr std::size_t kMostOfOne = 4; ///< the maximum number of threads that may hang because of one user's processes
-    /// At most kMostOfUsers threads may hang because of processes of users other than root.
+    static constexpr std::size_t kMostOfOne = 4; ///< the maximum number of hanging threads for the processes of one user
+    /// At most kMostOfUsers threads may hang for the processes of users other than root.
     static constexpr std::size_t kMostOfUsers = 64;
 
     /// Limits the time that ProcessLooks may spend on all processes of one user together. For root's processes there is no
@@ -47,11 +47,11 @@ public:
     ProcessLooks(const ProcessLooks&) = delete;
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
-    /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. If `look`
-    /// fails, into() returns the error of `look`. into() itself fails with TimedOut, with Internal if the kernel starts no
-    /// thread, and with Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time limit.
-    /// ProcessLooks does not call `look` if an earlier look at the process hangs, if too many other looks hang, or if the looks
-    /// at the user's processes have used up the user's time limit.
+    /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. into()
+    /// itself fails with TimedOut if `look` takes too long, and with Internal if the kernel starts no thread. into() fails with
+    /// Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time limit. ProcessLooks does
+    /// not call `look` if an earlier look at the process hangs, or if too many looks at other processes hang. ProcessLooks does
+    /// not call `look` if the looks at the user's processes have used up the user's time limit.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });
@@ -74,7 +74,7 @@ private:
     std::chrono::milliseconds patience_;
     std::chrono::milliseconds timeOfOne_;
     SubordinateIds subordinates_;
-    std::shared_ptr<Thread> thread_; ///< the thread for the next look
+    std::shared_ptr<Thread> thread_; ///< the thread that will call the next `look`
     std::vector<LeftBehind> leftBehind_;
     /// Maps each user (in the form of LeftBehind::who) to the time that ProcessLooks has spent on the user's processes.
     std::map<std::string, std::chrono::steady_clock::duration> spent_;

@@ -10,16 +10,15 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process may end, and its process id may pass to another process. It is very
-// unlikely that a process id passes on many times in a row, because each time a process would have to fork at exactly the right
-// moment.
+// While ProcessMover puts a process back, the process may end, and its process id may pass to another process. A process id
+// seldom passes on many times in a row, because a process must fork at the right moment each time.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
-// If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. ProcessMover does not move the process to
-// PID 1's own cgroup, because this cgroup has no limits, and `pinfold strays` does not look there. The timer pinfold-strays.timer
-// finds the process in pinfold.slice as a stray, because no record contains the process.
+// If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. PID 1's own cgroup has no limits, and
+// `pinfold strays` does not look into PID 1's cgroup. So ProcessMover does not move the process into PID 1's cgroup. For the
+// timer pinfold-strays.timer, the process in pinfold.slice is a stray, because no record contains the process.
 constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace
@@ -29,8 +28,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // The process was in no job when the caller passed the process to pinfoldd, but another request may have moved the process
-    // into a job since then.
+    // When the caller passed the process to pinfoldd, the process was in no job. Before move(), another request may have moved
+    // the process into a job.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
@@ -38,7 +37,7 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
         return {gone};
     auto moved = target->attach(process.pid);
     if (!hasEnded(process.pidfd.get()))
-        return {std::move(moved)}; // the process still lives, so no other process has had its process id
+        return {std::move(moved)}; // the process still lives, so its process id was not reused
     return {gone, putBack(process.pid, cgroup, owner)};
 }
 
@@ -55,7 +54,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
         if (!stranger)
             return said + " and stays there: " + stranger.error().message;
         if (hasEnded(stranger->get()))
-            continue; // /proc may have described a later process with the same process id
+            continue; // if the process id was reused, /proc may have described another process
         if (owner.user != 0 && owner.has(info->realUid) && from == cgroup) {
             (void)sendSignalTo(stranger->get(), SIGKILL);
             return said + " and has been killed, because it belongs to the job's owner, user " + std::to_string(owner.user);
@@ -65,7 +64,7 @@ std::string KernelProcessMover::putBack(pid_t pid, const std::string& cgroup, co
             return said + " and cannot be put back: " + home.error().message;
         if (!hasEnded(stranger->get()))
             return said + " and has been put back to " + *home;
-        from = *home; // sendHome() may have moved a later process with the same process id into the cgroup `home`
+        from = *home; // if the process id was reused, sendHome() may have moved another process into the cgroup `home`
     }
     return said + ", and cannot be put back, because its process id was reused at each attempt";
 }
@@ -77,7 +76,7 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     if (!directory)
         return troubles; // the cgroup is gone, so every process in the cgroup has ended
     // When a process has been put back, the process's children are still in `cgroup`. The process may have forked another child a
-    // moment ago. The next round of the loop finds all these children.
+    // moment ago. The next round of the loop finds the children that are still in `cgroup`.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Moves other programs' processes into another cgroup. To move a process, ProcessMover writes the process id to a file of the
-// cgroup, because the kernel does not accept a pidfd there. When a process has ended and its parent has noticed the end, the
-// process id may belong to another process. So ProcessMover checks by the pidfd, before and after the move, whether the process
-// still lives. ProcessMover puts back a process that it has moved by mistake.
+// Moves processes of other programs from one cgroup to another. To move a process, ProcessMover writes the process id to a file
+// of the cgroup. The kernel accepts no pidfd for a move. When a process has ended and its parent has noticed the end, the process
+// id may belong to another process. So ProcessMover checks by the pidfd, before and after the move, whether the process still
+// lives. ProcessMover puts back a process that it has moved by mistake.
 #pragma once
 
 #include "base/result.hpp"
@@ -30,14 +30,14 @@ struct Newcomer {
 };
 
 /// Moves processes. Tests use another implementation of ProcessMover. Threads call a ProcessMover, and hold it by a shared_ptr.
-/// All calls may block, because the kernel moves a process only when all forks and exits in progress on the node are done.
+/// All calls may block. The kernel waits for all running forks and exits on the node before it moves a process.
 class ProcessMover {
 public:
     virtual ~ProcessMover() = default;
 
     struct Outcome {
-        /// The errors are PidGone, Denied if another request has moved the process into a job, and Internal, for instance if the
-        /// cgroup does not exist.
+        /// The error is PidGone if the process has ended, and Denied if another request has moved the process into a job. Every
+        /// other error is Internal, for instance if the cgroup does not exist.
         Result<void> result;
         /// Describes what happened to another process that was moved by mistake. The text is empty if no other process was
         /// moved by mistake.
@@ -46,17 +46,16 @@ public:
     /// Moves the process to `cgroup`, the path of a cgroup as /proc/PID/cgroup shows it. `owner` is the owner of the cgroup's
     /// processes. Only putBack() needs the owner.
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call putBack() with the process id of a process that has ended. If another process now has this process id and is in
-    /// `cgroup`, putBack() moves the other process to the cgroup of its parent. Every process begins in the cgroup of its parent.
-    /// If the other process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. The
-    /// kill gives the user no new rights, because the user could also end the process. If putBack() moved the process instead,
-    /// the process might escape from a job. Returns what putBack() did or could not do, or an empty text if there was nothing to
-    /// do.
+    /// Call putBack() with the process id of a process that has ended. If another process in `cgroup` has got the same process
+    /// id, putBack() moves the other process to its parent's cgroup. Every process begins in the cgroup of its parent. If the
+    /// other process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. The user
+    /// gains nothing from the kill, because the user may end the process anyway. If putBack() moved a process of `owner`, the
+    /// process might escape from a job. Returns what putBack() did or could not do, or an empty text if there was nothing to do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked there. The function
-    /// clear() calls putBack() for each process of a user other than `owner`. But clear() leaves the processes in `newcomers`,
-    /// the children of pinfoldd, and all descendants of these processes alone. Returns one line for each thing that clear() did
-    /// or could not do.
+    /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked children in `cgroup`.
+    /// The function clear() calls putBack() for each process of a user other than `owner`. clear() never touches a process in
+    /// `newcomers`, a child of pinfoldd, or a descendant of such a process. Returns one line for each action of clear() and for
+    /// each failure.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };
@@ -72,8 +71,8 @@ public:
                                    const UserIds& owner) const override;
 
 private:
-    /// Returns the strangers (processes that do not belong to the job) whose parents are not in the cgroup. All other strangers
-    /// descend from the strangers in the result.
+    /// Returns the strangers (processes that do not belong to the job) whose parents are not in the cgroup. Every stranger that
+    /// is not in the result descends from a stranger in the result.
     Result<std::vector<pid_t>> strangersIn(const CgroupDir& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const;
     /// Moves the stranger to its parent's cgroup, and returns the path of that cgroup.

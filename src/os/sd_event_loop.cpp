@@ -22,8 +22,7 @@ namespace {
 
 constexpr Microseconds kTimerAccuracy = 1ms;
 // A source waits for an idle moment of the loop for at most kTurnsUntilIdle turns. The maximum is necessary, because the loop is
-// never idle while somebody floods a socket. The maximum is high, because many jobs that end together should share the work of
-// one idle moment.
+// never idle while somebody floods a socket. The maximum is high, so that one idle moment can handle the ends of many jobs.
 constexpr int kTurnsUntilIdle = 256;
 constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time that does not fit into 64 bits
 
@@ -60,8 +59,8 @@ struct SdEventLoop::Source : EventSource {
         return 0;
     }
     static int call(void* data) { return static_cast<Source*>(data)->call(); }
-    /// sd-event calls hurry() before each wait. When sd-event has waited kTurnsUntilIdle times, the source is due
-    /// even if the loop is not idle.
+    /// sd-event calls hurry() before each wait. When sd-event has waited kTurnsUntilIdle times, sd-event calls the source's
+    /// handler even if the loop is not idle.
     static int hurry(sd_event_source* self, void* data) {
         if (++static_cast<Source*>(data)->turns > kTurnsUntilIdle) {
             sd_event_source_set_priority(self, SD_EVENT_PRIORITY_NORMAL);
@@ -71,8 +70,8 @@ struct SdEventLoop::Source : EventSource {
     }
 
     std::shared_ptr<Handler> handler;
-    SdEventLoop& loop; // a reference is safe, because the loop outlives its sources
-    int turns = 0;     ///< the number of turns for which the source has waited for an idle moment
+    SdEventLoop& loop; // the reference stays valid, because the loop outlives its sources
+    int turns = 0;     ///< the number of turns since the source began to wait for an idle moment
     sd_event_source* source = nullptr;
 };
 
@@ -95,8 +94,8 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 
 EventHandle SdEventLoop::after(Microseconds delay, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), *this);
-    // The delay counts from the present time. If the delay counted from the loop's own "now" (the time when the present round
-    // of events began), a time limit could end early.
+    // The delay begins at the present time. The loop's own "now" is the time when the present round of events began. With the
+    // loop's "now", a time limit could end early.
     check(sd_event_add_time(
               event_, &source->source, CLOCK_BOOTTIME, toUsec(bootTime() + std::min(delay, kLongestDelay)),
               toUsec(kTimerAccuracy), [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); },
@@ -135,7 +134,7 @@ RealTime SdEventLoop::realTime() const { return RealClock::now(); }
 Microseconds SdEventLoop::cpuTime() const { return ThreadCpuClock::now().time_since_epoch(); }
 
 int SdEventLoop::run() {
-    // The condition of this loop is the same as in sd_event_loop() of libsystemd.
+    // This loop ends on the same condition as sd_event_loop() of libsystemd.
     while (sd_event_get_state(event_) != SD_EVENT_FINISHED)
         if (meter_)
             meteredTurn();

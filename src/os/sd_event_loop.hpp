@@ -41,14 +41,14 @@ public:
 
     /// Blocks the signal for the process, and calls `handler` each time the signal comes.
     EventHandle onSignal(int signal, Handler handler);
-    /// Sets the status with which the loop quits after an exception. If no status is set, the loop continues after an
-    /// exception. While pinfoldd starts, it sets a status, because after an exception the start would be incomplete.
+    /// Sets the status with which the loop quits after an exception. If no status is set, the loop continues after an exception.
+    /// pinfoldd sets a status while it starts, because a start with an exception would be incomplete.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }
     /// Runs until quit() is called, and returns the status that was passed to quit().
     int run();
     void quit(int status);
-    /// Handles the pending events. If no event is pending, turn() waits for an event for at most `patience`. Returns false if no
-    /// event came. A program with another loop of its own calls turn() when descriptor() is readable.
+    /// Handles the pending events. If no event is pending, turn() waits at most the time `patience` for an event. Returns false
+    /// if no event came. A program with another loop of its own calls turn() when descriptor() is readable.
     bool turn(Microseconds patience);
     int descriptor() const;
 

@@ -620,7 +620,7 @@ def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
         found = {stray["pid"]: stray["command"] for stray in listed["strays"]}
         assert [found[pid] for pid in locked] == ["[fuse_hang]"] * LOCKED and found[bobs].endswith("sleep 9401")
         told = [f"process {pid} of user {ALICE} cannot be examined: it hangs, and did not answer within 1 s" for pid in locked[:4]]
-        told += [f"process {pid} of user {ALICE} was not examined: 4 examinations of processes of this user hang already" for pid in locked[4:]]
+        told += [f"process {pid} of user {ALICE} was not examined: 4 examinations of this user's processes still hang" for pid in locked[4:]]
         assert sorted(line for line in listed["unread"] if any(f"process {pid} " in line for pid in locked)) == sorted(told)
 
         done = document("--mode=kill", check=False, timeout=60)

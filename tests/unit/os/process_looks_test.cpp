@@ -74,7 +74,7 @@ TEST_F(ProcessLooksTest, oneUserHasAFewThreadsHangAndTheOthersGoOn) {
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Busy);
     EXPECT_EQ(refused.error().message,
-              "process 20 of user 165535 was not examined: 4 examinations of processes of this user hang already");
+              "process 20 of user 165535 was not examined: 4 examinations of this user's processes still hang");
     EXPECT_TRUE(seesInTime(looks, 21, 165536)) << "that id is not alice's";
 }
 
