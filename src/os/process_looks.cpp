@@ -111,9 +111,9 @@ Result<void> ProcessLooks::allowed(pid_t pid, uid_t user, const std::string& who
     if (count([pid](const LeftBehind& one) { return one.pid == pid; }) > 0)
         why = "the previous examination of this process still hangs";
     else if (count([&who](const LeftBehind& one) { return one.who == who; }) >= most(kMostOfOne))
-        why = std::to_string(kMostOfOne) + "  examinations of this user's processes still hang";
+        why = std::to_string(kMostOfOne) + " examinations of this user's processes still hang";
     else if (who != root && count([&root](const LeftBehind& one) { return one.who != root; }) >= most(kMostOfUsers))
-        why = std::to_string(kMostOfUsers) + "  examinations of ordinary users' processes still hang";
+        why = std::to_string(kMostOfUsers) + " examinations of ordinary users' processes still hang";
     else if (const auto spent = spent_.find(who); who != root && spent != spent_.end() && spent->second >= timeOfOne_)
         why = "examinations of processes of this user have taken " + inSeconds(timeOfOne_) + " already";
     if (why.empty())

@@ -21,7 +21,7 @@ UniqueFd openDirectory(int parent, const char* name) {
     return UniqueFd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
-/// Reads the names in an open directory, one after the other. It does no harm if somebody removes entries during the walk.
+/// Reads the names in an open directory, one after the other. Somebody may remove entries during the walk.
 class Names {
 public:
     explicit Names(int directory) {
@@ -58,8 +58,8 @@ struct Walk {
     std::uint64_t device;
     std::filesystem::path path; ///< the path of the entry, for messages only
 
-    /// Calls `visit` for each entry that belongs to the user. For a directory, calls `visit` only after the calls for everything
-    /// in the directory. An error of `visit` ends the walk.
+    /// Calls `visit` for each entry that belongs to the user. below() visits a directory after all entries in the directory. If
+    /// `visit` returns an error, the walk ends.
     Result<void> below(int directory, unsigned depth, std::uint64_t& others, const Visit& visit) const {
         Names names(directory);
         if (!names.opened())
@@ -106,8 +106,8 @@ bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
         return false;
     }
     const auto unlinked = [&] { return ::unlinkat(parent, name, status.directory ? AT_REMOVEDIR : 0) == 0; };
-    // Package caches have many directories that even their owner may not write to. The owner of a directory may make the
-    // directory writable.
+    // In package caches, many directories are read-only even for their owners. The owner of a directory may make the directory
+    // writable.
     return unlinked() || (errno == EACCES && ::fchmod(parent, S_IRWXU) == 0 && unlinked());
 }
 

@@ -41,7 +41,7 @@ struct TreeSurvey {
 struct TreeRemoval {
     std::uint64_t size = 0;
     std::uint64_t entries = 0;
-    std::uint64_t others = 0; ///< how many mount points and entries of other users remove() has left alone
+    std::uint64_t others = 0; ///< the number of entries that remove() has left: mount points, and entries of other users
 };
 
 class SharedDirectory {
@@ -61,9 +61,9 @@ public:
     /// Examines an entry and everything in it. `inUse` says whether a file is in use. Fails with Internal if survey() could not
     /// examine a part of the entry.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
-    /// Removes the entry with the rights of its owner. If the entry is a directory, remove() also removes the owner's files and
-    /// directories in it. Fails with Busy if the entry has changed since it was listed, and with Internal if remove() could not
-    /// remove a part of the entry.
+    /// Removes the entry with the rights of its owner. For a directory, remove() first removes the owner's files and directories
+    /// in the directory. The error is Busy if the entry has changed since the directory was listed. The error is Internal if
+    /// remove() could not remove a part of the entry.
     Result<TreeRemoval> remove(const DirectoryEntry& entry) const;
 
 private:

@@ -14,7 +14,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::array<std::int64_t, 4> kNoFile{-ENOENT};
-constexpr const char* kStays = ": pinfold keeps using the subordinate user ids that it read before";
+constexpr const char* kStays = ": pinfold continues to use the subordinate user ids from the last successful read";
 
 std::string wrongLines(const std::vector<std::size_t>& lines) {
     auto text = "has lines that are not name:first:count: line " + std::to_string(lines.front());

@@ -32,7 +32,7 @@ class SubordinateUsers {
 public:
     /// userOf() and idsOf() check whether /etc/subuid has changed, unless the last check was less than kLookAgain ago.
     static constexpr Microseconds kLookAgain = 10s;
-    /// SubordinateUsers reads at most kMostBytes of /etc/subuid, which is enough for some 200,000 users.
+    /// SubordinateUsers reads at most kMostBytes of /etc/subuid. kMostBytes is enough for about 200,000 users.
     static constexpr std::size_t kMostBytes = 4 << 20;
 
     struct Parts {
@@ -41,7 +41,7 @@ public:
         std::filesystem::path file;
         /// Asks the name service for a user's id. The name service may block, so a thread of Lane::Names calls findUser.
         std::function<Result<uid_t>(const std::string& name)> findUser;
-        /// Asks the name service for a user's name. Like findUser, nameOf runs in a thread of Lane::Names.
+        /// Asks the name service for a user's name. `nameOf` runs in a thread of Lane::Names, like `findUser`.
         std::function<Result<std::string>(uid_t user)> nameOf;
         std::function<void(const std::string&)> inform;
         std::function<void(const std::string&)> warn;
@@ -49,14 +49,14 @@ public:
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
     /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`. While SubordinateUsers does not know the id of
-    /// the range's owner, userOf() returns the first id of the range. If root owns the range, userOf() returns the first id of
-    /// the range, because root's subordinate ids are meant for other users.
+    /// the range's owner, userOf() returns the first id of the range. Root's subordinate ids are for other users. So if root owns
+    /// the range, userOf() returns the first id of the range.
     uid_t userOf(uid_t id);
     /// Returns the user's own id and the subordinate ids. The subordinate ids are missing in the result of idsOf() until the name
     /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name
     /// service for the user's name.
     UserIds idsOf(uid_t user);
-    /// Returns the results of userOf() for all subordinate ids. Threads other than the loop's may use the result.
+    /// Returns the results of userOf() for all subordinate ids. Every thread may use the result.
     std::shared_ptr<const SubordinateOwners> owners() const;
     /// Reads /etc/subuid again if the file has changed.
     void look();

@@ -135,18 +135,18 @@ Error failed(const IpcObject& object, const char* what) {
 
 Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was listed"}; }
 
-/// Sets the effective user id of the calling thread, and of no other thread. The function seteuid(3) would change the id in all
-/// threads, and would wait for a thread that hangs.
+/// Sets the effective user id of the calling thread, and of no other thread. setEffectiveUid() does not call seteuid(3), because
+/// seteuid(3) changes all threads, and waits for a thread that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
-/// Removes the object as its owner. To remove the object as root, the process would need CAP_SYS_ADMIN, because the kernel
-/// protects an object from every user except its owner and creator.
+/// Removes the object as its owner. Only the owner and the creator may remove an object. To remove the object as root, the
+/// process would need CAP_SYS_ADMIN.
 template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remove) {
     const auto before = ::geteuid();
     if (!setEffectiveUid(object.uid))
         return failed(object, "seteuid to the owner");
     auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
-    if (!setEffectiveUid(before)) // the kernel permits the change back to `before`, because `before` is the saved user id
+    if (!setEffectiveUid(before)) // `before` is the saved user id, so the kernel permits this change
         return failed(object, "seteuid back");
     return removed;
 }

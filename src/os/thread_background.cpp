@@ -19,7 +19,7 @@
 namespace pinfold {
 namespace {
 
-// The time for which an idle thread waits for more work before the thread ends. The wait is useful, because jobs end in bursts,
+// The time for which an idle thread waits for more work before the thread ends. An idle thread waits, because jobs end in bursts,
 // and starting a new thread takes longer than most work.
 constexpr std::chrono::seconds kIdle{1};
 // On a busy node a job starts or ends every few milliseconds, and pinfoldd logs a message for each start and end. Waking a thread
@@ -149,7 +149,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
     const bool wakes = !lane.resting;
-    lock.unlock(); // if the lock lasted longer, the woken thread would have to wait for it
+    lock.unlock(); // run() unlocks the mutex first, so that the woken thread does not wait for it
     if (wakes)
         lane.wake.notify_one();
     return true;

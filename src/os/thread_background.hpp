@@ -21,9 +21,9 @@ public:
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
-    /// Destroys the `then` functions of all earlier calls of run(), and the objects that the functions own. Call forget() before
-    /// you destroy an object that a `then` function uses. The destructor of an object that a `then` function owns is allowed to
-    /// call run().
+    /// Destroys the `then` functions of all earlier calls of run(). Each function destroys the objects that it owns. Call
+    /// forget() before you destroy an object that a `then` function uses. The destructor of an object that a `then` function owns
+    /// is allowed to call run().
     void forget() { (void)std::exchange(then_, {}); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;
@@ -32,9 +32,9 @@ private:
     struct Shared;
     void finishOne();
 
-    std::shared_ptr<Shared> shared_; ///< the object is shared with the threads, which may outlive the ThreadBackground
-    // The event loop's thread does not share the `then` functions with other threads. The event loop's thread calls the `then`
-    // functions, and must also destroy the functions and the objects that they own.
+    std::shared_ptr<Shared> shared_; ///< a shared object, because the threads that use it may outlive the ThreadBackground
+    // The event loop's thread does not share the `then` functions with other threads. Only the event loop's thread may call or
+    // destroy a `then` function.
     std::map<std::uint64_t, std::function<void()>> then_;
     std::uint64_t lastId_ = 0;
     EventHandle readable_;

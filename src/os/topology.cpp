@@ -66,7 +66,7 @@ std::map<unsigned, unsigned> readNodes(const path& directory) {
     return nodeOf;
 }
 
-/// Returns the hyper-threads of the CPU's core, with the CPU itself.
+/// Returns the CPU and the other hyper-threads of the CPU's core.
 CpuList readSiblings(const path& directory, unsigned cpu, const CpuList& online) {
     auto siblings = readList(directory / "topology/core_cpus_list");
     if (siblings.empty()) // Linux before 5.3 does not have the file core_cpus_list
@@ -74,9 +74,9 @@ CpuList readSiblings(const path& directory, unsigned cpu, const CpuList& online)
     return siblings.intersected(online).united(CpuList::of({cpu}));
 }
 
-/// Returns the lowest CPU that shares the CPU's L3 cache. If the CPU has no L3 cache, its last-level cache counts instead.
+/// Returns the lowest CPU that shares the CPU's L3 cache. If the CPU has no L3 cache, readL3() uses the CPU's last-level cache.
 /// Returns nullopt if the last-level cache belongs to only one core, as on a virtual machine that shows no further caches. If
-/// such a private cache of one core counted, no cores would share a cache, and no two cores would be near to each other.
+/// readL3() used a cache of a single core, no two cores would be near to each other.
 std::optional<unsigned> readL3(const path& directory, unsigned cpu, const CpuList& siblings, const CpuList& online) {
     unsigned best = 0;
     path bestCache;

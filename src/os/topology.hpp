@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the cores, caches and NUMA nodes of the node's CPUs. These texts of the kernel describe the files that readTopology()
+// Reads the cores, caches and NUMA nodes of the node's CPUs. The kernel's documentation describes the files that readTopology()
 // reads: Documentation/admin-guide/cputopology.rst, Documentation/ABI/stable/sysfs-devices-node and
 // Documentation/ABI/testing/sysfs-devices-system-cpu (cache).
 #pragma once
@@ -15,11 +15,12 @@ namespace pinfold {
 struct CpuPlace {
     unsigned cpu = 0;     ///< the number of the CPU, 0 to CpuList::kMaxCpu
     unsigned package = 0; ///< the number of the CPU's package (socket); 0 if the kernel does not know the package
-    /// The lowest online CPU of the core. This number identifies the core on the node. All hyper-threads of a core have the same
-    /// value of `core`.
+    /// The lowest online CPU of the core. `core` identifies the core on the node. All hyper-threads of a core have the same value
+    /// of `core`.
     unsigned core = 0;
-    /// The lowest online CPU that uses the L3 cache. This number identifies the cache on the node. Without an L3 cache, the
-    /// last-level cache counts if several cores share it. Otherwise, the value is the lowest online CPU of the package.
+    /// The lowest online CPU that uses the L3 cache. `l3` identifies the cache on the node. Without an L3 cache, `l3` refers to
+    /// the last-level cache if several cores share the last-level cache. If no cores share a cache, `l3` is the lowest online CPU
+    /// of the package.
     unsigned l3 = 0;
     unsigned node = 0; ///< the number of the NUMA node; 0 on a kernel without NUMA
 
@@ -33,9 +34,9 @@ struct Topology {
     bool operator==(const Topology&) const = default;
 };
 
-/// Reads the topology. The directory `root` contains "sys", and is "/" except in tests. If the kernel reports no cores, all CPUs
-/// count as equally near with regard to cores, and the same is true of caches and of NUMA nodes. Fails with Internal if there is
-/// no list of online CPUs; all other files may be missing.
+/// Reads the topology. The directory `root` contains "sys", and is "/" except in tests. If the kernel reports no cores, each CPU
+/// counts as a separate core. If the kernel reports no caches, all CPUs of a package share one cache. If the kernel reports no
+/// NUMA nodes, all CPUs are in node 0. Fails with Internal if there is no list of online CPUs; all other files may be missing.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

@@ -14,8 +14,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns the error for a look-up without a result. For an unknown name, errno is unchanged or says that nothing was found
-/// (getpwnam(3)).
+/// Returns the error for a failed look-up of a name. For an unknown name, getpwnam(3) leaves errno unchanged, or sets errno to
+/// ENOENT or ESRCH.
 Error notFound(const char* what, const std::string& name) {
     const std::string shown = std::string(what) + " '" + printable(name, 100) + "'";
     if (errno == 0 || errno == ENOENT || errno == ESRCH)

@@ -15,19 +15,20 @@ namespace pinfold::pam {
 
 using Jobs = std::vector<WrapperJob>; ///< the jobs of one user, in the order of WrapperReply
 
-/// Succeeds if the user has a job that runs or is suspended. Otherwise, fails with NoSuchJob or JobEnding.
+/// Succeeds if the user has a job that runs or is suspended. Fails with NoSuchJob or JobEnding if the user has no job that runs
+/// or is suspended.
 Result<void> mayLogIn(const Jobs& jobs, const std::string& node);
 
 /// Returns the jobs that a login can join.
 Jobs openTo(const Jobs& jobs);
 
-/// Returns the key of the job that a login joins. `origin` is the job from which the login comes, if that is known. Fails with an
-/// error of mayLogIn(), with Busy if all jobs of the user are suspended, and with Denied if the user has several jobs and the
-/// module must not choose one of them.
+/// Returns the key of the job that a login joins. `origin` is the job from which the login comes; unset if this job is unknown.
+/// Fails with an error of mayLogIn() if the user may not log in. Fails with Busy if all jobs of the user are suspended. Fails
+/// with Denied if the user has several jobs and the module must not choose one of them.
 Result<std::string> chooseJob(const Jobs& jobs, const std::optional<std::string>& origin, bool denySeveral,
                               const std::string& node);
 
-/// Returns the message for a login when the module cannot find out which jobs the user has.
+/// Returns the message for a user whose jobs the module cannot find out.
 std::string cannotTell(const std::string& node);
 /// Returns the message for a login that cannot join the user's job although the job exists.
 std::string cannotJoin(const std::string& key, const std::string& node);

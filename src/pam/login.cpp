@@ -57,7 +57,7 @@ Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& 
                                                " of job " + key + ", but the login is in " + printable(cgroup, 300)};
 }
 
-/// Returns the outcome of a login after an error that is not a refusal of the login, but the sign of a fault on the node.
+/// Returns the outcome of a login after a fault on the node.
 Outcome failed(Phase phase, const Login& login, const PamOptions& options, const Error& failure, std::string toUser) {
     if (login.admitted)
         return {.toLog = who(login) + " is admitted as a member of an admitted group: " + failure.message,
@@ -129,11 +129,11 @@ Outcome openSession(const Login& login, const PamOptions& options, const std::st
     const auto jobs = jobsOf(login.uid, deadline, socket);
     if (!jobs)
         return failed(Phase::Session, login, options, jobs.error(), cannotTell(login.node));
-    // A process that is already in a job stays in that job, for example if somebody uses su in a job.
+    // A process in a job stays in that job. For example, somebody may use su in a job.
     if (jobOf(ownCgroup(), *jobs))
         return {};
     const auto open = openTo(*jobs);
-    // The search for the origin of the login takes at most half of the remaining time, so there is time left to join the job.
+    // The search for the login's origin gets half of the remaining time. The module needs the rest to join the job.
     const auto origin = open.size() > 1 ? originOf(login.connection, open, Deadline(deadline.remaining() / 2)) : std::nullopt;
     const auto key = chooseJob(*jobs, origin, options.denySeveral, login.node);
     if (key)

@@ -16,8 +16,8 @@
 
 namespace pinfold::pam {
 
-/// kPhaseTime is the time limit of a PAM phase. A healthy pinfoldd answers within the limit. A user who waits at a prompt does
-/// not wait too long.
+/// kPhaseTime is the time limit of a PAM phase. A healthy pinfoldd answers within the limit. A user at a prompt should not wait
+/// longer than kPhaseTime.
 constexpr Microseconds kPhaseTime = 2s;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;
@@ -41,8 +41,8 @@ struct Outcome {
 /// Decides whether the user may log in to this node.
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
-/// Puts the calling process into the user's job. So all processes that the calling process starts later are in the job, too. Root
-/// stays outside of jobs. A user who may log in without a job stays outside of jobs, too.
+/// Puts the calling process into the user's job. Then every process that the calling process starts is in the job. Root stays
+/// outside of jobs. A user's login stays outside of jobs if the user may log in without a job.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 } // namespace pinfold::pam

@@ -15,7 +15,7 @@ struct PamOptions {
     /// the module refuses a login that could belong to several jobs. If denySeveral is false, a login that could belong to
     /// several jobs joins the user's newest job.
     bool denySeveral = false;
-    /// The options that the module does not understand. The options that the module understands still have their effect.
+    /// The options that the module does not understand. A wrong option does not disable the options that the module understands.
     std::string wrong;
 };
 

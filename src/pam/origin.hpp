@@ -19,9 +19,9 @@ namespace pinfold::pam {
 /// or /proc/net/tcp6.
 std::optional<std::uint64_t> clientSocket(std::string_view connection, std::string_view tcp);
 
-/// Looks for the process that holds the client's end of the connection, and returns the key of its job. Returns nullopt if no
-/// process of `jobs` holds the client's end of the connection, or if the search took too long. The directory `root` contains
-/// "proc" and "sys", and is "/" except in tests.
+/// Looks for the process at the client's end of the connection, and returns the key of the job of this process. Returns nullopt
+/// if no process of `jobs` holds the client's end of the connection, or if the search took too long. The directory `root`
+/// contains "proc" and "sys", and is "/" except in tests.
 std::optional<std::string> originOf(const std::string& connection, const Jobs& jobs, const Deadline& deadline,
                                     const std::filesystem::path& root = "/");
 

@@ -23,8 +23,8 @@ struct Advice {
     std::string_view text; ///< the advice, which may contain {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
 };
 
-// If a message contains several signs, the sign that comes first in kAdvice decides. In OpenSSL's messages, the word "alert"
-// means that the server complains about this program's certificate.
+// If a message contains several signs, connectError() uses the first matching entry of kAdvice. In OpenSSL's messages, the word
+// "alert" means that the server complains about this program's certificate.
 constexpr std::array kAdvice{
     Advice{
         "alert certificate expired", ErrorCode::Denied,
@@ -71,7 +71,8 @@ constexpr std::array kAdvice{
     Advice{":  3D000:", ErrorCode::Unreachable,
            "the database '{database}' does not exist: an administrator of the server creates it with pinfold archive init"},
     Advice{"server closed the connection unexpectedly", ErrorCode::Unreachable,
-           "if this happens each time, the server refuses the certificate '{certificate}': check that it has not expired"},
+           "if the server closes each new connection, it refuses the certificate '{certificate}': check that the certificate has "
+           "not expired"},
     Advice{
         "Connection refused", ErrorCode::Unreachable,
         "check that PostgreSQL runs on the server, and that listen_addresses and port in the server's postgresql.conf are right"},

@@ -20,9 +20,9 @@ struct ResultCloser {
 };
 using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
-// Every host may change the default settings of its role, and the changed settings then apply to all other hosts with the same
-// role. A host that an attacker has taken over must not be able to stop the other hosts by changing these default settings. So
-// each connection sets fixed values for the settings that matter.
+// Every host may change the default settings of its database role. The change then affects all hosts with the same role. If an
+// attacker controls a host, the attacker must not stop other hosts by means of the role's settings. So each connection sets fixed
+// values for the settings that matter.
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
                                   " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
@@ -194,7 +194,7 @@ Result<void> PostgresConnection::await(const Deadline& deadline) {
         if (unsent == 0 && ::PQisBusy(handle_.get()) == 0)
             return {};
         // The loop already reads the server's answer while it sends the statement. If nobody read the answer, the server would
-        // stop reading the statement.
+        // not read the rest of the statement.
         if (auto exchanged = exchange(static_cast<short>(unsent ? POLLIN | POLLOUT : POLLIN), deadline); !exchanged)
             return exchanged;
     }

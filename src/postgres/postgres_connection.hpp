@@ -42,14 +42,15 @@ struct PostgresRows {
 /// must name the schema of each table.
 class PostgresConnection {
 public:
-    /// Connects to the server. Fails with ConfigInvalid (a certificate or a key cannot be used), with Denied (the server refuses
-    /// the certificate or the user), with TimedOut, and otherwise with Unreachable. The message of the error says what to do.
+    /// Connects to the server. The error is ConfigInvalid if a certificate or a key cannot be used. The error is Denied if the
+    /// server refuses the certificate or the user. The error is TimedOut if the time limit is over, and Unreachable in all other
+    /// cases. The message of the error says what to do.
     static Result<PostgresConnection> connect(const PostgresServer& server, Microseconds timeout);
 
     /// Runs one statement with the parameters $1, $2 and so on; nullopt stands for NULL. A parameter ends at its first NUL byte.
     /// Fails with Unreachable if the connection is lost, and with Denied for the SQLSTATEs 28xxx and 42501. After the error
-    /// TimedOut, the connection is closed, but the server may still finish the statement. After any other failure, the error is
-    /// Internal and contains the server's message.
+    /// TimedOut, the connection is closed, but the server may still finish the statement. run() reports every other failure as
+    /// Internal, with the server's message.
     Result<PostgresRows> run(const std::string& sql, const std::vector<std::optional<std::string>>& parameters,
                              Microseconds timeout);
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Contains the calls to pinfoldd that a batch system needs. org.pinfold1(5) describes all options of the calls, and the page "Write your
-own" explains in which order a batch system makes the calls."""
+"""Contains the calls to pinfoldd that a batch system needs. org.pinfold1(5) describes all options of the calls. The page "Write your own"
+explains the order of the calls."""
 
 import os
 
@@ -13,9 +13,9 @@ class Refused(Exception):
     """Is raised when pinfoldd or the bus has answered with an error.
 
     `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if the same request may succeed
-    later on this node. `temporary` is False if this node would refuse the same request again. Another node may accept the request. An
-    error of the bus counts as temporary, except AccessDenied: the bus lets only root and the members of pinfold-admin make the calls that
-    pass a process."""
+    later on this node. `temporary` is False if this node would refuse the same request again. Another node may accept the request.
+    Errors of the bus are temporary, except AccessDenied. The bus lets only root and the members of pinfold-admin pass a process to
+    pinfoldd."""
 
     def __init__(self, error):
         super().__init__(error.get_dbus_message())
@@ -33,8 +33,8 @@ class Pinfold:
         self.bus = bus
 
     def create_job(self, key, leader, timeout=60, **options):
-        """Creates a job, and returns the job's key. `leader` is the process id of a child that becomes the job. The child must wait until
-        create_job() returns. The caller must not call os.waitpid() for the child before create_job() has returned."""
+        """Creates a job, and returns the job's key. `leader` is the process id of the child that will run the job. The child must wait
+        until create_job() returns. The caller must not call os.waitpid() for the child before create_job() has returned."""
         return str(self.call("CreateJob", "sha{sv}", timeout, key, pidfd(leader), entries(options))[0])
 
     def open_job(self, key, uid, timeout=60, **options):
@@ -42,8 +42,8 @@ class Pinfold:
         return str(self.call("OpenJob", "sa{sv}", timeout, key, entries({"uid": uid, **options}))[2])
 
     def add_task(self, key, leader, timeout=60, **options):
-        """Adds a task to a job, and returns the number and the scope of the task. `leader` is the process id of a child that becomes the
-        task. The rules for the child are those of create_job()."""
+        """Adds a task to a job, and returns the number and the scope of the task. `leader` is the process id of the child that will
+        run the task. add_task() has the same rules for `leader` as create_job()."""
         number, unit = self.call("AddTask", "sha{sv}", timeout, key, pidfd(leader), entries(options))
         return int(number), str(unit)
 
@@ -66,7 +66,7 @@ class Pinfold:
 
 
 def how_it_ended(status):
-    """Returns the options of end_job() for a status from os.waitpid(). The options report how the process ended."""
+    """Returns the options of end_job() for a status from os.waitpid(): either exit_status or exit_signal."""
     code = os.waitstatus_to_exitcode(status)
     return {"exit_status": code} if code >= 0 else {"exit_signal": -code}
 

@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kFirstLong = 256; // getopt_long(3) returns kFirstLong for the first long option; no character has so high a code
+constexpr int kFirstLong = 256; // getopt_long(3) returns kFirstLong for the first long option; every character has a lower code
 
 /// Holds pinfold-run's options in the form that getopt_long(3) needs.
 class GetoptTable {

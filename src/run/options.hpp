@@ -18,8 +18,8 @@ struct RunOptions : JobOptions {
 /// Makes the request to pinfoldd from the options of pinfold-run.
 WrappedCommand wrappedCommand(const RunOptions& options);
 
-/// Reads the command line. If the program was started under another name than pinfold-run (argv[0]), it has no options, and all
-/// arguments are the command. The message of the error InvalidArgument has one line.
+/// Reads the command line. If argv[0] is not pinfold-run, the program has no options, and all arguments are the command. The
+/// message of the error InvalidArgument has one line.
 Result<RunOptions> parseRunOptions(int argc, char** argv);
 
 /// Returns the options that pinfold-run reads.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the two ends between which pinfold-ship carries receipts: the node and the archive. Tests use other implementations of
-// the ends.
+// Declares the node and the archive as pinfold-ship sees them. pinfold-ship carries receipts from the node to the archive. Tests
+// use other implementations of the node and of the archive.
 #pragma once
 
 #include "base/result.hpp"
@@ -28,9 +28,9 @@ public:
     /// Returns the sequence up to which the archive has the receipts of the epoch, or 0 if the archive does not know the epoch.
     /// The errors are those of PostgresConnection::connect() and PostgresConnection::run().
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
-    /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if receipts
-    /// between the archive's position and the lot would be missing in the archive. The other errors are those of position(). Even
-    /// after an error, the archive may have stored these receipts.
+    /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if the archive
+    /// would miss receipts between its position and the lot. put() also fails with the errors of position(). If put() fails, the
+    /// archive may still have stored the receipts of `lot`.
     virtual Result<std::uint64_t> put(const Lot& lot) = 0;
 };
 

@@ -10,15 +10,15 @@
 
 namespace pinfold {
 
-/// Holds receipts of a node that go to the archive in one transaction.
+/// Holds receipts of a node. pinfold-ship sends the receipts of a lot to the archive in one transaction.
 struct Lot {
     /// The limits of a lot. Only a lot with a single receipt may be larger than kMostBytes.
     static constexpr std::uint32_t kMostReceipts = 500;
     static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
     std::string epoch;
-    /// The lot covers all sequences from `first` to `last`. If the lot has no receipt for one of these sequences, the node no
-    /// longer has this receipt. An empty lot has last = first - 1.
+    /// The lot covers all sequences from `first` to `last`. If a sequence from `first` to `last` has no receipt in the lot, the
+    /// node no longer has the receipt. An empty lot has last = first - 1.
     std::uint64_t first = 1;
     std::uint64_t last = 0;
     std::uint64_t newest = 0;               ///< the highest sequence that the node has
@@ -27,8 +27,8 @@ struct Lot {
 };
 
 /// Makes one Lot from the receipts at the beginning of the list. `first` is the lowest sequence that the lot may have. The lot
-/// ends before the first receipt that has another epoch, no sequence, or a sequence that is not higher than the sequence before
-/// it. The lot also ends before it would be larger than Lot::kMostBytes.
+/// ends before the first receipt with another epoch than `epoch`, and before the first receipt without a sequence. The lot also
+/// ends where the sequences do not ascend. A lot with several receipts never exceeds Lot::kMostBytes.
 Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first);
 
 } // namespace pinfold

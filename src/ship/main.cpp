@@ -158,7 +158,7 @@ int ship(const std::filesystem::path& root) {
         return 0;
     }
     exitOnSignals();
-    std::signal(SIGPIPE, SIG_IGN); // otherwise, a write to a closed connection would end the program
+    std::signal(SIGPIPE, SIG_IGN); // a write to a closed connection must not end the program
     Ship ship(loaded->config.archive, root);
     sd_notify(0, "READY=1");
     ship.run();

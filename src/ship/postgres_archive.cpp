@@ -14,8 +14,8 @@
 namespace pinfold {
 namespace {
 
-// A put of 500 receipts takes some 50 ms without profiles, and some 100 ms with a profile for each receipt. The time limits end a
-// call to an archive that hangs, but are long enough for a busy archive.
+// put() with 500 receipts takes about 50 ms without profiles, and about 100 ms with profiles. The time limits end a call to an
+// archive that hangs, but are long enough for a busy archive.
 constexpr Microseconds kConnect = 10s;
 constexpr Microseconds kPosition = 20s;
 constexpr Microseconds kPut = 60s;

@@ -31,20 +31,20 @@ public:
 
     /// Closes the connection if nobody has used it for the time kIdle.
     void rest();
-    /// Returns the time at which rest() has something to do, or nullopt if there is no connection.
+    /// Returns the time at which rest() will close the connection, or nullopt if there is no connection.
     std::optional<BootTime> restsAt() const { return connection_ ? std::optional(used_ + kIdle) : std::nullopt; }
 
     /// Returns the node's own certificate as it was at the last connection.
     const std::optional<Certificate>& certificate() const { return certificate_; }
-    /// Returns what the archive said in its last answer to a lot; unset before the first answer.
+    /// Returns what the archive's newest answer says about this node; unset before the first answer.
     const std::optional<ArchiveView>& view() const { return view_; }
 
 private:
     using Parameters = std::vector<std::optional<std::string>>;
 
     Result<void> connect();
-    /// Runs a statement that returns one row with `N` numbers. The first parameter of the statement is the name of the node,
-    /// which ask() adds to `parameters`.
+    /// Runs a statement that returns one row with `N` numbers. ask() passes the name of the node as the statement's first
+    /// parameter, before `parameters`.
     template <std::size_t N>
     Result<std::array<std::uint64_t, N>> ask(const std::string& sql, Parameters parameters, Microseconds timeout);
 

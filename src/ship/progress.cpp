@@ -73,12 +73,14 @@ std::string Progress::metrics(std::uint64_t unsent, std::optional<RealTime> expi
     out.sample({}, failure_ ? 1 : 0);
     out.metric("pinfold_ship_unsent", "gauge", "Receipts that are not in the archive yet, as far as pinfold-ship knows.");
     out.sample({}, unsent);
-    out.metric("pinfold_ship_receipts_total", "counter", "Receipts that the archive has taken, including repeated ones.");
+    out.metric("pinfold_ship_receipts_total", "counter",
+               "Receipts that the archive has taken, including receipts that pinfold-ship sent more than once.");
     out.sample({}, sent_);
     out.metric("pinfold_ship_failures_total", "counter", "Failed attempts to send receipts.");
     out.sample({}, failures_);
     if (lastSuccess_) {
-        out.metric("pinfold_ship_last_success_seconds", "gauge", "When the archive last took a lot, in seconds since 1970.");
+        out.metric("pinfold_ship_last_success_seconds", "gauge",
+                   "When the archive last accepted receipts or a sign of life, in seconds since 1970.");
         out.sample({}, seconds(*lastSuccess_));
     }
     if (expires) {
@@ -90,8 +92,9 @@ std::string Progress::metrics(std::uint64_t unsent, std::optional<RealTime> expi
         out.metric("pinfold_ship_missing", "gauge",
                    "Receipts of this node that the archive can never get, as the archive's last answer says.");
         out.sample({}, view->missing);
-        out.metric("pinfold_ship_clock_offset_seconds", "gauge",
-                   "By how much the node's clock is certainly ahead of the archive's clock; negative if it is behind.");
+        out.metric(
+            "pinfold_ship_clock_offset_seconds", "gauge",
+            "The node's clock is ahead of the archive's clock by at least this time; negative if the node's clock is behind.");
         out.signedSeconds({}, view->clockOffset);
     }
     return out.text();

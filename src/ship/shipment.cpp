@@ -67,8 +67,8 @@ Result<void> Shipment::locate() {
         return position.error();
     located_ = true;
     // If somebody has restored an older copy of the history, the archive's position may be above all sequences of the node. The
-    // next receipts of this history get sequences that the archive knows already. Shipment must send these receipts, although
-    // their sequences are below the position.
+    // next receipts of the restored history get sequences up to the archive's position. Shipment must send the next receipts,
+    // although their sequences are below the archive's position.
     arrived(newest->empty() ? *position : std::min(*position, newest_));
     return {};
 }

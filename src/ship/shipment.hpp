@@ -13,16 +13,16 @@
 namespace pinfold {
 
 /// Carries receipts from the node to the archive, one lot at a time. The next lot begins after the position of the archive.
-/// Shipment asks for the position at the beginning and after each error. So Shipment needs no special code for a lost answer, or
-/// for an archive that was restored from a backup.
+/// Shipment asks for the position at the beginning and after each error. So a lost answer, or an archive that was restored from a
+/// backup, does not disturb Shipment.
 class Shipment {
 public:
-    /// The number of receipts that Shipment sends again after a start, because a report may have changed them in the meantime.
+    /// After a start, Shipment sends the last kResent receipts again, because reports may have changed the receipts.
     static constexpr std::uint64_t kResent = 500;
-    /// Shipment remembers at most kMostAmended keys with amended receipts. If receipts of further keys are amended before the
-    /// next step, Shipment forgets all these keys, and sends the last kResent receipts.
+    /// Shipment remembers at most kMostAmended keys with amended receipts. If amended receipts have more than kMostAmended keys
+    /// before the next step, Shipment forgets the keys. Shipment then sends the last kResent receipts.
     static constexpr std::size_t kMostAmended = 1000;
-    /// When a receipt of a key was amended, Shipment sends at most kReceiptsOfKey receipts of the key again.
+    /// For each key with an amended receipt, Shipment sends at most kReceiptsOfKey receipts again.
     static constexpr std::uint32_t kReceiptsOfKey = 10;
 
     enum class Side { Node, Archive };
@@ -46,18 +46,18 @@ public:
     void stored(const std::string& epoch, std::uint64_t last);
     /// Notes what the signal ReceiptAmended says: a receipt with the key was amended.
     void amended(const std::string& key);
-    /// Makes the next step send the last receipts again.
+    /// Tells Shipment to send the last receipts again in the next step.
     void resendRecent();
-    /// Makes the next step ask the node for its newest sequence, and the archive for its position. While pinfoldd was stopped,
-    /// somebody may have restored an older copy of its history.
+    /// In the next step, Shipment will ask the node for its newest sequence, and the archive for its position. While pinfoldd was
+    /// stopped, somebody may have restored an older copy of its history.
     void relocate() { located_ = false; }
 
     /// Sends at most one lot of new receipts. If there are no new receipts, Shipment sends an empty lot, which tells the archive
     /// that the node is alive.
     Step step();
 
-    /// Asks the node for failed jobs: returns true if a receipt that the archive lacks is about a failed job. Returns false after
-    /// an error.
+    /// Returns true if the node has the receipt of a failed job, and the archive lacks this receipt. Returns false after an
+    /// error.
     bool hasFailedJob();
     /// Returns the number of receipts that are not in the archive, as far as Shipment knows.
     std::uint64_t unsent() const { return newest_ > cursor_ ? newest_ - cursor_ : 0; }
@@ -84,8 +84,8 @@ private:
     bool recentSent_ = false;
     std::set<std::string> amended_;
     std::uint32_t limit_ = Lot::kMostReceipts; ///< the number of receipts in the next lot; smaller after a lot that failed
-    bool behind_ = false;                      ///< the archive lacked receipts before the last lot
-    Side asked_ = Side::Node;                  ///< the end (node or archive) that Shipment asked last
+    bool behind_ = false;                      ///< the archive refused the last lot, because it lacked earlier receipts
+    Side asked_ = Side::Node;                  ///< the side that Shipment asked last
     std::uint64_t taken_ = 0;                  ///< Step::receipts of the present step
 };
 

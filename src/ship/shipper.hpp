@@ -16,7 +16,8 @@ namespace pinfold {
 /// until the time that next() returns.
 class Shipper {
 public:
-    /// The time for which Shipper collects events before it asks pinfoldd whether one of the new receipts is about a failed job.
+    /// Shipper collects events for the time kLook. After kLook, Shipper asks pinfoldd whether a new receipt belongs to a failed
+    /// job.
     static constexpr Microseconds kLook = 1s;
 
     struct Parts {
@@ -31,8 +32,8 @@ public:
     explicit Shipper(Parts parts) : parts_(std::move(parts)) {}
 
     void heard(const Event& event);
-    /// Call busLost() when the connection to the bus was lost, or cannot be made. After a call of busLost(), Shipper may miss
-    /// events of pinfoldd.
+    /// Call busLost() when the connection to the bus was lost, or when an attempt to connect to the bus failed. After a call of
+    /// busLost(), Shipper may miss events of pinfoldd.
     void busLost(const Error& error);
     /// Call busFound() when the connection to the bus works.
     void busFound();

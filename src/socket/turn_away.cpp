@@ -19,12 +19,12 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
 // turnAway() answers at most kMostAtOnce connections, because the queue of the wrapper's socket has room for kMostAtOnce
-// connections. If more connections come, systemd starts pinfoldd again.
+// connections. For connections that come later, systemd starts pinfoldd again.
 constexpr std::size_t kMostAtOnce = 4096;
 
 /// Returns true if the request comes from an older wrapper. An older wrapper ends when it gets any answer, even if processes of
-/// its job are left. So turnAway() sends no answer to an older wrapper. When pinfoldd ends and the connection closes without an
-/// answer, the older wrapper asks again.
+/// its job are left. So turnAway() sends no answer to an older wrapper. When pinfoldd ends without an answer, the connection
+/// closes, and the older wrapper sends its request again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
     const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;
@@ -53,8 +53,8 @@ void answer(int socket, const Error& why) {
 
 void turnAway(int listener, const Error& why) {
     // The sockets stay open until the process ends. Closing a socket may take long, because the kernel then closes all
-    // descriptors that were sent to the socket but not received. But the end of a process does not wait until such descriptors
-    // are closed.
+    // descriptors that were sent to the socket but not received. The end of a process does not wait until the kernel has closed
+    // the descriptors.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

@@ -11,8 +11,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostDescriptors = 3;
-// A message can have at most SCM_MAX_FD descriptors, which is 253. If the buffer were smaller, the thread that receives the
-// message would have to close the descriptors that do not fit into the buffer.
+// A message can have at most SCM_MAX_FD descriptors, which is 253. With a smaller buffer, the receiving thread would have to
+// close the descriptors that do not fit into the buffer.
 constexpr std::size_t kMostPassed = 253;
 
 } // namespace

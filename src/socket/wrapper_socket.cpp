@@ -87,15 +87,15 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection, in a thread if needed. Closing a socket may take long, because the kernel then closes all descriptors
-/// that were sent to the socket but not received.
+/// Closes the connection. closeConnection() uses a thread if the close may take long. Closing a socket may take long, because the
+/// kernel then closes all descriptors that were sent to the socket but not received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
 }
 
-/// Returns the descriptor if it is a pidfd. The core opens and closes descriptors in the event loop's thread, which must not
-/// wait. So takePidfd() accepts only pidfds, because a pidfd can be closed without a wait.
+/// Returns the descriptor if it is a pidfd. The core opens and closes descriptors in the event loop's thread. The event loop's
+/// thread must not wait. So takePidfd() accepts only pidfds, because close() of a pidfd never waits.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
@@ -126,7 +126,7 @@ struct WrapperSocket::Connection {
     UniqueFd socket;
     Caller caller;
     DescriptorCloser& closer;
-    std::shared_ptr<void> counted; ///< counts the connection if its user is an ordinary user; null for an admin
+    std::shared_ptr<void> counted; ///< keeps the connection in the count; null if an admin has made the connection
     EventHandle readable;
     EventHandle patience;
 };
@@ -191,8 +191,8 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     const auto caller = parts_.clients.caller(peer.uid);
     auto counted = caller.admin ? nullptr : count(caller);
     auto connection = std::make_shared<Connection>(std::move(socket), caller, parts_.closer);
-    // If there are too many connections or requests, pinfoldd closes the new connection and does not read the request. To close
-    // a connection costs almost nothing, and the wrapper connects again in a moment.
+    // If there are too many connections or requests, pinfoldd closes the new connection and does not read the request. Closing a
+    // connection takes almost no time, and the wrapper soon connects again.
     if (isOfReserve(connection->socket.get(), kReservedForWork) || parts_.closer.overloaded(caller.countsAs) ||
         (!caller.admin && (!counted || !parts_.clients.rate.take(caller.countsAs, parts_.loop.bootTime()))))
         return;
@@ -253,7 +253,7 @@ void WrapperSocket::handle(const ConnectionPtr& connection, WrapperPacket packet
 }
 
 void WrapperSocket::act(const ConnectionPtr& connection, const WrapperCreate& create, std::vector<ForeignFd> fds) {
-    // An older pinfold-run does not set `supervised`, but passes both pidfds.
+    // A pinfold-run of an earlier version passes both pidfds, but does not set `supervised`.
     const bool earlier = !create.supervised && !create.output && fds.size() == 2;
     if (!earlier && fds.size() != 1U + (create.supervised ? 1 : 0) + (create.output ? 1 : 0))
         return connection->answer(Error{

@@ -50,7 +50,7 @@ private:
     using ConnectionPtr = std::shared_ptr<Connection>;
 
     void acceptSome();
-    /// Makes WrapperSocket accept no connections for a moment.
+    /// Accepts no connections for a short time.
     void pause(int why);
     void tellShortage(const std::string& what);
     /// Counts a connection. Returns null if the user, or all users together, have reached the maximum number of connections.

@@ -24,12 +24,12 @@ namespace {
 constexpr Microseconds kCreatePatience = 90s;
 constexpr Microseconds kSuspendPatience = 2s;
 constexpr Microseconds kRetryInterval = 100ms;
-// If pinfoldd cannot run, each attempt to connect starts a pinfoldd that ends again, so attempts must be rare. A restarted
+// If pinfoldd cannot run, each attempt to connect starts a pinfoldd that ends at once. So attempts must be rare. A restarted
 // pinfoldd waits only ten seconds for a supervisor's report about a job's end. So the time between two attempts must be shorter
 // than ten seconds.
 constexpr Microseconds kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
-// If no program listens on the socket, pinfold-run waits only as long as a restart takes.
+// If no program listens on the socket, pinfold-run gives up after the usual time of a restart.
 constexpr Microseconds kPatienceIfNotThere = 5s;
 
 Error unreachable(const char* why) {
@@ -140,8 +140,8 @@ void DaemonLink::attempt() {
 
 void DaemonLink::receive() {
     // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would take 64 KiB of the
-    // stack, and the decoder would use the stack below the buffer. A supervisor would never need these pages of the stack again,
-    // but would keep the pages as long as its job runs.
+    // stack, and the decoder would use the stack below the buffer. The stack of a supervisor would keep its full size as long as
+    // the job runs.
     const auto length = ::recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -150,7 +150,7 @@ void DaemonLink::receive() {
             unreachable("the daemon closed the connection, because it restarts or because this user's jobs call it too often"),
             false);
     std::string packet(std::min(static_cast<std::size_t>(length), kMaxWrapperPacket), '\0');
-    (void)!::recv(socket_.get(), packet.data(), packet.size(), 0); // the packet is there, so recv(2) does not fail
+    (void)!::recv(socket_.get(), packet.data(), packet.size(), 0); // the packet has arrived, so recv(2) does not fail
     outcome_ = decodeWrapperReply(packet);
     socket_.reset();
 }
@@ -175,7 +175,7 @@ void DaemonLink::askAgain() {
 }
 
 void DaemonLink::backOff() {
-    // All wrappers of the node try again at the same moments. So one start of pinfoldd is enough for all wrappers.
+    // All wrappers of a node try again at the same time. So one start of pinfoldd is enough for all wrappers.
     nextAttempt_ = MonotonicTime((MonotonicClock::now().time_since_epoch() / interval_ + 1) * interval_);
     interval_ = std::min<Microseconds>(interval_ * 2, kLongestInterval);
 }

@@ -48,8 +48,8 @@ public:
     /// The argument `process` is a pidfd.
     void adopt(const WrapperAdopt& request, int process, Microseconds patience);
 
-    /// Does everything that is possible without waiting. Returns the outcome of the request if there is one: pinfoldd's answer,
-    /// the error Unreachable, or the error with which pinfoldd refuses the request.
+    /// Does everything that is possible without waiting. Returns the outcome of the request, if there is an outcome. The outcome
+    /// is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
     std::optional<Result<WrapperReply>> advance();
 
     /// Waits for the outcome, for a caller that watches no other descriptors. Fails with the error in the answer. Fails with

@@ -32,8 +32,8 @@ bool siteAllowsUnconfined() {
     return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
 }
 
-/// Returns true if the error means that pinfoldd does not work. The error Busy does not count as an outage. pinfoldd answers
-/// Busy if the user has reached the site's maximum number of jobs, or if other jobs use the resources that the user wants.
+/// Returns true if the error means that pinfoldd does not work. The error Busy is not an outage. pinfoldd answers Busy if the
+/// user has too many jobs, or if other jobs use the wanted resources.
 bool isOutage(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
 }
@@ -45,7 +45,8 @@ void warnInJournal(const std::string& fields) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, "/run/systemd/journal/socket", sizeof address.sun_path - 1);
-    // The code ignores an error of sendto(2). If there is no journal, the line that say() writes to standard error is enough.
+    // The code ignores an error of sendto(2). If there is no journal, the user still sees the line that say() writes to standard
+    // error.
     (void)!::sendto(socket.get(), fields.data(), fields.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
                     sizeof address);
 }

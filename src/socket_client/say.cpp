@@ -18,7 +18,7 @@ const char* speaker = "pinfold-run";
 
 void say(const std::string& line) {
     const auto text = std::string(speaker) + ": " + line + "\n";
-    // A pipe that nobody reads must not delay the job's end. It must not delay pinfold-run's end after a signal, either.
+    // A pipe that nobody reads must not delay the job's end. After a signal, the pipe must not delay the end of pinfold-run.
     pollfd room{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&room, 1, kSayMs) <= 0)
         return;
