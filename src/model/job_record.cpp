@@ -137,9 +137,9 @@ JobRecord recordFromJson(const Json& json) {
     return record;
 }
 
-/// Returns true if pinfoldd has understood everything in the text. Members may be missing in the text, because the text may come
-/// from an earlier pinfoldd that wrote fewer members. If a member is null in `written`, the member may be missing in
-/// `understood`. An earlier pinfoldd wrote null for a member without a value.
+/// Returns true if pinfoldd has understood everything in the text. An earlier pinfoldd wrote fewer members than this pinfoldd, so
+/// members may be missing in the text. If a member is null in `written`, the member may be missing in `understood`. An earlier
+/// pinfoldd wrote null for a member without a value.
 bool saysTheSame(const Json& written, const Json& understood) {
     if (!written.is_object() || !understood.is_object())
         return written == understood;

@@ -46,8 +46,8 @@ struct LoggedTask {
     /// The receipt of the task. While the task is live, the receipt has the figures that pinfoldd has read last, and the member
     /// `ended` has no meaning.
     TaskReceipt receipt = {};
-    /// The leader's process id. A report on an exit state counts for a task only if the report contains the process id of the
-    /// task's leader. `leader` is 0 if the task has no leader.
+    /// The leader's process id. A report on the exit state of a task must contain the process id of the task's leader. `leader`
+    /// is 0 if the task has no leader.
     pid_t leader = 0;
     bool over = false; ///< no process of the task is left
 

@@ -42,7 +42,7 @@ inline void put(Json& object, const char* name, Json value) {
 /// Says what happens to a member without a value.
 enum class Unset { AsNull, LeftOut };
 
-/// Adds a member. With Unset::LeftOut, a value that is null adds no member.
+/// Adds a member. With Unset::LeftOut, put() adds no member if `value` is null.
 inline void put(Json& object, const char* name, Json value, Unset unset) {
     if (unset == Unset::AsNull || !value.is_null())
         put(object, name, std::move(value));
@@ -87,9 +87,9 @@ template <class T> T required(std::optional<T> value, const char* what) {
     return *value;
 }
 
-/// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. The behaviour of get<T>()
-/// would be undefined for a fraction or for a larger number. All numbers in documents of pinfold are integers of at most 64 bits.
-/// requireWholeNumbers() is not recursive, because even a short document may have very many levels.
+/// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. If a number is a fraction or
+/// has more than 64 bits, the behaviour of get<T>() is undefined. All numbers in documents of pinfold are integers of at most 64
+/// bits. requireWholeNumbers() is not recursive, because even a short document may have very many levels.
 inline void requireWholeNumbers(const Json& document) {
     for (std::vector<const Json*> left{&document}; !left.empty();) {
         const Json& json = *left.back();

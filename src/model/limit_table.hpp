@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the table of limits. For each limit, the table contains the name, the form of its value, and the valid range. The
-// table also contains the systemd property and the cgroup file of each limit. The code for D-Bus, JSON, the configuration and
-// the command line uses the table of limits. To add a limit, add a member to ResourceLimits and a row to the table of limits.
+// table contains the systemd property and the cgroup file of each limit. The code for D-Bus, JSON, the configuration and the
+// command line uses the table of limits. To add a limit, add a member to ResourceLimits and a row to the table of limits.
 // Reference: systemd.resource-control(5) of 252 and 257, cgroup-v2.rst.
 #pragma once
 
@@ -23,8 +23,8 @@ enum class LimitForm { Size, Duration, Quota, Number, Signal, Numbers, Devices, 
 /// Says whether the value of a limit may change while the job runs.
 enum class LimitChange { Live, AtStart };
 
-/// A LimitMember points to a member of ResourceLimits. If the member is not a number, use limitText() and setLimitText() of
-/// set_limit.hpp to convert its value from and to text.
+/// A LimitMember points to a member of ResourceLimits. For a member that is not a number, limitText() and setLimitText() of
+/// set_limit.hpp convert between the value and its text.
 using LimitMember = std::variant<std::optional<std::uint64_t> ResourceLimits::*, std::optional<CpuList> ResourceLimits::*,
                                  std::optional<DeviceAmounts> ResourceLimits::*, std::optional<std::string> ResourceLimits::*,
                                  std::optional<OomPolicy> ResourceLimits::*>;
@@ -49,7 +49,8 @@ struct LimitRow {
     std::uint64_t least = 0;            ///< the smallest value of a limit that is a number
     std::uint64_t most = kInfinity - 1; ///< the largest value of a limit that is a number, apart from kInfinity
     bool mayBeInfinite = false;
-    /// Every user may choose any value for a harmless limit, because the choice takes nothing from other users.
+    /// A limit is harmless if no value of the limit takes anything from other users. Every user may choose any value for a
+    /// harmless limit.
     bool harmless = false;
     /// The value that the kernel uses if the limit is unset. pinfold uses the value `unset` to compare an unset limit with a
     /// limit that is set.

@@ -19,8 +19,7 @@ inline constexpr std::array kLimitVariables{kJobVariable,         "PINFOLD_CPUS"
 bool isLimitVariable(std::string_view name);
 
 /// Puts the variables with the job's limits into `record.allocation.environment`. If the job does not have a limit, the function
-/// removes the variable for the limit. If `ompThreads` is true, the function also gives OMP_NUM_THREADS the value of
-/// PINFOLD_CPUS.
+/// removes the variable for the limit. If `ompThreads` is true, the function gives OMP_NUM_THREADS the value of PINFOLD_CPUS.
 void setLimitVariables(JobRecord& record, bool ompThreads);
 
 } // namespace pinfold

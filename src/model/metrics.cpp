@@ -38,12 +38,11 @@ void addShare(Exposition& out, std::string_view name, std::string_view help, con
 }
 
 void addResources(Exposition& out, const NodeResources& node) {
-    addShare(out, "pinfold_node_cpus", "CPUs of the node: all CPUs, and how many of them live jobs hold.", node.cpus,
+    addShare(out, "pinfold_node_cpus", "The CPUs of the node, and the CPUs that live jobs hold.", node.cpus,
              &Exposition::millionths);
-    addShare(out, "pinfold_node_memory_bytes", "Memory of the node: all memory, and how much of it live jobs hold.", node.memory,
+    addShare(out, "pinfold_node_memory_bytes", "The memory of the node, and the memory that live jobs hold.", node.memory,
              &Exposition::sample);
-    addShare(out, "pinfold_node_gpus", "GPUs of the node: all GPUs, and how many of them live jobs hold.", node.gpus,
-             &Exposition::sample);
+    addShare(out, "pinfold_node_gpus", "The GPUs of the node, and the GPUs that live jobs hold.", node.gpus, &Exposition::sample);
     out.metric("pinfold_unlimited_jobs", "gauge", "Live jobs without a limit of the resource.");
     forEachResource(node, [&out](const char* resource, const NodeShare& share) {
         if (share.unlimitedJobs)
@@ -83,9 +82,9 @@ void addNode(Exposition& out, const NodeMetrics& node) {
         out.metric("pinfold_unsent", "gauge", "Receipts of the history that are not in the site's archive yet.");
         out.sample({}, *node.unsent);
     }
-    out.metric("pinfold_unclosed_files", "gauge", "Files that users have passed to pinfoldd and that cannot be closed.");
+    out.metric("pinfold_unclosed_files", "gauge", "Users' files that pinfoldd has not been able to close.");
     out.sample({}, node.unclosed);
-    out.metric("pinfold_refused_calls_total", "counter", "Calls that pinfoldd did not make, because too many such calls hang.");
+    out.metric("pinfold_refused_calls_total", "counter", "Calls that pinfoldd refused, because too many earlier calls hang.");
     for (const auto& [lane, count] : node.refused)
         out.sample({{"lane", lane}}, count);
     out.metric("pinfold_jobs_ended_total", "counter", "Jobs that have ended, by their result.");

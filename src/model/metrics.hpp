@@ -85,7 +85,7 @@ struct NodeMetrics {
     /// The number of receipts that are not in the archive; unset if the site has no archive.
     std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
-    std::size_t unclosed = 0; ///< the number of users' file descriptors that pinfoldd still has to close, or whose close() hangs
+    std::size_t unclosed = 0; ///< the number of users' file descriptors that wait for close() or hang in close()
     /// Each key is a kind of work that may block. The value is the number of calls that pinfoldd refused, because too many calls
     /// hang.
     std::map<std::string, std::uint64_t> refused = {};

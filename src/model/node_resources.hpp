@@ -11,10 +11,10 @@ namespace pinfold {
 struct NodeShare {
     std::optional<std::uint64_t> total = {};
     std::optional<std::uint64_t> kept = {};  ///< the part of the resource that the site does not give to jobs
-    std::optional<std::uint64_t> given = {}; ///< the sum of what the live jobs hold; may be more than `total`
+    std::optional<std::uint64_t> given = {}; ///< the sum of the amounts that live jobs hold; may exceed `total`
     std::optional<std::uint64_t> free = {};  ///< `total` minus `kept` and minus `given`, at least 0
-    /// The number of live jobs that may use any amount of the resource, because they have no limit. A job without a limit adds
-    /// nothing to `given`. unlimitedJobs is unset for GPUs, because a job gets only as many GPUs as it asks for.
+    /// The number of live jobs without a limit on the resource. A job without a limit adds nothing to `given`. unlimitedJobs is
+    /// unset for GPUs, because a job gets only as many GPUs as it asks for.
     std::optional<std::uint64_t> unlimitedJobs = {};
 
     bool operator==(const NodeShare&) const = default;

@@ -44,8 +44,8 @@ struct ProfilePoint {
 };
 
 /// Holds the points in the order of time, without gaps: the first point begins at the job's start. If there are too many points,
-/// Profile merges neighbouring points. So the profile of a job of ten seconds takes as much room as the profile of a job of ten
-/// days. Merging changes neither the maximum of a measure nor its sum over time.
+/// Profile merges neighbouring points. So the profile of a short job takes as much room as the profile of a long job. Merging
+/// changes neither the maximum of a measure nor its sum over time.
 class Profile {
 public:
     static constexpr std::size_t kMostPoints = 120;

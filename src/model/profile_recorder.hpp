@@ -16,9 +16,9 @@ namespace pinfold {
 /// look(). A ProfileRecorder takes at most 8 KiB.
 class ProfileRecorder {
 public:
-    /// Adds the time since the previous call of look() to the profile. The first call adds the time since the job's start. look()
-    /// assumes that the amounts of memory and the number of tasks grow or shrink evenly between two calls. `age` is the time
-    /// since the job's start. If `age` is not greater than in the previous call, look() adds nothing.
+    /// Adds a point to the profile for the time since the previous call of look(). The first call adds the time since the job's
+    /// start. look() assumes that the amounts of memory and the number of tasks grow or shrink evenly between two calls. `age` is
+    /// the time since the job's start. If `age` is not greater than in the previous call, look() adds nothing.
     void look(Microseconds age, const Usage& usage);
     /// Adds the time from the last call of look() to the job's end to the profile. An ended job has freed its memory. So end()
     /// uses the amounts of memory and the number of tasks that look() got last. `usage` has the job's final counters.

@@ -88,7 +88,7 @@ struct Receipt {
     /// receipts without gaps, and never reuses a number. The number is unset until the receipt is in the history.
     std::optional<std::uint64_t> sequence;
     /// The random name of the history that gave the receipt the number `sequence`. If the file of the history is lost, the new
-    /// history has another name.
+    /// history gets a new name.
     std::optional<std::string> epoch;
     Origin origin;
     std::string key;
@@ -128,7 +128,7 @@ struct Receipt {
 };
 
 /// Calls f(name, member) for the simple members of Receipt. Other functions, such as forEachUsage(), do the same for the members
-/// of nested structures. D-Bus and JSON use these names.
+/// of nested structures. D-Bus and JSON use the names from forEachReceiptField().
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("sequence", receipt.sequence);
@@ -151,8 +151,8 @@ template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("slots", receipt.slots);
 }
 
-/// Returns the task receipt of the batch script, for a job that had no other task. If a job had no task except its batch script,
-/// the figures of the job are the figures of its batch script.
+/// Returns the task receipt of the batch script of a job without further tasks. If a job had no task except its batch script, the
+/// figures of the job are the figures of its batch script.
 TaskReceipt onlyTask(const Receipt& receipt, std::string command);
 
 /// Says whether a job succeeded.

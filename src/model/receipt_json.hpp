@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Returns a receipt as JSON, for the output of pinfold. The JSON keys are the same as the names in the answer of
+/// Converts a receipt to the JSON that pinfold prints. The JSON keys are the same as the names in the answer of
 /// org.pinfold1.Manager.GetReceipt. If a value is not known, the JSON value is null.
 std::string encode(const Receipt& receipt);
 /// Returns the JSON of encode() without the members that are null. Most members of a receipt are null. Without the null members,

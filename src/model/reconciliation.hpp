@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// Lists the orphans: units, cgroups and records that did not belong together. Each list is for one kind of orphans and one
-/// action of pinfoldd, for example for units that pinfoldd has stopped.
+/// Lists the orphans: units, cgroups and records that did not belong together. Each list is for one kind of orphan and for one
+/// action of pinfoldd. For example, unitsStopped lists the units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
     std::vector<std::string> unitsLeft;    ///< the units that have no record and may have processes
@@ -27,7 +27,7 @@ struct Reconciliation {
     bool operator==(const Reconciliation&) const = default;
 };
 
-/// Calls f(name, list) for each list. D-Bus, JSON and the metric of orphans use these names.
+/// Calls f(name, list) for each list. D-Bus, JSON and the metric of orphans use the names from forEachOrphanKind().
 template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("units_stopped", found.unitsStopped);
     f("units_left", found.unitsLeft);
@@ -38,7 +38,7 @@ template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("records_unreadable", found.recordsUnreadable);
 }
 
-/// Returns one line about an orphan. If pinfoldd has not removed the orphan, the line also says how to fix the problem.
+/// Returns one line about an orphan. If pinfoldd has not removed the orphan, the line says how to fix the problem.
 std::string orphanInWords(std::string_view kind, const std::string& name);
 
 } // namespace pinfold

@@ -82,9 +82,9 @@ Result<void> validate(const ResourceLimits& limits);
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
 /// Returns the name of the first limit in `limits` that is looser than the same limit in `ceiling`. If no limit is looser, the
-/// result is nullptr. For an unset limit, looserThan() uses the kernel's default. A higher memory protection, a higher weight and
-/// a different device profile count as looser, because they may disadvantage other jobs. Disks are compared by their device
-/// numbers, because one disk has several names.
+/// result is nullptr. For an unset limit, looserThan() uses the kernel's default. Limits with a higher memory protection, a
+/// higher weight or a different device profile are looser, because they may disadvantage other jobs. Disks are compared by their
+/// device numbers, because one disk has several names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

@@ -34,7 +34,7 @@ std::optional<StrayKind> strayKindFromString(std::string_view text);
 /// Returns the names of all kinds, in the order of the enumeration.
 std::vector<std::string> strayKindNames();
 
-/// Returns the kind with the given name if a node can act on strays of this kind, and otherwise nullopt. A node never acts on an
+/// Returns the kind with the given name. Returns nullopt if a node cannot act on strays of this kind. A node never acts on an
 /// orphan, because nobody knows whether the job of the orphan is over.
 std::optional<StrayKind> actionableStrayKind(std::string_view text);
 std::vector<std::string> actionableStrayKindNames();

@@ -40,7 +40,7 @@ struct SubordinateOwners {
     };
     std::map<uid_t, Range> ranges = {}; ///< the ranges, by the first id of each range; the ranges do not overlap
 
-    /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`.
+    /// Returns the owner of `id` if `id` is a subordinate id. If `id` is not a subordinate id, the result is `id`.
     uid_t userOf(uid_t id) const;
 };
 

@@ -42,7 +42,7 @@ struct TaskReceipt {
     bool operator==(const TaskReceipt&) const = default;
 };
 
-/// Calls f(name, member) for each member. Records and JSON use these names.
+/// Calls f(name, member) for each member. Records and JSON use the names from forEachTaskField().
 template <class T, class F> void forEachTaskField(T& task, F&& f) {
     f("number", task.number);
     f("kind", task.kind);

@@ -76,7 +76,7 @@ struct WrapperEnd {
     /// If toldOfRefusal is true, the wrapper knows that the error Unreachable does not mean the end of the job. Earlier wrappers
     /// believed that the error Unreachable means the end of the job.
     bool toldOfRefusal = false;
-    JobIdentity identity = {}; ///< facts that the receipt gets if it lacks them; only admins may set `identity`
+    JobIdentity identity = {}; ///< facts to add to the receipt, if the receipt lacks them; only admins may set `identity`
 
     bool operator==(const WrapperEnd&) const = default;
 };

@@ -17,7 +17,7 @@ std::string usageLine(const std::string& command, const OptionSet& options);
 /// line and a headline.
 std::string optionsHelp(const OptionSet& options);
 
-/// Returns the help of one option or argument: its name, and its help text, which begins at the column `column`.
+/// Returns the name and the help text of one option or argument. The help text begins at the column `column`.
 std::string helpEntry(const std::string& name, std::string_view help, std::size_t column);
 
 } // namespace pinfold

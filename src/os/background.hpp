@@ -43,7 +43,7 @@ enum class Lane {
     Metrics,      ///< the lane for the file that the site names in metrics.textfile
     Script,       ///< the lane that checks the program of unkillable.script before pinfoldd runs it
     Moves,  ///< the lane that moves processes into other cgroups; each move waits for all forks and exits in progress on the node
-    Owners, ///< the lane for an owner's requests that look at all processes of a job; a job may have thousands of processes
+    Owners, ///< the lane for an owner's request to look at all processes of a job; a job may have thousands of processes
     Kills,  ///< the lane that sends SIGKILL to processes that survived cgroup.kill; each kill takes about 20 ms
 };
 inline constexpr std::size_t kLanes = 14;

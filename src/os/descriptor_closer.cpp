@@ -33,7 +33,7 @@ struct DescriptorCloser::Users {
     struct User {
         std::deque<int> waiting; ///< the user's descriptors that wait for a thread
         std::size_t threads = 0;
-        std::size_t held = 0; ///< how many of the user's descriptors wait or hang
+        std::size_t held = 0; ///< the number of the user's descriptors that wait for close() or hang in close()
     };
 
     explicit Users(std::size_t mostOfUsersArg) : mostOfUsers(mostOfUsersArg) {}

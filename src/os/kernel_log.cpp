@@ -97,7 +97,7 @@ std::string unescaped(std::string_view text) {
 
 } // namespace
 
-// Users choose parts of many of the kernel's lines. For example, the line about a crashed program begins with the name of the
+// Users choose parts of many lines in the kernel's log. For example, the line about a crashed program begins with the name of the
 // process, which has at most kMaxComm bytes. The line also contains the name of the program's file. So feed() looks for the
 // kernel's words only in parts of a line that no user can choose.
 std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view line) {

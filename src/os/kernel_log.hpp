@@ -61,10 +61,10 @@ public:
     explicit KernelLog(UniqueFd kmsg) : kmsg_(std::move(kmsg)) {}
 
     bool readable() const { return static_cast<bool>(kmsg_); }
-    /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. If the kernel logged a kill before
-    /// watch(), KernelLog reports the kill when the kernel logs its next line, or when drain() is called.
+    /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. The kernel may have logged a kill before
+    /// watch(). KernelLog reports an earlier kill when the kernel logs its next line, or when drain() is called.
     void watch(EventLoop& loop);
-    /// Reads all lines that are in the kernel's log at the moment.
+    /// Reads all lines that the kernel's log contains now.
     void drain();
 
     Handler onOom;

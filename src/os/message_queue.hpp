@@ -30,8 +30,8 @@ public:
     /// `bytes` is the approximate size in memory of the data that `write` owns.
     void add(std::size_t bytes, std::function<void()> write);
 
-    /// MessageQueue calls onLost when the queue has room for a message about lost messages. The argument of onLost is the
-    /// number of messages that were lost since the last call.
+    /// MessageQueue calls onLost when the queue has room for a message about lost messages. The argument of onLost is the number
+    /// of messages that were lost since the previous call of onLost.
     std::function<void(std::uint64_t)> onLost;
 
 private:

@@ -28,7 +28,7 @@ constexpr std::size_t kMostMaps = 256 << 20;
 /// error.
 bool hasGone() { return errno == ENOENT || errno == ESRCH; }
 
-/// Returns those names in the directory that are numbers. A directory that is gone counts as empty.
+/// Returns the names in the directory that are numbers. A directory that is gone counts as empty.
 Result<std::vector<std::string>> numbersIn(const std::filesystem::path& directory) {
     std::vector<std::string> numbers;
     std::error_code error;

@@ -48,7 +48,7 @@ Error unreadable(pid_t pid, const char* file) {
 Microseconds ofTicks(std::uint64_t ticks) { return 1'000'000us * ticks / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
 
 /// The kernel adds SIGKILL to the pending signals of each thread of the process (complete_signal() in kernel/signal.c). If only
-/// the first thread has ended, the process is in state Z, and its flags say nothing about the other threads.
+/// the first thread has ended, the process is in state Z, and the flags say nothing about the remaining threads.
 bool isDying(char state, std::uint64_t flags, std::uint64_t pendingSignals) {
     if (state == kUninterruptible)
         return false;
@@ -363,7 +363,7 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     if (fd)
         return fd;
     // The errors EINVAL and ENOENT mean that the number belongs to a thread. So if pidfd_open(2) fails with EINVAL or ENOENT, the
-    // process that had the number before has ended.
+    // process with this number has ended.
     if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};

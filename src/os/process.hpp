@@ -46,7 +46,8 @@ struct ProcessInfo {
     /// If ownNamespace is true, the process is in another user namespace than the calling process. ownNamespace is set only if
     /// the caller asked for the wait point.
     bool ownNamespace = false;
-    /// The command line, made printable by printable(), or "[name]" if it is empty or if the caller did not ask for it.
+    /// The command line, made printable by printable(). `command` is "[name]" if the process has no command line, or if the
+    /// caller did not ask for the command line.
     std::string command;
 
     /// Returns the name of the program that the process runs (comm, at most 15 bytes of the name), made printable by printable().
@@ -56,8 +57,8 @@ struct ProcessInfo {
 
 /// Reads processes. Several threads may use a ProcessTable at once. The functions commandOf() and readWithCommand() may block,
 /// because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold the lock of its
-/// memory for ever. So the event loop must not call commandOf() or readWithCommand(). All other functions read only data that the
-/// kernel has in memory.
+/// memory for ever. So the event loop must not call commandOf() or readWithCommand(). All functions except commandOf() and
+/// readWithCommand() read only data that the kernel has in memory.
 class ProcessTable {
 public:
     /// The directory `root` contains "proc", and is "/" except in tests. To look at descriptors of the calling process, a
@@ -113,7 +114,7 @@ private:
     /// Reads the text of a file of /proc/PID.
     std::optional<std::string> file(pid_t pid, const char* name) const;
     Result<std::string> cgroupIn(pid_t pid, const char* name) const;
-    /// Returns the number in that line of the thread's file "status" that begins with `line` (proc(5)).
+    /// Finds the line that begins with `line` in the thread's file "status" (proc(5)), and returns the number in the line.
     Result<pid_t> pidIn(pid_t thread, std::string_view line) const;
 
     std::filesystem::path root_;

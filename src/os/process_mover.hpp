@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Moves processes of other programs from one cgroup to another. To move a process, ProcessMover writes the process id to a file
 // of the cgroup. The kernel accepts no pidfd for a move. When a process has ended and its parent has noticed the end, the process
-// id may belong to another process. So ProcessMover checks by the pidfd, before and after the move, whether the process still
+// id may belong to another process. So ProcessMover uses the pidfd to check, before and after the move, whether the process still
 // lives. ProcessMover puts back a process that it has moved by mistake.
 #pragma once
 
@@ -50,7 +50,8 @@ public:
     /// id, putBack() moves the other process to its parent's cgroup. Every process begins in the cgroup of its parent. If the
     /// other process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. The user
     /// gains nothing from the kill, because the user may end the process anyway. If putBack() moved a process of `owner`, the
-    /// process might escape from a job. Returns what putBack() did or could not do, or an empty text if there was nothing to do.
+    /// process might escape from a job. Returns a text that says what putBack() did, or why putBack() failed. Returns an empty
+    /// text if there was nothing to do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked children in `cgroup`.
     /// The function clear() calls putBack() for each process of a user other than `owner`. clear() never touches a process in

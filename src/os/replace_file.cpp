@@ -27,7 +27,7 @@ UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
 bool writeAll(int fd, std::string_view text) {
     const auto written = ::write(fd, text.data(), text.size());
     if (written >= 0 && written < static_cast<ssize_t>(text.size()))
-        errno = ENOSPC; // write(2) does not set errno if it has written only a part of the text
+        errno = ENOSPC; // if write(2) writes only a part of the text, write(2) does not set errno
     return written == static_cast<ssize_t>(text.size());
 }
 

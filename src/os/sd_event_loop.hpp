@@ -22,8 +22,7 @@ public:
     using LogSink = std::function<void(const std::string&)>;
 
     /// With Meter::On, the loop logs each turn that sleeps in system calls for more than LoopMeter::kTooLong. The log entry names
-    /// the turn's handler. Meter::On is for tests, which check that no turn sleeps longer than LoopMeter::kTooLong
-    /// (os/background.hpp).
+    /// the turn's handler. Tests use Meter::On to check that no turn sleeps longer than LoopMeter::kTooLong (os/background.hpp).
     enum class Meter { Off, On };
 
     /// Throws std::system_error if the process has no descriptors left.

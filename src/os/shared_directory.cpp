@@ -171,7 +171,7 @@ Result<TreeRemoval> SharedDirectory::remove(const DirectoryEntry& entry) const {
             ++removal.entries;
             return {};
         }
-        // A directory with files of other users stays, and this does not count as an error.
+        // remove() leaves a directory with files of other users, and reports no error.
         return (errno == ENOTEMPTY || errno == EEXIST) && removal.others > 0 ? Result<void>() : fileError(walk.path);
     };
     if (entry.status.directory)

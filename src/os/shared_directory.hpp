@@ -28,11 +28,10 @@ struct DirectoryEntry {
 struct TreeSurvey {
     std::uint64_t size = 0;
     std::uint64_t entries = 0; ///< the number of entries, including the file or directory itself
-    /// The number of mount points and of entries of other users. survey() does not look into such entries, and counts them only
-    /// here.
+    /// The number of mount points and of entries of other users. survey() does not look into a mount point or into an entry of
+    /// another user.
     std::uint64_t others = 0;
-    /// The time at which the oldest entry was created. The value is unset if the file system does not know the times of all
-    /// entries.
+    /// The time at which the oldest entry was created. `oldest` is unset if the file system does not know the time of each entry.
     std::optional<RealTime> oldest;
     RealTime touched{}; ///< the time of the newest change of any entry
     bool inUse = false;
@@ -53,8 +52,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::uint64_t device() const { return device_; }
 
-    /// Returns the entries of all users that are directly in the directory. The result leaves out mount points, and entries
-    /// that pinfold cannot look at (such as a user's FUSE mount). Error: Internal.
+    /// Returns the entries that are directly in the directory, whoever owns the entries. The result leaves out mount points, and
+    /// entries that pinfold cannot look at (such as a user's FUSE mount). Error: Internal.
     Result<std::vector<DirectoryEntry>> entries() const;
     /// If directories are nested deeper than kMostDepth, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;

@@ -48,9 +48,9 @@ public:
     };
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
-    /// Returns the owner of `id` if it is a subordinate id, and otherwise `id`. While SubordinateUsers does not know the id of
-    /// the range's owner, userOf() returns the first id of the range. Root's subordinate ids are for other users. So if root owns
-    /// the range, userOf() returns the first id of the range.
+    /// Returns the owner of `id` if `id` is a subordinate id. If `id` is not a subordinate id, the result is `id`. While
+    /// SubordinateUsers does not know the id of the range's owner, userOf() returns the first id of the range. Root's subordinate
+    /// ids are for other users. So if root owns the range, userOf() returns the first id of the range.
     uid_t userOf(uid_t id);
     /// Returns the user's own id and the subordinate ids. The subordinate ids are missing in the result of idsOf() until the name
     /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name
@@ -60,8 +60,8 @@ public:
     std::shared_ptr<const SubordinateOwners> owners() const;
     /// Reads /etc/subuid again if the file has changed.
     void look();
-    /// Returns true as soon as /etc/subuid was read for the first time. Until /etc/subuid was read, each id counts as a user of
-    /// its own.
+    /// Returns true if SubordinateUsers has read /etc/subuid at least once. Until /etc/subuid was read, each id counts as a user
+    /// of its own.
     bool hasLooked() const { return stamp_ != kNotRead; }
 
 private:

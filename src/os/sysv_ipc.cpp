@@ -24,7 +24,7 @@
 namespace pinfold {
 namespace {
 
-// The maximum size of a table, enough for 32768 objects of each kind with at most 200 bytes for each line.
+// The maximum size of a table. The table of a kind has at most 32768 lines of at most 200 bytes.
 constexpr std::size_t kMostBytes = 64 << 20;
 
 struct Table {

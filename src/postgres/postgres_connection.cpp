@@ -22,7 +22,7 @@ using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
 // Every host may change the default settings of its database role. The change then affects all hosts with the same role. If an
 // attacker controls a host, the attacker must not stop other hosts by means of the role's settings. So each connection sets fixed
-// values for the settings that matter.
+// values for the important settings.
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
                                   " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
@@ -91,7 +91,7 @@ ErrorCode codeOf(std::string_view sqlState) {
         return ErrorCode::Denied;
     if (sqlState == "57014" || sqlState == "55P03") // a statement or a lock has reached the server's own time limit
         return ErrorCode::TimedOut;
-    // The connection is lost, the server shuts down or starts, or it has too many connections.
+    // The connection is lost, the server shuts down or starts, or the server has too many connections.
     if (sqlState.starts_with("08") || sqlState.starts_with("57P") || sqlState == "53300")
         return ErrorCode::Unreachable;
     return ErrorCode::Internal;

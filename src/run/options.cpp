@@ -40,7 +40,7 @@ public:
 private:
     const OptionSet& options_;
     std::vector<option> long_;
-    // '+' makes getopt_long(3) stop at the command. ':' makes getopt_long(3) return ':' for a missing value.
+    // '+' makes getopt_long(3) stop at the command. With ':', getopt_long(3) returns ':' if the value of an option is missing.
     std::string letters_ = "+:";
 };
 

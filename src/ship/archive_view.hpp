@@ -14,7 +14,7 @@ struct ArchiveView {
     std::uint64_t missing = 0;               ///< how many receipts of this node the archive can never get
 };
 
-/// Returns by how much the node's clock is certainly ahead of the server's clock. The result is negative if the node's clock is
+/// Returns the least time by which the node's clock is ahead of the server's clock. The result is negative if the node's clock is
 /// behind. The server has read its clock (`server`) after the node sent its question (`sent`), and before the node got the answer
 /// (`received`). If the answer takes a minute, the result can be 0 although the clocks differ by up to a minute.
 std::chrono::microseconds clockOffset(RealTime sent, RealTime server, RealTime received);

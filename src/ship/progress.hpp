@@ -11,8 +11,9 @@
 
 namespace pinfold {
 
-/// Remembers whether receipts reach the archive, and tells administrators in the journal, the status and the metrics. The journal
-/// gets one line when a kind of trouble begins, and one line when the trouble is over, no matter how often pinfold-ship tries.
+/// Remembers whether receipts reach the archive. Progress informs administrators through the journal, the status and the metrics.
+/// The journal gets one line when a kind of trouble begins, and one line when the trouble is over. Further failed attempts add no
+/// line.
 class Progress {
 public:
     struct Line {

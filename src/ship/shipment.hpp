@@ -52,8 +52,8 @@ public:
     /// stopped, somebody may have restored an older copy of its history.
     void relocate() { located_ = false; }
 
-    /// Sends at most one lot of new receipts. If there are no new receipts, Shipment sends an empty lot, which tells the archive
-    /// that the node is alive.
+    /// Sends at most one lot of new receipts. If there are no new receipts, Shipment sends an empty lot to tell the archive that
+    /// the node is alive.
     Step step();
 
     /// Returns true if the node has the receipt of a failed job, and the archive lacks this receipt. Returns false after an
@@ -83,7 +83,7 @@ private:
     std::uint64_t newest_ = 0; ///< the highest known sequence of the epoch
     bool recentSent_ = false;
     std::set<std::string> amended_;
-    std::uint32_t limit_ = Lot::kMostReceipts; ///< the number of receipts in the next lot; smaller after a lot that failed
+    std::uint32_t limit_ = Lot::kMostReceipts; ///< the maximum number of receipts in the next lot; smaller after a failure
     bool behind_ = false;                      ///< the archive refused the last lot, because it lacked earlier receipts
     Side asked_ = Side::Node;                  ///< the side that Shipment asked last
     std::uint64_t taken_ = 0;                  ///< Step::receipts of the present step

@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Reacts to the events of pinfoldd, and sends each lot when it is due. Shipper does not wait: the caller waits
-/// until the time that next() returns.
+/// Reacts to the events of pinfoldd, and sends the lots at the times that Schedule chooses. Shipper does not wait: the caller
+/// waits until the time that next() returns.
 class Shipper {
 public:
     /// Shipper collects events for the time kLook. After kLook, Shipper asks pinfoldd whether a new receipt belongs to a failed

@@ -68,7 +68,7 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
 /// Returns true if the socket's queue contains no message with descriptors, and no more messages can come.
 bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
-    constexpr int kMostMessages = 4; // even in a flood of connections, there is usually only one message for each connection
+    constexpr int kMostMessages = 4; // there is usually one message for each connection, even if very many connections come
     (void)::shutdown(socket, SHUT_RD);
     // With SO_PASSCRED, each message comes with its sender's credentials, even if the message is empty. The credentials fill the
     // buffer `control`, so there is no room for a descriptor, and the kernel sets MSG_CTRUNC.

@@ -56,8 +56,8 @@ public:
     /// Unreachable or TimedOut if a time limit is over.
     Result<WrapperReply> wait(const Patience& patience = {});
 
-    /// Returns the descriptor that the caller should poll before the next advance(). The descriptor is -1 if the caller should
-    /// wait only for the time-out.
+    /// Returns the descriptor that the caller should poll before the next call of advance(). The descriptor is -1 if the caller
+    /// should wait only for the time-out.
     pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }
     /// Returns the time-out in milliseconds, or -1 if there is none.
     int timeoutMs() const;
