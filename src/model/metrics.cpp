@@ -96,7 +96,7 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, counts.leftoverJobs);
     out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed because they were out of memory.");
     out.sample({}, counts.oomKills);
-    out.metric("pinfold_scope_start_seconds", "histogram", "Time that the start of a task's scope took.");
+    out.metric("pinfold_scope_start_seconds", "histogram", "How long the start of a task's scope took.");
     out.histogram(counts.scopeStart);
     out.metric("pinfold_orphans_total", "counter",
                "Orphans (units, cgroups and records that did not belong together), by kind and by pinfoldd's action.");
@@ -162,7 +162,8 @@ constexpr std::array kJobNumbers{
               [](const JobFigures& job) { return without(job.usage.memoryFile, job.usage.memoryShmem); }},
     JobNumber{"cgroup_memory_total_bytes", "The limit of memory.",
               [](const JobFigures& job) { return finite(job.limits.memoryMax); }},
-    JobNumber{"cgroup_memory_fail_count", "How often the kernel found no memory to reclaim at a memory limit of the job.",
+    JobNumber{"cgroup_memory_fail_count",
+              "How often the job reached a memory limit, and the kernel could not reclaim any of the job's memory.",
               [](const JobFigures& job) { return job.usage.oomEvents; }},
     JobNumber{"cgroup_oom_kills", "Processes that were killed because the job or the node was out of memory.",
               [](const JobFigures& job) { return job.usage.oomKills; }},

@@ -7,8 +7,8 @@ namespace pinfold {
 namespace {
 
 /// Converts the tasks to JSON. If the batch script is the job's only task, the receipt already contains most members of the task.
-/// If the text for the history lacks the number of a task, takeTasks() calls onlyTask(). The text for the history then has only
-/// the members that onlyTask() cannot take from the receipt.
+/// For a single batch script, the text for the history has only the members that onlyTask() cannot take from the receipt. If the
+/// text for the history lacks the number of a task, takeTasks() calls onlyTask().
 Json tasksToJson(const Receipt& receipt, Unset unset) {
     auto list = Json::array();
     for (const auto& task : receipt.taskList) {

@@ -73,8 +73,8 @@ struct Usage {
 
     std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
     std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job reached memory_max, so that the kernel reclaimed memory
-    /// How often the kernel found no memory to reclaim at a memory limit of the job. If memory runs out once, the kernel may
-    /// count several events.
+    /// How often the job reached a memory limit, and the kernel could not reclaim any of the job's memory. If memory runs out
+    /// once, the kernel may count several events.
     std::optional<std::uint64_t> oomEvents;
     std::optional<std::uint64_t> oomKills;      ///< the number of processes that the kernel killed because memory ran out
     std::optional<std::uint64_t> oomGroupKills; ///< how often the kernel killed all processes of a task together

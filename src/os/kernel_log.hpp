@@ -39,8 +39,8 @@ struct OomReport {
 class OomParser {
 public:
     /// Takes a line that the kernel itself wrote. Pass only lines of the kernel to feed(), because other programs can write to
-    /// the kernel's log. Returns a report when the report is complete. The name of a cgroup or process may look like a part of
-    /// the kernel's line. feed() then returns no report, because it is unclear which cgroups the kernel meant.
+    /// the kernel's log. Returns a report when the report is complete. If the name of a cgroup or process looks like a part of
+    /// the kernel's line, feed() returns no report.
     std::optional<OomReport> feed(MonotonicTime time, std::string_view line);
 
 private:

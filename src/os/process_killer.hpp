@@ -25,9 +25,9 @@ public:
     /// up to 200 ms.
     virtual void killEach(const CgroupDir& cgroup, const std::string& path) const = 0;
 
-    /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`. Tracers of the tracers get SIGKILL, too, if
-    /// they belong to `owner`. With PTRACE_O_TRACEEXIT (ptrace(2)), a tracer can delay the end of a process without limit, even
-    /// after SIGKILL. Returns the processes that got SIGKILL.
+    /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`. killTracers() also sends SIGKILL to a process
+    /// of `owner` that traces one of the tracers. With PTRACE_O_TRACEEXIT (ptrace(2)), a tracer can delay the end of a process
+    /// without limit, even after SIGKILL. Returns the processes that got SIGKILL.
     virtual std::vector<pid_t> killTracers(const CgroupDir& cgroup, const UserIds& owner) const = 0;
 };
 

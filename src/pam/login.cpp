@@ -133,7 +133,7 @@ Outcome openSession(const Login& login, const PamOptions& options, const std::st
     if (jobOf(ownCgroup(), *jobs))
         return {};
     const auto open = openTo(*jobs);
-    // The search for the login's origin gets half of the remaining time. The module needs the rest to join the job.
+    // The search for the login's origin gets half of the remaining time. The module needs the rest of the time to join the job.
     const auto origin = open.size() > 1 ? originOf(login.connection, open, Deadline(deadline.remaining() / 2)) : std::nullopt;
     const auto key = chooseJob(*jobs, origin, options.denySeveral, login.node);
     if (key)

@@ -41,8 +41,8 @@ struct Outcome {
 /// Decides whether the user may log in to this node.
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
-/// Puts the calling process into the user's job. Then every process that the calling process starts is in the job. Root stays
-/// outside of jobs. A user's login stays outside of jobs if the user may log in without a job.
+/// Puts the calling process into the user's job. After openSession(), every process that the calling process starts is in the
+/// job. Root stays outside of jobs. A user's login stays outside of jobs if the user may log in without a job.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 } // namespace pinfold::pam

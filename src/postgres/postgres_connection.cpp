@@ -20,9 +20,9 @@ struct ResultCloser {
 };
 using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
-// Every host may change the default settings of its database role. The change then affects all hosts with the same role. If an
-// attacker controls a host, the attacker must not stop other hosts by means of the role's settings. So each connection sets fixed
-// values for the important settings.
+// Every host may change the default settings of its database role. A changed default setting affects all hosts with the same
+// role. If an attacker controls a host, the attacker must not stop other hosts by means of the role's settings. So each
+// connection sets fixed values for the important settings.
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
                                   " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"

@@ -20,7 +20,7 @@ public:
     /// After a start, Shipment sends the last kResent receipts again, because reports may have changed the receipts.
     static constexpr std::uint64_t kResent = 500;
     /// Shipment remembers at most kMostAmended keys with amended receipts. If amended receipts have more than kMostAmended keys
-    /// before the next step, Shipment forgets the keys. Shipment then sends the last kResent receipts.
+    /// before the next step, Shipment sends the last kResent receipts again.
     static constexpr std::size_t kMostAmended = 1000;
     /// For each key with an amended receipt, Shipment sends at most kReceiptsOfKey receipts again.
     static constexpr std::uint32_t kReceiptsOfKey = 10;
