@@ -101,7 +101,7 @@ Setter reserve(std::optional<Config::Reserve>& (*member)(Config&), Result<std::u
     };
 }
 
-/// Sets a share in the section [idle], a percentage of what a job holds. `held` says what the job holds.
+/// Sets a share in the section [idle], such as "50%". `held` is the name of the resource in the error message.
 Setter idleShare(std::uint32_t Config::Idle::*member, const char* held) {
     return [member, held](const toml::node& node, Config& config) -> Result<void> {
         const auto text = node.value<std::string>().value_or("");
@@ -134,7 +134,7 @@ Result<void> textfile(const toml::node& node, Config& config) {
     return {};
 }
 
-/// Sets jobs.summary. In an earlier version jobs.summary was a boolean, so true and false are still valid.
+/// Sets jobs.summary. In an earlier version of pinfold, jobs.summary was a boolean, so true and false are still valid.
 Result<void> summary(const toml::node& node, Config& config) {
     if (const auto* always = node.as_boolean())
         config.jobs.summary = always->get() ? Summary::Always : Summary::Never;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Creates the objects of which the daemon's logic consists, and connects them: an object that learns of an event calls the
-// objects that act on the event. JobManager hands the requests to the objects.
+// Creates and connects the objects that implement the daemon's logic. An object that learns of an event calls the objects that
+// act on the event. JobManager calls these objects to carry out the requests of callers.
 #pragma once
 
 #include "core/control/job_freezer.hpp"
@@ -33,8 +33,8 @@
 
 namespace pinfold {
 
-/// Contains the objects of the daemon's logic. The constructor connects the Assembly to the events of systemd, of the kernel's
-/// log and of the cgroups, and the destructor disconnects it.
+/// Contains the objects that implement the daemon's logic, such as JobFreezer. The constructor connects the Assembly to the
+/// events of systemd, of the kernel's log and of the cgroups, and the destructor disconnects it.
 struct Assembly {
     explicit Assembly(CoreContext& context);
     ~Assembly();
@@ -70,7 +70,7 @@ struct Assembly {
 private:
     /// Looks at the job or task to which the unit belongs, because the unit may be gone.
     void look(const std::string& unit);
-    /// Looks at all jobs and tasks.
+    /// Checks every job and every task, because their units may be gone.
     void lookAtAll();
 };
 

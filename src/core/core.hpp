@@ -19,10 +19,11 @@
 
 namespace pinfold {
 
-/// The maximum number of requests of one user that wait to signal or suspend the user's own jobs.
+/// At most kMostOfOwner requests of a user to signal or suspend the user's own jobs wait at the same time.
 constexpr std::size_t kMostOfOwner = 128;
-/// SystemdManager keeps at most 16 requests to freeze a unit in progress. A process of a job may delay for 30 s the request to
-/// freeze its job. So the jobs of one user use at most a quarter of these requests.
+/// SystemdManager keeps at most 16 requests to freeze a unit in progress. If a process of a job cannot be frozen at once, the
+/// request to freeze the job may take 30 s. At most a quarter of the 16 requests may freeze jobs of the same user, so that the
+/// requests of other users need not wait.
 constexpr std::size_t kFreezesOfOwner = 4;
 constexpr auto kUnlimited = std::numeric_limits<std::size_t>::max();
 
@@ -39,7 +40,7 @@ struct Core {
     RefusalLog refusalLog;
     OutputWriters outputs; ///< the threads that write to the output of jobs; all jobs share them
     Registry registry;
-    JobObserver* observer;                 ///< gets the events of jobs; the pointer is never null
+    JobObserver* observer;                 ///< the object that pinfoldd tells about the events of jobs; never null
     std::optional<BootTime> shutdownSince; ///< the time at which the node began to shut down
 
     /// Stores the job's record, and returns false if the record was not stored. After a failure, save() only writes to the log,

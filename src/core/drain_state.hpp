@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Says whether this node takes jobs. A drained node takes no jobs. An administrator's drain lasts across restarts and reboots.
-// With unkillable.action = "drain", the node is also drained while a job cannot be killed. With history.on_failure = "drain",
-// the node is also drained while receipts cannot be written. During a shutdown, the node takes no new jobs. A shutdown is not a
+// With unkillable.action = "drain", pinfoldd drains the node while a job cannot be killed. With history.on_failure = "drain",
+// pinfoldd drains the node while receipts cannot be written. During a shutdown, the node takes no new jobs. A shutdown is not a
 // drain, so nobody has to end a drain when the node is up again.
 #pragma once
 
@@ -24,11 +24,11 @@ public:
     /// file of the drain, pinfoldd drains the node and writes an entry to the journal.
     void load();
 
-    /// Drains the node. When drain() has answered without an error, the node takes no new jobs. If the node is drained already,
-    /// a new reason replaces the old reason. A call without a reason does not change an existing drain. The errors are
-    /// InvalidArgument, Busy if the disk hangs, and Internal if the drain cannot be stored. The message of the error Internal
-    /// says whether the node is drained now. If pinfoldd restarted after the error Internal, it would read the same state of the
-    /// drain from the disk.
+    /// Drains the node. When drain() has answered without an error, the node takes no new jobs. If the node is drained already, a
+    /// new reason replaces the old reason. A call without a reason does not change an existing drain. The errors are
+    /// InvalidArgument, Busy if the disk hangs, and Internal if the drain cannot be stored. If the error is `Internal`, the
+    /// message of the error says whether the node is drained now. If pinfoldd restarted after the error Internal, it would read
+    /// the same state of the drain from the disk.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
     /// Ends an administrator's drain, if there is one. The errors are Busy if the disk hangs, and Internal if the end of the
     /// drain cannot be stored.

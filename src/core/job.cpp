@@ -24,8 +24,8 @@ std::optional<UnitIdentity> identifyPath(std::string_view path) {
         return std::nullopt;
     if (slice.size() == path.size())
         return job;
-    // In the path, the name of the scope follows the name of the slice. If the job has created cgroups below the scope, their
-    // processes belong to the scope too.
+    // In the path, the name of the scope follows the name of the slice. Processes in cgroups that the job has created below the
+    // scope are also processes of the scope.
     path.remove_prefix(slice.size() + 1);
     auto scope = identifyUnit(path.substr(0, path.find('/')));
     return scope && scope->task && scope->key == job->key ? scope : job;
@@ -83,7 +83,7 @@ Usage lookAtUsage(Job& job) {
         usage.memoryPeakFile = job.peakSplit->file;
         usage.memoryPeakShmem = job.peakSplit->shmem;
     }
-    // When the job has no processes any more, its anonymous memory is free, so the figures say nothing about the memory need.
+    // After the end of the last process, the memory figures are too low, because the kernel has freed the job's anonymous memory.
     if (usage.memoryAnon && usage.memoryShmem && job.slice->populated())
         job.recorder.needs(*usage.memoryAnon + *usage.memoryShmem);
     usage.memoryNeed = job.recorder.need();
@@ -180,7 +180,7 @@ std::vector<JobPtr> Registry::jobsOf(uid_t user) const {
     for (const auto& [key, job] : jobs_)
         if (job->record.uid == user)
             theirs.push_back(job);
-    // The jobs are sorted by createdBoot, because nobody can set back the clock of createdBoot.
+    // jobsOf() sorts the jobs by createdBoot, because nobody can set back the clock that createdBoot uses.
     const auto rank = [](const JobPtr& job) {
         return std::pair(job->record.state == JobState::Running, job->record.createdBoot);
     };

@@ -79,7 +79,7 @@ struct Job {
     EventHandle warningTimer;       ///< the timer of LimitWarner for the warning ahead of runTimeEnd()
     EventHandle describeTimer;      ///< limits how long pinfoldd delays SIGTERM for the reports on leftovers
     EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
-    EventHandle killTimer;          ///< the timer of Killer for the job
+    EventHandle killTimer;          ///< when killTimer expires, ProcessKiller ends the processes that still live
     EventHandle unkillableTimer;    ///< the timer of UnkillablePolicy for its next step, if processes outlive SIGKILL
     EventHandle removalTimer;       ///< the timer of JobCloser for its next try to remove the slice
     std::optional<BootTime> killAt; ///< the time at which pinfoldd sends SIGKILL; pinfoldd never moves this time to a later time
@@ -101,8 +101,8 @@ struct Job {
     bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may never report the end
     bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
-    /// The time at which the end of the job began. The value is 0 if the end of the job has not begun, or if an earlier pinfoldd
-    /// began the end.
+    /// The time at which the end of the job began. The value is 0 before pinfoldd begins to end the job. The value is also 0 if
+    /// an earlier pinfoldd has begun to end the job.
     BootTime endBegan{};
     bool ownersTurn = false;    ///< a signal or suspension that the owner requested is in progress
     bool ownerSuspends = false; ///< the owner requested the suspension that is in progress
@@ -112,7 +112,8 @@ struct Job {
     bool changingLimits = false; ///< systemd is changing the limits of the job
     EventHandle idleSave;        ///< stores the job's record when the event loop is idle
     bool accountDue = false;     ///< JobEnder has handed the job over to JobCloser
-    /// The number of unfinished reports on leftovers. The receipt of the job waits for the reports.
+    /// The number of unfinished reports on leftovers. pinfoldd writes the job's receipt only when all reports on leftovers are
+    /// finished.
     std::size_t describing = 0;
     std::vector<std::function<void()>> onDescribed; ///< functions that are called when `describing` has become 0
     bool terminationDue = false; ///< pinfoldd delays SIGTERM for a moment until the reports on leftovers are finished
@@ -133,7 +134,8 @@ struct Job {
 };
 
 using JobPtr = std::shared_ptr<Job>;
-using WeakJob = std::weak_ptr<Job>; ///< callbacks hold a WeakJob, because the job may be over before the call
+/// A callback holds a WeakJob, because the job may be over before the loop calls the callback.
+using WeakJob = std::weak_ptr<Job>;
 
 /// Returns a path such as "/batch.slice/batch-<E>.slice".
 std::string slicePath(const JobKey& key);
@@ -151,11 +153,11 @@ Phase phaseOf(const Job& job);
 Target targetOf(const std::string& key, const Job* job);
 
 /// Returns how long the job may still run before the run time `limit` is over, or kForever if `limit` is unset or infinite. The
-/// time for which a job is suspended does not count.
+/// time for which a job is suspended does not count towards the limit.
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
 /// Returns the grace time that applies if nobody has requested another grace time. `ofSite` is jobs.kill_grace of the
-/// configuration. With this grace time, a job ends at the latest when run_time_max and run_time_grace are over.
+/// configuration. The grace time is so short that the job ends at the latest when run_time_max and run_time_grace are over.
 Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now);
 
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.
@@ -165,8 +167,8 @@ bool leaderEnded(const Job& job);
 /// anonymous memory and of file memory in Job::peakSplit. The function lookAtUsage() also updates the job's memory need.
 Usage lookAtUsage(Job& job);
 
-/// Adds to `usage` the counters that `usage` lacks and that Sampler has seen at its last look at the job. A counter of the last
-/// look is never higher than the counter at the job's end.
+/// If `usage` lacks a counter, addLastLook() takes the counter from Sampler's last look at the job. A counter of the last look is
+/// never higher than the counter at the job's end.
 void addLastLook(Usage& usage, const Job& job);
 
 /// Holds the live jobs by key. The registry never has two jobs with the same key.

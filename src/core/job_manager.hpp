@@ -86,8 +86,8 @@ public:
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
     /// Changes all limits that are set in `change`. If one of the limits cannot be changed, setLimits() changes none. With
-    /// `force`, a new limit may be lower than the present use of the job. With a limit below the present use, the kernel may kill
-    /// processes of the job. The answer contains the job's limits after the change.
+    /// `force`, a new limit may be lower than the present use of the job. If the job uses more than a new limit allows, the
+    /// kernel may kill processes of the job. The answer contains the job's limits after the change.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
     /// Answers when the task has ended, or at once if the task has ended already. A later task may have the same number, so
@@ -102,7 +102,8 @@ public:
     /// Returns the jobs of a user. Running jobs come before all other jobs, and newer jobs before older jobs.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
     std::size_t jobCount() const;
-    /// Counts the live jobs that cannot be killed. A job does not count if it waits for a file server that users run.
+    /// Counts the live jobs that cannot be killed. A job that waits for a file server of a user does not count as a job that
+    /// cannot be killed.
     std::size_t unkillableCount() const;
     /// Counts the live jobs that are idle (Sampler::idleJobs()).
     std::optional<IdleJobs> idleJobs() const;
@@ -122,8 +123,8 @@ public:
     /// Returns what the batch system and the owner have said about a live job.
     Result<JobIdentity> identity(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
-    /// Answers with the profile of the live job with the key. If no live job has the key, profile() answers with the profile of
-    /// the newest ended job with the key. The profile is empty if pinfoldd has not looked at the job.
+    /// Answers with the profile of the live job that has the key `key`. If no live job has the key, profile() answers with the
+    /// profile of the newest ended job with the key. The profile is empty if pinfoldd has not looked at the job.
     void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
     /// Answers with the receipts that match the filter. An answer has at most kMostReceiptsAtOnce receipts.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;

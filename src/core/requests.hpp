@@ -42,8 +42,8 @@ struct CreateRequest {
     bool shepherd = false;                   ///< the leader is a process of the batch system itself, not of the user
     /// The time for which an opened job lives without tasks. If the time is unset, the site's setting applies.
     std::optional<Microseconds> linger = {};
-    /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, the time is 10
-    /// s for an opened job, and 0 for other jobs.
+    /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd waits
+    /// 10 s for an opened job, and does not wait for other jobs.
     std::optional<Microseconds> reportWithin = {};
 };
 
@@ -68,7 +68,7 @@ struct AdoptRequest {
 /// Holds the report of a supervisor about the end of its child.
 struct EndReport {
     ExitState exit;
-    /// The process id of the leader that has ended. A later job with the same key has another leader.
+    /// The process id of the leader. The leader has ended. A later job with the same key has another leader.
     std::optional<pid_t> leader;
     JobIdentity identity = {}; ///< facts that the batch system tells only at the end of the job; only admins may set `identity`
 };

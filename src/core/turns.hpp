@@ -8,11 +8,10 @@
 
 namespace pinfold {
 
-/// Coordinates two kinds of actions on a job. An action of the kind Move moves processes into the job. An action of the kind
-/// Hit is an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A move may
-/// bring a wrong process into the job for a moment by mistake. An action on all processes of the job must not reach the wrong
-/// process before the move has put the process back. Turns come in the order of the requests. Turns of the same kind may run at
-/// the same time.
+/// Coordinates two kinds of actions on a job. An action of the kind Move moves processes into the job. An action of the kind Hit
+/// is an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A Move may move a
+/// wrong process into the job by mistake, and then puts the wrong process back. A Hit between the two moves of the wrong process
+/// would reach the wrong process. Turns come in the order of the requests. Turns of the same kind may run at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };

@@ -23,7 +23,7 @@ void Admins::refresh(std::function<void()> then) {
         std::set<uid_t> admins;
         std::set<uid_t> auditors;
     };
-    // Only the thread of Lane::Names looks up names, because only one thread at a time may do so.
+    // Only the thread of Lane::Names looks up names, because two threads must not look up names at the same time.
     const auto look = [] {
         return Members{.admins = membersOfGroup("pinfold-admin"), .auditors = membersOfGroup("pinfold-audit")};
     };

@@ -45,12 +45,13 @@ namespace {
 constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; the unit file lists this status in RestartPreventExitStatus=
 constexpr int kExitRestart = 1;
 // kPauseSeconds is the pause before pinfoldd exits after an error. Without the pause, systemd would start pinfoldd ten times a
-// second while a disk is full, and each start would write a line to the journal.
+// second while a disk is full. Each start would write a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
 // takes the name org.pinfold1.Daemon. If a message to the owner of the name org.pinfold1.Daemon contains file descriptors, the
-// bus refuses the message. So users cannot send file descriptors while pinfoldd still takes over the jobs of an earlier pinfoldd.
+// bus refuses the message. Users therefore cannot send file descriptors while pinfoldd takes over the jobs of an earlier
+// pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if systemd has passed no socket.
@@ -61,26 +62,26 @@ int passedSocket() {
     return SD_LISTEN_FDS_START;
 }
 
-/// Handles errors that a restart of pinfoldd cannot repair. The error is reported once, and systemd does not restart pinfoldd.
-/// But each connection of a wrapper starts pinfoldd again, so pinfoldd notices when somebody has repaired the problem. If the
-/// problem still exists, pinfoldd tells the wrapper the reason why its job cannot run. Every wrapper in the socket's queue must
-/// get an answer, because otherwise systemd would start pinfoldd again and again. A wrapper that waits for the end of a job
-/// connects to the socket again after an error, but only once in a few seconds. All waiting wrappers connect again at the same
+/// Handles errors that a restart of pinfoldd cannot repair. refuse() writes the error to the log once, and systemd does not
+/// restart pinfoldd. When a wrapper connects to the socket, systemd starts pinfoldd, and pinfoldd checks whether the problem
+/// still exists. If the problem still exists, pinfoldd tells the wrapper why the wrapper's job cannot run. Every wrapper in the
+/// socket's queue must get an answer, because otherwise systemd would start pinfoldd again and again. After an error, a wrapper
+/// that waits for the end of a job connects to the socket every few seconds. All waiting wrappers connect again at the same
 /// moment (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // systemd learns from the sender's process to which unit a message belongs, so pinfoldd does not exit before systemd has read
+    // systemd finds the unit of a message by the process that sent the message. pinfoldd must not exit before systemd has read
     // the message.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, toUsec(kBarrier));
     return kExitConfig;
 }
 
-/// Handles errors that may be over soon, such as a full disk. After an error of this kind, pinfoldd exits and systemd starts
-/// pinfoldd again. Until the next start, wrappers wait in the socket's queue.
+/// Handles errors that may be over soon, such as a full disk. failForNow() makes pinfoldd exit, so that systemd starts pinfoldd
+/// again. Until pinfoldd has started again, wrappers wait in the socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
@@ -98,14 +99,14 @@ std::string readBootId() {
 /// again. A thread other than the loop's thread calls announceMigration().
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
-    // Only the loop's thread may use the log, so announceMigration() writes the line itself. The write may block, but it does
-    // not block the loop's thread.
+    // Only the loop's thread may use the log, so announceMigration() writes the line itself. announceMigration() may block while
+    // it writes, but announceMigration() does not run in the loop's thread.
     (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what);
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }
 
-/// Opens the kernel's log. If pinfoldd cannot open the kernel's log, the only consequence is that pinfoldd does not know which
-/// process an out-of-memory kill has hit.
+/// Opens the kernel's log. Without the kernel's log, pinfoldd works, but does not know which process the kernel killed when
+/// memory ran out.
 UniqueFd kernelLog() {
     auto log = KernelLog::openDevice();
     if (!log)
@@ -162,8 +163,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // Each unsent answer is a message that uses the connection to the bus, so the destructor destroys the unsent answers first,
-    // and the connection later.
+    // Each unsent answer is a message that uses the connection to the bus. The destructor must destroy the unsent answers before
+    // it destroys the connection.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

@@ -16,8 +16,8 @@ namespace pinfold {
 /// why pinfoldd has rejected the configuration, and is empty if pinfoldd has accepted the configuration.
 std::string statusLine(std::size_t jobs, const std::optional<Drain>& drain, const std::string& rejected);
 
-/// Tells systemd the new status line after a change. Thousands of jobs may begin and end in a second, so StatusTeller sends the
-/// status line at most once a second.
+/// When the status line has changed, StatusTeller tells systemd the new status line. Thousands of jobs may begin and end in a
+/// second, so StatusTeller sends the status line at most once a second.
 class StatusTeller {
 public:
     StatusTeller(EventLoop& loop, std::function<void()> tell) : loop_(loop), tell_(std::move(tell)) {}

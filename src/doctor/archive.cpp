@@ -15,7 +15,7 @@ namespace {
 using Figures = std::map<std::string, std::string, std::less<>>;
 
 constexpr Microseconds kDay = 24h;
-constexpr Microseconds kRenewal = 30 * kDay; ///< a certificate should be renewed this long before it expires
+constexpr Microseconds kRenewal = 30 * kDay; ///< if a certificate expires in less than the time kRenewal, the doctor warns
 constexpr Microseconds kSilence = 30min;     ///< longer than 10 minutes, the longest time between two tries of pinfold-ship
 constexpr const char* kUnit = "pinfold-ship.service";
 
@@ -86,20 +86,23 @@ void checkBacklog(const Host& host, const Figures& figures, Findings& findings) 
     const auto unsent = figure(figures, "pinfold_ship_unsent").value_or(0);
     if (unsent > 0 && isSilent(host, figures))
         findings.warn("archive.backlog", counted(unsent, "receipt waits", "receipts wait") + " for the archive",
-                      "make the archive work; pinfoldd keeps the receipts only until the history exceeds archive.max_unsent",
+                      "make sure that pinfold-ship can reach the archive; pinfoldd keeps the receipts only until the history "
+                      "exceeds archive.max_unsent",
                       kShipMetricsFile);
     else
         findings.ok("archive.backlog", "no receipt has waited long for the archive");
 }
 
 /// `pinfold why` compares the times in the receipts of several hosts, and treats two times as equal if they differ by at most
-/// kClockTolerance. If the clocks of the hosts differ by more than kClockTolerance, `pinfold why` may name the wrong host as the
-/// host on which the job ended first.
+/// kClockTolerance. If the clocks of two hosts differ by more than kClockTolerance, `pinfold why` may name the wrong host as the
+/// first.
 void checkClock(const Host& host, const Figures& figures, Findings& findings) {
     const auto found = figures.find("pinfold_ship_clock_offset_seconds");
     if (isSilent(host, figures)) {
-        findings.warn("archive.clock", "not known: the archive has not answered in the last " + formatDuration(kSilence),
-                      "make the archive work; pinfold-ship compares the clocks at each answer of the archive", kShipMetricsFile);
+        findings.warn(
+            "archive.clock", "not known: the archive has not answered in the last " + formatDuration(kSilence),
+            "make sure that pinfold-ship can reach the archive; pinfold-ship compares the clocks at each answer of the archive",
+            kShipMetricsFile);
         return;
     }
     if (found == figures.end()) {
@@ -130,7 +133,7 @@ void checkGaps(const Figures& figures, Findings& findings) {
             "read in `pinfold report --site` which receipts are missing; a larger archive.max_unsent keeps more of them",
             kShipMetricsFile);
     else if (missing)
-        findings.ok("archive.gaps", "the archive misses no receipt that this node has removed");
+        findings.ok("archive.gaps", "the archive has every receipt that this node has removed");
     else
         findings.ok("archive.gaps", "not known yet: the first answer of the archive names the number of missing receipts");
 }

@@ -16,8 +16,8 @@ constexpr const char* kBootV2 =
 
 struct Controller {
     const char* name;
-    /// The state of the doctor's finding if the controller is missing. The state `without` is Fail if jobs use the controller by
-    /// default, and Warn if only a site's settings use the controller.
+    /// The state of the doctor's finding if the controller is missing. If jobs use the controller by default, the state `without`
+    /// is Fail. If only the settings of a site use the controller, the state `without` is Warn.
     FindingState without;
     const char* limits;
     bool accounted; ///< systemd enables the controller for each job
@@ -99,8 +99,8 @@ void checkController(const Host& host, const Files& files, const Controller& con
     findings.ok(id, std::string("available, for ") + controller.limits);
 }
 
-/// Returns some cgroups in which the doctor can look for files of the kernel. The root cgroup is not in the result, because the
-/// root cgroup has fewer files.
+/// Returns some cgroups in which the doctor can look for files of the kernel. The result does not contain the root cgroup,
+/// because the root cgroup lacks some files that other cgroups have.
 std::vector<std::filesystem::path> someCgroups(const Files& files) {
     std::vector<std::filesystem::path> found;
     for (const auto& name : files.list(kMount))

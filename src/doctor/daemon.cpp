@@ -16,7 +16,7 @@ constexpr const char* kService = "pinfoldd.service";
 constexpr const char* kSocketUnit = "pinfoldd.socket";
 constexpr const char* kLog = "journalctl -b -u pinfoldd -n 50";
 
-/// Checks whether systemd could load the file of the unit.
+/// Checks whether systemd has loaded the file of the unit.
 bool checkLoaded(const Properties& unit, const std::string& name, const std::string& id, Findings& findings) {
     const auto state = property(unit, "LoadState");
     if (state == "loaded")
@@ -109,7 +109,8 @@ void checkAnswer(const Host& host, Findings& findings) {
                                   answer.error().message),
                       fmt::format("`{}`, then `systemctl restart pinfoldd`; jobs survive that", kLog), kBusName);
     else if (*answer != host.version)
-        findings.warn("pinfoldd.answers", fmt::format("pinfoldd is version {}, this command {}", *answer, host.version),
+        findings.warn("pinfoldd.answers",
+                      fmt::format("pinfoldd has version {}, but this command has version {}", *answer, host.version),
                       "systemctl restart pinfoldd; jobs survive that", kBusName);
     else
         findings.ok("pinfoldd.answers", fmt::format("version {}, the same as this command", *answer));

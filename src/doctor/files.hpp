@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads files and directories below a root directory. "/" in a path stands for the root directory, so even an absolute symbolic
+// Reads files and directories below a root directory. Absolute paths begin at the root directory, so even an absolute symbolic
 // link leads to a file below the root directory.
 #pragma once
 
@@ -53,8 +53,8 @@ public:
     /// Returns the patterns of the files that the line includes. A relative pattern is relative to the directory of the file that
     /// is passed to linesWithIncludes(). If the line is not an include line, the list is empty.
     using Included = std::function<std::vector<std::filesystem::path>(const std::string& line)>;
-    /// Returns the meaningful lines of a file. In the result, the lines of an included file replace the line that includes the
-    /// file.
+    /// Returns the lines of a file, except comments and empty lines. In the result, the lines of an included file replace the
+    /// line that includes the file.
     std::vector<FileLine> linesWithIncludes(const std::filesystem::path& file, const Included& included) const;
 
     struct Status {
@@ -70,8 +70,8 @@ private:
     std::filesystem::path root_;
 };
 
-/// Returns the lines of a text, but without its comments and empty lines. The character `#` begins a comment. A backslash at the
-/// end of a line joins the line with the next line.
+/// Returns the lines of `text`, except comments and empty lines. The character `#` begins a comment. A backslash at the end of a
+/// line joins the line with the next line.
 std::vector<Line> meaningfulLines(std::string_view text);
 std::vector<std::string> words(std::string_view text);
 bool hasWord(std::string_view list, std::string_view word);

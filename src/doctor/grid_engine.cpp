@@ -55,8 +55,8 @@ void checkShepherd(const Host& host, const Files& files, const GridEngineAnswer&
         findings.ok(id, "Grid Engine's jobs use pinfold", "qconf -sconf");
 }
 
-/// Checks whether Grid Engine uses cgroups of its own. With its own cgroups, Grid Engine moves each job out of pinfold's cgroup
-/// when the job starts.
+/// Checks whether Grid Engine uses cgroups of its own. If Grid Engine uses cgroups of its own, Grid Engine moves each job out of
+/// pinfold's cgroup when the job starts.
 void checkCgroups(const GridEngineAnswer& answer, Findings& findings) {
     auto parameters = lowerCase(setting(answer, "execd_params"));
     for (char& c : parameters)

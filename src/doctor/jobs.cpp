@@ -67,10 +67,9 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         return;
     }
     // Jobs may start and end during the check. pinfoldd writes the record of a job before it creates the slice, and removes the
-    // record after it has removed the slice. So the check lists the slices twice, before and after it reads the records. If both
-    // lists contain a slice but no record belongs to the slice, the check reports that the slice has no record. If a record
-    // existed during the whole check, and neither list contains the slice of the record's job, the check reports that the slice
-    // is missing.
+    // record after it has removed the slice. The check lists the slices before it reads the records, and lists the slices once
+    // more afterwards. The check reports a slice without a record only if the first and the second list contain the slice. The
+    // check reports a missing slice only if its record existed during the whole check, and neither list contains the slice.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

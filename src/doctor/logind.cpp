@@ -32,8 +32,8 @@ std::vector<std::filesystem::path> logindFiles(const Files& files) {
     return found;
 }
 
-/// Returns the value that a setting of logind has in logind's configuration files. If the files have changed since the start of
-/// logind, the running logind may use another value.
+/// Returns the value that a setting of logind has in logind's configuration files. If somebody has changed the files since the
+/// start of logind, logind may still use the earlier value.
 Setting configured(const Files& files, const std::string& name, bool otherwise) {
     Setting setting{otherwise, "/etc/systemd/logind.conf"};
     for (const auto& file : logindFiles(files))

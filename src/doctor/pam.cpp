@@ -28,7 +28,7 @@ void checkPresence(bool account, bool session, bool mayFail, Findings& findings)
         findings.warn("pam.sshd", "pam_pinfold is optional: a login that cannot be put into its job continues outside of the job",
                       "write session required pam_pinfold.so in place of optional", kFile);
     else if (account && session)
-        findings.ok("pam.sshd", "pam_pinfold admits users with a job, and puts their logins into it", kFile);
+        findings.ok("pam.sshd", "pam_pinfold admits users with a job, and puts their logins into the job", kFile);
     else if (account)
         findings.ok("pam.sshd", "pam_pinfold admits users with a job; their logins stay outside of the job", kFile);
     else if (session)

@@ -8,7 +8,7 @@
 namespace pinfold::doctor {
 namespace {
 
-constexpr int kDeepest = 16;    // libpam itself stops only at 32 levels of includes
+constexpr int kDeepest = 16;    // libpam's own maximum is 32 levels of includes
 constexpr int kMostFiles = 256; // the number of files is limited, because files may include each other for ever
 
 /// Holds the type and the control of a line, and the rest of the line. A control in brackets may contain blanks.

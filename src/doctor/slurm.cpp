@@ -106,7 +106,8 @@ void checkEpilogue(const Host& host, const Files& files, const std::filesystem::
 }
 
 /// Checks that the configuration has no GPUs in the section [gpus]. The Slurm plugin of pinfold does not reserve GPUs, because
-/// Slurm itself gives GPUs to jobs. But on a node with [gpus], a job can open only the GPUs that pinfold has given to the job.
+/// Slurm itself gives GPUs to jobs. If the configuration has the section [gpus], each job can open only the GPUs that pinfold has
+/// given to the job.
 void checkGpus(const Host& host, Findings& findings) {
     const auto& loaded = host.config;
     if (loaded && !loaded->config.gpus.devices.empty())

@@ -20,7 +20,7 @@ enum class HyperThreads {
 };
 
 /// Says which parts of the node a job asks for. If a request only says how many CPUs or GPUs the job needs, pinfoldd chooses the
-/// CPUs or GPUs. A request may instead list the CPUs or GPUs that the batch system has chosen already.
+/// CPUs or GPUs. If the batch system has chosen CPUs or GPUs already, the request lists the chosen CPUs or GPUs.
 struct AllocationRequest {
     std::optional<std::uint64_t> cpus = {}; ///< how many CPUs the job asks for, 1 to 8192
     std::optional<std::uint64_t> gpus = {}; ///< how many GPUs the job asks for, 1 to 8192
@@ -44,13 +44,12 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
 /// entries that cannot be used together.
 Result<void> validate(const AllocationRequest& request);
 
-/// Says which CPUs and GPUs a job has for itself alone. If the list of CPUs is empty, the job and other jobs share the CPUs that
-/// no job has for itself alone. If the list of GPUs is empty, the job and other jobs share the GPUs that no job has for itself
-/// alone.
+/// Says which CPUs and GPUs the job shares with no other job. If the list of CPUs is empty, the job and other jobs share the CPUs
+/// that no job has reserved. If the list of GPUs is empty, the job and other jobs share the GPUs that no job has reserved.
 struct Allocation {
     CpuList cpus;
-    /// The CPUs that no other job gets. The member `reserved` contains `cpus` and, depending on HyperThreads, the idle
-    /// hyper-threads of the cores to which `cpus` belong.
+    /// The CPUs that no other job gets. The member `reserved` contains all of `cpus`. Depending on HyperThreads, `reserved` also
+    /// contains the idle hyper-threads of the same cores.
     CpuList reserved;
     CpuList gpus; ///< the GPUs by number, as in AllocationRequest::gpuList
     bool exclusive = false;

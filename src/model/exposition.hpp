@@ -16,12 +16,13 @@ namespace pinfold {
 /// Counts durations in buckets, as a histogram of Prometheus.
 class DurationHistogram {
 public:
-    /// kBounds contains the upper bounds of the buckets. A duration above the last bound counts in the bucket "+Inf".
+    /// kBounds contains the upper bounds of the buckets. A duration above the last bound increases only the count of the bucket
+    /// "+Inf".
     static constexpr std::array<Microseconds, 12> kBounds{1ms, 2500us, 5ms, 10ms, 25ms, 50ms, 100ms, 250ms, 1s, 5s, 15s, 45s};
 
     void observe(Microseconds duration);
-    /// Entry i of the result is the number of durations that are at most kBounds[i]. The last entry is the number of all
-    /// durations.
+    /// Entry i of the result is the number of durations that are at most kBounds[i]. The last entry of the result is the total
+    /// number of durations.
     std::array<std::uint64_t, kBounds.size() + 1> cumulative() const;
     Microseconds sum() const { return sum_; }
 

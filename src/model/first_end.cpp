@@ -43,8 +43,8 @@ bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockToler
     return timeBetween(other, time) > tolerance;
 }
 
-/// Returns how certain it is that the event ended the whole job. A lower number means more certainty, and 0 is for the most
-/// certain events.
+/// Returns a number for the certainty that the event ended the whole job. A lower number means more certainty, and 0 is for the
+/// most certain events.
 int strength(const EndEvent& event) {
     switch (event.kind) {
     case EndKind::BatchEnded: // only the batch system, or a person, sends a signal to the batch script
@@ -86,9 +86,10 @@ EndKind kindOf(const ExitState& exit) {
     }
 }
 
-/// Returns the time at which the end of the job on the host began. The receipt contains only the time at which the last process
-/// ended. The last process may end later than the first process, and the difference may be as long as the kill grace. pinfoldd
-/// stops all tasks at once, so the end of the first failed task shows when the end of the job began.
+/// Returns the time at which the end of the job on the host began. The receipt does not contain the time at which the end began,
+/// but the time at which the last process ended. The last process may end later than the first process, and the difference may be
+/// as long as the kill grace. pinfoldd stops all tasks at once, so the end of the first failed task shows when the end of the job
+/// began.
 RealTime begun(const Receipt& receipt) {
     auto at = receipt.ended;
     for (const auto& task : receipt.taskList)
@@ -134,8 +135,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
     return at;
 }
 
-/// A lost host went down at an unknown time after its last sign of life. If the job ended on other hosts after the last sign of
-/// life of the lost host, placeLostNodes() takes the earliest of these ends as the time of the loss.
+/// A lost host went down at an unknown time after its last sign of life. On other hosts, the job may have ended after the last
+/// sign of life of the lost host. placeLostNodes() takes the earliest of the later ends on other hosts as the time of the loss.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)
@@ -150,8 +151,8 @@ void placeLostNodes(std::vector<Candidate>& candidates) {
 }
 
 /// Returns candidates that are at most kClockTolerance later than `begin`. If `killed` is true, the result contains only
-/// candidates of the kind TaskKilled. If `killed` is false, the result contains only candidates of other kinds. `begin` is the
-/// time of the earliest candidate of the wanted kind.
+/// candidates of the kind TaskKilled. If `killed` is false, the result contains no candidates of the kind TaskKilled. `begin` is
+/// the time of the earliest candidate of the wanted kind.
 std::vector<Candidate> simultaneous(const std::vector<Candidate>& candidates, bool killed, RealTime begin) {
     std::vector<Candidate> found;
     for (const auto& candidate : candidates)
@@ -252,9 +253,9 @@ bool EndSearch::batchSucceeded() const {
 bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
-    // If the batch script exits by itself long after the job has ended on a host, the job did not need that host. If the host was
-    // lost, a long time between the loss and the end of the batch script proves nothing, because the batch system may notice the
-    // loss late.
+    // If the batch script exits by itself long after the job has ended on a host, the job did not need that host. After the loss
+    // of a host, a long time until the end of the batch script proves nothing. The batch system may notice the loss of a host
+    // late.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }
@@ -270,8 +271,8 @@ FirstEnd EndSearch::first() const {
                             std::tuple(event.at, event.host, event.receipt, event.task);
     };
     for (const auto& event : events_) {
-        // The batch script may ignore the failure of a task. Moreover, the batch script may ignore the loss of a host if no task
-        // of the job needs the host any more.
+        // The batch script may ignore the failure of a task. The batch script may ignore the loss of a host if no task of the job
+        // needs the host any more.
         const bool excused = succeeded && event.kind == EndKind::TaskFailed;
         if (event.kind != EndKind::TaskKilled && (excused || isSurvived(event))) {
             ++found.survived;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Finds the event that ended a job of several hosts.
 //
-// The search knows only the receipts of the hosts. Four things make the search difficult:
+// EndSearch knows nothing except the receipts of the hosts. The search for the event is difficult for four reasons:
 // - The clocks of the hosts differ. Two events on different hosts count as simultaneous if they are at most kClockTolerance
 //   apart. The kind of each event, and not the clock, decides which of several simultaneous events ended the job.
-// - The task that ended first is often not the cause of the job's end. Batch systems and MPI libraries stop the other tasks with
-//   signals, or the other tasks fail because a connection is gone. If a signal from another process ended a task, the end of this
-//   task counts as the cause only if no other event explains the end of the job.
+// - The task that ended first is often not the cause of the job's end. After the failure of a task, batch systems and MPI
+//   libraries stop the job's other tasks with signals. Some tasks fail because the connection to the failed task is gone. If
+//   another process ended a task by a signal, the task counts as the cause only if no other event explains the job's end.
 // - On a host without the batch script, the exit status in the receipt is the exit status of the whole job, as the batch system
-//   reported it. So on a host without the batch script, the search ignores the exit status in the receipt, and uses the exit
-//   states of the tasks.
+//   reported it. On a host without the batch script, EndSearch ignores the exit status in the receipt, and uses the exit states
+//   of the tasks.
 // - A job may survive the end of a task. The batch script of a job may run many steps, and some of them may fail.
 #pragma once
 
@@ -53,7 +53,7 @@ struct EndEvent {
     RealTime at{};                          ///< the time of the event, by the clock of the host
     std::size_t host = 0;                   ///< an index of HostsOfJob::hosts
     std::size_t receipt = 0;                ///< an index of HostOfJob::receipts
-    std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the event may be about several tasks
+    std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the receipt does not show the task
     ExitState exit = {};                    ///< how the task ended; only for events that are about a task
     bool decides = false;                   ///< the event certainly ended the job on the host
 
@@ -62,8 +62,8 @@ struct EndEvent {
 
 struct FirstEnd {
     std::optional<EndEvent> event; ///< the event that ended the job; unset if the receipts do not show the event
-    /// The other hosts on which the first event may have happened. The clocks of the hosts are not exact enough to tell which
-    /// event was the first (see kClockTolerance).
+    /// The hosts, except `event->host`, on which the first event may have happened. The clocks of the hosts are not exact enough
+    /// to tell which event was the first (see kClockTolerance).
     std::vector<std::size_t> alike;
     std::size_t survived = 0;         ///< how many failures of tasks the job survived before the event
     std::optional<EndEvent> survivor; ///< the last failure that the job survived before the event

@@ -22,8 +22,8 @@ std::string hostOf(const Receipt& receipt) {
     return name.empty() ? "\n" + receipt.id : keyOfHost(name);
 }
 
-/// Of two receipts with the same id, the one with the exit state is better: the other one was written before somebody reported
-/// the exit state.
+/// If two receipts have the same id, the receipt with the exit state is better. The receipt without the exit state was written
+/// before somebody reported the exit state.
 bool isBetter(const Receipt& receipt, const Receipt& than) {
     if (receipt.exit.known() != than.exit.known())
         return receipt.exit.known();

@@ -20,9 +20,9 @@ constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name 
 /// Says how the end of the job on a host is related to the end of the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
-    OfItself, ///< on this host, the job ended later than on the first host, but for a reason of its own, such as a memory limit
-    /// On this host, the job ended after the event that ended the whole job. As far as the receipts show, this event was the
-    /// cause.
+    OfItself, ///< the job ended later on this host than on the first host, for a reason on this host, such as a memory limit
+    /// On this host, the job ended after the event that ended the whole job. As far as the receipts show, the event that ended
+    /// the whole job also ended the job on this host.
     After,
     Before, ///< on this host, the last process of the job had ended before the event that ended the whole job
 };
@@ -59,7 +59,7 @@ struct Spread {
     bool operator==(const Spread&) const = default;
 };
 
-/// Says how long after the first event the job ended on the hosts with the role HostRole::After.
+/// For the hosts with the role HostRole::After, Delays says how long after the first event the job ended.
 struct Delays {
     std::size_t hosts = 0;
     Microseconds earliest{}; ///< 0 if the clock of a host is behind the clock of the first host
@@ -72,8 +72,8 @@ struct HostsOfJob {
     std::vector<HostOfJob> hosts; ///< the hosts in the order of their names; each host is in the list once
     FirstEnd first;
     Delays after;
-    /// The hosts that the batch system named, and from which there is no receipt. The list of missing hosts is empty if the batch
-    /// system and the hosts use different names.
+    /// The names of the hosts without a receipt, as the batch system wrote the names. The list of missing hosts is empty if the
+    /// batch system and the hosts use different names.
     std::vector<std::string> missing;
     std::uint64_t missingUnnamed = 0; ///< how many further hosts have no receipt; the names of these hosts are not known
     std::optional<Spread> cpu;        ///< in microseconds

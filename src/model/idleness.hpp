@@ -20,20 +20,21 @@ std::optional<double> cpusAllowed(const ResourceLimits& limits);
 /// has no quota, no CPU list and no slots.
 std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
 
-/// Returns how many bytes of memory a job holds: its memory limit. Returns nullopt if the job has no memory limit, or a limit
-/// that no node can reach.
+/// Returns the job's memory limit in bytes, because a job holds as much memory as its limit allows. Returns nullopt if the job
+/// has no memory limit, or a limit that no node can reach.
 std::optional<double> memoryHeld(const ResourceLimits& limits);
 
 /// Says how much of a resource a live job used lately, and how much of this resource the job holds.
 struct Idleness {
-    double held = 0;     ///< the number of CPUs or the bytes of memory that the job holds, above 0
+    double held = 0;     ///< the number of CPUs or the bytes of memory that the job holds; always above 0
     double used = 0;     ///< the mean number of busy CPUs in the period `over`, or the bytes of memory that the job needed
     Microseconds over{}; ///< the length of the period for which `used` was computed
 
     double percent() const { return used / held * 100; }
 };
 
-/// Returns true if the job uses less than `share` percent of what it holds, and false if `idleness` is unset.
+/// Returns true if the job uses less than `share` percent of the CPUs or the memory that the job holds. Returns false if
+/// `idleness` is unset.
 inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share) {
     return idleness && idleness->percent() < share;
 }
@@ -46,14 +47,14 @@ struct IdleJobs {
     bool operator==(const IdleJobs&) const = default;
 };
 
-/// Compares the CPUs that a job kept busy with the CPUs that the job holds. The period has the length `since`, and ends at the
-/// last look at the job. The time Idleness::over may be longer than `since`, because a profile merges neighbouring points.
-/// Returns nullopt if `held` is unset or 0, or if the last look at the job was at least the time `since` ago. `age` is the time
-/// since the job's start.
+/// Compares the CPUs that a job kept busy with the CPUs that the job holds. The comparison covers the time `since` before
+/// Sampler's last look at the job. The time Idleness::over may be longer than `since`, because a profile merges neighbouring
+/// points. Returns nullopt if `held` is unset or 0, or if the last look at the job was at least the time `since` ago. `age` is
+/// the time since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
-/// Compares the highest sum of anonymous and shared memory with the memory that the job holds, for the same period as
-/// idlenessOf(). Returns nullopt if idlenessOf() would return nullopt, or if the sum was always 0, for example on a node that
-/// does not count the memory of jobs.
+/// Compares the highest sum of anonymous and shared memory with the memory that the job holds. The comparison covers the same
+/// time as the comparison in idlenessOf(). Returns nullopt in the same cases as idlenessOf(). Returns nullopt if the sum was
+/// always 0, for example because the node does not count the memory of jobs.
 std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<double> held, Microseconds age,
                                          Microseconds since);
 

@@ -433,7 +433,7 @@ def test_a_job_knows_its_walltime_and_is_warned_of_it(mom, site):
     assert mom.periodic().accepted
     line = wait_until(lambda: output(mom, job, "ER"), "the warning before the end of the walltime")
     assert line.startswith(f"pinfold: job {key} on {os.uname().nodename} reaches its run time limit of 56s in "), line
-    assert line.endswith("Z). The batch system ends the job then.\n"), line
+    assert line.endswith("Z). The batch system ends the job at the limit.\n"), line
     job["Resource_List"]["walltime"] = "1"
     assert mom.periodic().accepted
     limits = json.loads(run("pinfold", "limits", key, "--json").stdout)["limits"]

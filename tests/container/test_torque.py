@@ -318,7 +318,7 @@ def test_a_job_knows_its_walltime_and_is_warned_of_it(make_mom):
     run(*as_alice("pinfold", "limits", key(it), "--batch-run-time-max", "56s"))
     line = wait_until(lambda: output(mom, it, ".ER"), "the warning before the end of the walltime")
     assert line.startswith(f"pinfold: job {key(it)} on {os.uname().nodename} reaches its run time limit of 56s in "), line
-    assert line.endswith("Z). The batch system ends the job then.\n"), line
+    assert line.endswith("Z). The batch system ends the job at the limit.\n"), line
     run(*as_alice("pinfold", "limits", key(it), "--batch-run-time-max", "1s"))
     assert live_jobs()[key(it)]["state"] == "running", "pbs_mom ends the job, and pinfold does not"
     mom.ask("kill", session=started["session"], signal=signal.SIGKILL)

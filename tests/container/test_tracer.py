@@ -39,8 +39,8 @@ def test_a_tracer_in_another_job_keeps_no_job_from_ending():
         further = tracer_of("tracer.2", tracer.pid)
         run("pinfold", "stop", "--grace", "0", "traced.1")
         wait_until(lambda: "traced.1" not in live_jobs(), "the end of the job")
-        said = read_journal("-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service", "--grep", "kept it from ending")
-        assert all(f"process {process.pid} traced the job" in said for process in (tracer, further)), said
+        said = read_journal("-o", "cat", "_SYSTEMD_UNIT=pinfoldd.service", "--grep", "kept the job from ending")
+        assert all(f"killed process {process.pid}, because the process traced the job" in said for process in (tracer, further)), said
         assert not journal("traced.1", "unkillable")
         for process in (traced, tracer, further):
             finish(process, timeout=30)

@@ -8,7 +8,7 @@ import signal
 from jobs import as_alice, batch_script, finish, journal, run, start_job, wait_running
 
 NODE = re.escape(os.uname().nodename)
-WARNING = rf"pinfold: job {{key}} on {NODE} reaches its run time limit of (\w+) in [\w ]+ \([0-9T:-]+Z\)\. {{who}} the job then\.\n"
+WARNING = rf"pinfold: job {{key}} on {NODE} reaches its run time limit of (\w+) in [\w ]+ \([0-9T:-]+Z\)\. {{who}} the job at the limit\.\n"
 PINFOLD, BATCH_SYSTEM = "pinfold stops", "The batch system ends"
 
 

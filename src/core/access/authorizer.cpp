@@ -99,7 +99,7 @@ Error denied(std::string why) { return {ErrorCode::Denied, std::move(why)}; }
 
 std::string userWord(uid_t uid) { return fmt::format("user {}", uid); }
 
-Error notTheBatchSystem() { return denied("only root and pinfold-admin may say that a process is the batch system's own"); }
+Error notTheBatchSystem() { return denied("only root and pinfold-admin may mark a process as a process of the batch system"); }
 
 Result<void> decideCreate(const Caller& caller, const Target& target) {
     if (!target.userJobsAllowed)
@@ -127,7 +127,7 @@ Result<void> decideCreate(const Caller& caller, const Target& target) {
     return {};
 }
 
-/// Checks that the caller owns the job, and that the request asks only for things for which the owner of a job may ask.
+/// Checks that the caller owns the job, and that the owner of a job may make the request.
 Result<void> decideOwners(const Caller& caller, Action action, const Target& target) {
     if (target.owner != caller.uid)
         return denied("the job belongs to another user");
@@ -214,7 +214,7 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If the answer in this phase of the job is the same as for a job that does not exist, pinfoldd does not check the owner. An
+    // If the answer for the job equals the answer for a job that does not exist, pinfoldd does not check the owner of the job. An
     // answer without a check of the owner is safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);

@@ -28,8 +28,8 @@ struct Caller {
     bool auditor = false; ///< the caller is a member of pinfold-audit, and may read about all jobs
 };
 
-/// Action has one value for each method of org.pinfold1.Manager, with the name of the method. For a request through the
-/// wrapper's socket, pinfoldd uses the Action of the corresponding method.
+/// Action has one value for each method of org.pinfold1.Manager, with the name of the method. Each request through the wrapper's
+/// socket has the Action of the method that does the same work.
 enum class Action {
     CreateJob,
     CreateJobAgain, ///< the leader of the job repeats CreateJob, because the answer was lost
@@ -64,7 +64,7 @@ enum class Action {
     Reload,
 };
 
-/// Names the state of the job that a request is about.
+/// Says in which state a job is when a request for the job comes.
 enum class Phase {
     NoJob,
     Starting,
@@ -83,8 +83,8 @@ struct Target {
     bool ownProcesses = false;    ///< all processes of the request have only the caller's user id
     bool processesInJob = false;  ///< a process of the request is in a job already
     bool userJobsAllowed = false; ///< the setting jobs.allow_user_jobs
-    /// If the request makes a limit looser than the site's default or than the value in force, looserLimit is the name of this
-    /// limit. Otherwise, looserLimit is null.
+    /// looserLimit is the name of a limit that the request makes looser than the site's default, or looser than the value in
+    /// force. If the request makes no limit looser, looserLimit is null.
     const char* looserLimit = nullptr;
     const char* reservedKey = nullptr; ///< the key that the request names, if users may not use that key; otherwise null
     bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job alone
@@ -108,7 +108,7 @@ bool isForAllJobs(const Caller& caller, Action action);
 /// JobEnding.
 Result<void> decide(const Caller& caller, Action action, const Target& target);
 
-/// Returns the answer that decide() gives for a job in the phase `phase` to a caller who may make the request.
+/// Returns the answer of decide() for a job in the phase `phase`, if the caller may make the request.
 Result<void> possible(Action action, Phase phase, const std::string& key);
 
 } // namespace pinfold

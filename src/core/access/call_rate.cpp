@@ -29,8 +29,8 @@ bool CallRate::take(uid_t uid, BootTime now) {
 }
 
 void CallRate::charge(uid_t uid, Microseconds spent) {
-    // The number of tokens in a user's bucket can be negative, but is never below -kBurst. So after an expensive call, CallRate
-    // refuses the user's calls for only a few seconds.
+    // The number of tokens in a user's bucket can be negative, but is never below -kBurst. Because of the lower bound -kBurst,
+    // CallRate refuses a user's calls for at most a few seconds after an expensive call.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens = std::max(-kBurst, bucket->second.tokens - Milliseconds(spent).count() * kPerMillisecondSpent);
 }

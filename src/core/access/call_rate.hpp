@@ -24,8 +24,8 @@ public:
     /// clock that never goes back.
     bool take(uid_t uid, BootTime now);
     /// Takes tokens from the user's bucket for the CPU time of a call that take() has allowed. The argument `spent` is the CPU
-    /// time of the call. The time during which a call only waited is not charged, because a busy node is not
-    /// the caller's fault.
+    /// time of the call. CallRate takes no tokens for the time during which a call waited, because a busy node is not the
+    /// caller's fault.
     void charge(uid_t uid, Microseconds spent);
 
 private:

@@ -22,21 +22,21 @@ namespace pinfold {
 /// socket together. Admins have no limits.
 class CallerLimits {
 public:
-    /// How many calls of one user may wait at the same time. kMostWaits is high, because a user may have 10,000 jobs, and the
-    /// supervisor of each job may wait for the end of its job.
+    /// The maximum number of calls of one user that wait at the same time. kMostWaits is high, because a user may have 10,000
+    /// jobs, and the supervisor of each job may wait for the end of its job.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// How many calls of all ordinary users together may wait at the same time. The number of queries of all ordinary users is
-    /// limited as well, so Lane::HistoryRead always has room for queries of admins.
+    /// The maximum number of calls of all ordinary users together that wait at the same time. The number of queries of all
+    /// ordinary users is limited as well, so Lane::HistoryRead always has room for queries of admins.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
     explicit CallerLimits(std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; })
         : countsAs_(std::move(countsAs)) {}
 
-    /// Sets which users are admins from now on. Root is always an admin.
+    /// Replaces the list of admins. Root is always an admin.
     void setAdmins(std::set<uid_t> admins) { admins_ = std::move(admins); }
-    /// Sets which users may read about the jobs of all users from now on.
+    /// Replaces the list of the users who may read about the jobs of all users.
     void setAuditors(std::set<uid_t> auditors) { auditors_ = std::move(auditors); }
     Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid), auditors_.contains(uid)}; }
 

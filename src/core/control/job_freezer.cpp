@@ -28,7 +28,7 @@ Error notFrozen(const SystemdError& error) {
 }
 
 /// Handles a request to suspend the job if the job is suspended already, or if another request is suspending or resuming the job.
-/// Otherwise, takesOver() does nothing and returns false.
+/// If the job is neither suspended nor about to be suspended or resumed, takesOver() does nothing and returns false.
 bool takesOver(Job& job, const Reply<void>& reply) {
     if (job.resuming)
         reply(resumedMeanwhile(job));
@@ -64,7 +64,7 @@ void JobFreezer::suspend(const JobPtr& job, const Caller& caller, Reply<void> re
             return reply(std::move(allowed));
         if (takesOver(*job, reply))
             return;
-        // A task is starting, and its processes would not be frozen if they joined the job after the freeze.
+        // The processes of a starting task may join the job after the freeze, so pinfoldd refuses the suspension.
         if (job->isStartingTasks())
             return reply(
                 Error{ErrorCode::Busy, fmt::format("a task of job '{}' is being started: try again", job->key().text())});
@@ -145,8 +145,8 @@ void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
 }
 
 void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
-    // A job that is ending or was resumed must not be frozen any more, because its end or its resumption thaws it. The job may
-    // have been resumed while the freeze waited for its turn.
+    // If the job is ending or was resumed, pinfoldd must not freeze the job, because the end and the resumption thaw the job. The
+    // job may have been resumed while the freeze waited for its turn.
     if (job->record.state != JobState::Running || job->resuming || !job->record.suspendedSince)
         return done({});
     if (tries == 0)
@@ -198,7 +198,8 @@ void JobFreezer::restore(const JobPtr& job) {
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
     // The slice can be frozen although the record does not say so. For example, PID 1 may have frozen the job at the request of
-    // an earlier pinfoldd. If that pinfoldd then lost the connection to the bus, it could not ask PID 1 to thaw the job.
+    // an earlier pinfoldd. If the earlier pinfoldd lost the connection to the bus after that request, the earlier pinfoldd could
+    // not thaw the job.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

@@ -12,9 +12,9 @@ public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
     /// Suspends the job. A job that is suspended already stays suspended. The owner may suspend a job only while all processes of
-    /// the job belong to the owner. The errors are JobEnding, SystemdFailed, and Busy while another request resumes the job. A
-    /// request of the owner may also fail with Denied, and with Busy for further reasons, for example while a task of the job is
-    /// starting.
+    /// the job belong to the owner. The errors are JobEnding, SystemdFailed, and Busy while another request resumes the job. If
+    /// the job's owner makes the request, the errors also include Denied. The owner gets the error Busy while a task of the job
+    /// is starting.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
     /// Resumes a suspended job. For a job that is not suspended, resume() does nothing. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
@@ -30,8 +30,8 @@ private:
     void suspended(const JobPtr& job, uid_t by);
     void freeze(const JobPtr& job, SystemdDone done);
     /// Calls FreezeUnit until the kernel says that the job is frozen. Calls FreezeUnit at most `tries` times. PID 1 may answer
-    /// FreezeUnit too early: in systemd 252, any change of the slice's cgroup.events ends PID 1's wait for the freeze
-    /// (unit_check_cgroup_events in systemd's src/core/cgroup.c).
+    /// FreezeUnit before the job is frozen. In systemd 252, PID 1 stops waiting for the freeze after any change of the slice's
+    /// cgroup.events (unit_check_cgroup_events in src/core/cgroup.c).
     void freezeUnit(const JobPtr& job, int tries, SystemdDone done);
     void thaw(const JobPtr& job, SystemdDone done);
     /// Thaws the job at once, without a call of Turns::take(), and does not wait for systemd's answer.

@@ -8,10 +8,10 @@
 
 namespace pinfold {
 
-/// Sends signals to a job's processes on behalf of the job's owner. Because a batch system may run root's prologue and epilogue
-/// in the job, OwnerReach sends a signal only to a process that the owner could signal with kill(2). A job may have thousands of
-/// processes, so a thread sends the signals. An OwnerReach has its own copy of all data that it needs, because a thread other
-/// than the loop's thread uses it.
+/// Sends signals to a job's processes on behalf of the job's owner. OwnerReach sends a signal only to a process that the owner
+/// could signal with kill(2). The batch system may run processes of root in the job, such as the prologue and the epilogue. A job
+/// may have thousands of processes, so a thread sends the signals. An OwnerReach has its own copy of all data that it needs,
+/// because a thread other than the loop's thread uses it.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)

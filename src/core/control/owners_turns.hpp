@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Limits how many requests about one user's jobs are in progress at the same time. Requests of all users share a queue, such as
-/// Lane::Owners. So while a request waits in the shared queue, at most `atOnce` requests of every other user are in front of it.
+/// Limits how many requests about one user's jobs are in progress at the same time. For example, the requests of all users share
+/// the queue of Lane::Owners. In a shared queue, at most `atOnce` requests of each other user are in front of a user's request.
 class OwnersTurns {
 public:
     /// At most `most` requests of a user wait, including the requests that have their turn.

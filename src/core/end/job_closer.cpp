@@ -18,9 +18,9 @@ constexpr Microseconds kSliceRetry = 500ms;
 constexpr int kSliceTries = 20;
 // PID 1 usually needs less than a millisecond to remove an empty scope.
 constexpr Microseconds kScopeWait = 20ms;
-// The kernel reports changes of a cgroup.events file at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV in kernel/cgroup/cgroup.c),
-// and rounds the 10 ms up to its next clock tick. So if a job is shorter than 20 ms, PID 1 may learn about the end of the job up
-// to 20 ms late.
+// The kernel reports changes of a cgroup.events file at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV in kernel/cgroup/cgroup.c).
+// The kernel rounds these 10 ms up to the next tick of the kernel's clock. If a job is shorter than 20 ms, PID 1 may learn about
+// the end of the job up to 20 ms late.
 constexpr Microseconds kReportedAtOnce = 20ms;
 
 /// Returns true if an out-of-memory kill ended the job's leader, possibly together with other processes of the job.
@@ -54,8 +54,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
-    // If a job has reached its own memory limit, its memory use was at its peak at the time of the kill, so the receipt takes the
-    // figures of the peak from the kill.
+    // If the kernel killed a job at the job's own memory limit, the receipt takes the figures of the memory peak from the kill.
+    // At the time of the kill, the job's memory use was at its peak.
     if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) {
         receipt.usage.memoryPeakAnon = record.oom->anon;
         receipt.usage.memoryPeakFile = record.oom->file;
@@ -67,10 +67,10 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     return receipt;
 }
 
-/// Writes a line to the job's own output that says how the job ended, if nobody else can write this line. Nobody else can write
-/// the line if the supervisor was killed, or if the job took the place of pinfold-run. A living supervisor gets the line with the
-/// answer to its EndJob, and writes the line before it exits. If a batch system reports the end of the job with EndJob, the batch
-/// system also gets the line and writes it. Returns true if the line is written.
+/// Writes to the job's own output how the job ended, if nobody else can write the line about the end. Nobody else can write the
+/// line about the end if the supervisor was killed, or if the job's program has replaced pinfold-run. The answer to EndJob
+/// contains the line about the end of the job. If a supervisor or a batch system calls EndJob, the caller of EndJob writes the
+/// line. Returns true if the line is written.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)
@@ -165,10 +165,10 @@ void JobCloser::flush() {
     parts_.history.commit();
 }
 
-/// PID 1 sees by itself that a scope is empty, and removes the scope. If the scope still exists when PID 1 gets StopUnit for
-/// the slice, PID 1 makes a second systemd job to stop the scope, and sends a dozen more signals on the bus. So JobCloser gives
-/// PID 1 a moment to remove the scope first. At the end of a very short job, JobCloser does not wait for the scope, because the
-/// wait would be longer than the job.
+/// PID 1 sees by itself that a scope is empty, and removes the scope. JobCloser waits a moment for the removal of the scope
+/// before JobCloser asks PID 1 to stop the slice. If the scope still existed, PID 1 would also have to stop the scope, and would
+/// send a dozen more signals on the bus. At the end of a very short job, JobCloser does not wait for the scope, because the wait
+/// would be longer than the job.
 void JobCloser::removeSliceAfterScope(const ClosingPtr& closing) {
     const auto& job = closing->job;
     const bool isReportedAtOnce = core_.context.loop.bootTime() - job->runsSince >= kReportedAtOnce;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does the last step in the life of a job. JobCloser writes the job's receipt and removes the job's slice at the same time.
+// Finishes a job whose processes have all ended. JobCloser writes the job's receipt and removes the job's slice at the same time.
 // When the receipt is written and the slice is gone, JobCloser removes the job's record.
 #pragma once
 

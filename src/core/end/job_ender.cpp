@@ -90,7 +90,7 @@ void JobEnder::check(const JobPtr& job) {
         job->leaderTimer.reset();
         if (job->record.state == JobState::Ending)
             JobCloser::forgetNote(*job);
-        // The job had no processes for a moment, but now has processes again. JobEnder stops the new processes too.
+        // The job had no processes for a moment, but now has processes again. JobEnder stops the new processes.
         if (job->record.state == JobState::Ending && !isBeingStopped(*job) && !reports_.letsBe(job))
             stop(job);
         return;
@@ -174,16 +174,15 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     record.grace = request.grace;
     job->lingerTimer.reset();
     job->leaderTimer.reset();
-    // pinfoldd thaws the job, because systemd 257 does not stop a frozen unit, and SIGKILL is the only signal that a frozen
-    // process obeys.
+    // pinfoldd thaws the job, because systemd 257 does not stop a frozen unit. SIGKILL is the only signal that a frozen process
+    // obeys.
     const bool frozen = endSuspension(record, core_.context.loop.bootTime());
     job->leftToPid1 = request.cause == JobResult::NodeShutdown && !frozen;
     if (frozen)
         core_.context.systemd.thaw(job->key().sliceName(), [](const SystemdOutcome&) {});
     if (!populated(*job) && !job->isStartingTasks()) {
         job->runTimer.reset();
-        // The new state need not be stored before the next change of the state, because a restarted pinfoldd would see the empty
-        // slice too.
+        // pinfoldd need not store the new state at once, because a restarted pinfoldd would see that the slice is empty.
         core_.advance(*job, JobState::Ending);
         return emptied(job);
     }
@@ -195,8 +194,9 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     stop(job);
 }
 
-/// Returns true if the new request would end the job earlier than all earlier requests. JobEnder ignores a request that would
-/// end the job later. If a request could delay the end, a user could keep the job alive with one stop request after another.
+/// Returns true if the new request would end the job earlier than all earlier requests. JobEnder ignores a request that would end
+/// the job later than an earlier request. If a stop request could delay the end of the job, a user could keep the job alive with
+/// many stop requests.
 bool JobEnder::isSooner(const Job& job, Microseconds asked) const {
     return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
@@ -240,23 +240,23 @@ void JobEnder::terminate(const JobPtr& job) {
 }
 
 void JobEnder::terminateInTurn(const JobPtr& job) {
-    // pinfoldd sends the D-Bus signal about the state `ending` only for a job with processes. The end of a job without processes
-    // takes only a moment, and the signal JobRemoved is enough.
+    // pinfoldd sends the D-Bus signal about the state `ending` only for a job with processes. A job without processes ends at
+    // once, so pinfoldd sends only the D-Bus signal `JobRemoved` for such a job.
     core_.observer->jobStateChanged(job->key());
     const auto delay = grace(*job);
     (void)lookAtUsage(*job); // after the job's end, nobody can read which kinds of memory made up the peak
-    // PID 1 sends SIGTERM itself at a shutdown, and some programs treat a second SIGTERM as an order to end at once.
+    // At a shutdown, PID 1 sends SIGTERM to the job's processes. Some programs treat a second SIGTERM as an order to end at once.
     if (job->leftToPid1)
         return;
     if (delay == 0s)
         return kill(job);
-    // In a job that never ran, the only process is the leader. The leader waits for the answer to CreateJob. The leader ends by
-    // itself after the answer that the job was not created.
+    // In a job that never ran, the only process is the leader. The leader waits for the answer to CreateJob. When the leader gets
+    // the answer that the job was not created, the leader ends by itself.
     if (!job->record.neverRan) {
         // pinfoldd ignores errors of PID 1 here, because cgroup.kill can end the processes later without PID 1.
         const auto ignore = [](const SystemdOutcome&) {};
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
-        for (const int signal : {first, SIGCONT}) { // a stopped process acts on the first signal only after SIGCONT
+        for (const int signal : {first, SIGCONT}) { // a stopped process acts on the kill signal only after SIGCONT
             if (!shepherdLives(*job))
                 core_.context.systemd.kill(job->key().sliceName(), signal, ignore);
             else if (auto sent = signalAllButShepherds(core_.context, *job, signal); !sent)
@@ -360,9 +360,9 @@ void JobEnder::emptied(const JobPtr& job) {
         return core_.saveSoon(job);
     }
     // If somebody kills the process group, pinfoldd may notice three events in any order: the end of the leader, the end of the
-    // supervisor, and the empty slice. If the supervisor still lives at this point, pinfoldd no longer waits for its report.
-    // pinfoldd must call isAwaited() before it checks whether the supervisor lives, because the supervisor could end between the
-    // check and isAwaited().
+    // supervisor, and the empty slice. If the supervisor still lives at this point, pinfoldd no longer waits for the supervisor's
+    // report. pinfoldd calls isAwaited() before the check whether the supervisor lives. If the check came first, the supervisor
+    // could end between the check and the call of isAwaited().
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

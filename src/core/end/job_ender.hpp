@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Watches a running job and ends it. JobEnder reports the leftovers, sends SIGTERM, waits for the grace time, and kills with
-// cgroup.kill. When no process is left, JobCloser does the last step of the job.
+// cgroup.kill. When the job has no process any more, JobCloser finishes the job.
 #pragma once
 
 #include "base/clock.hpp"
@@ -70,22 +70,22 @@ public:
     struct Request {
         JobResult cause = JobResult::Exited;
         std::optional<uid_t> by;
-        /// The requested grace time. If it is unset, the job's own grace time applies, or the site's grace time if the job has
-        /// none.
+        /// The requested grace time. If no grace time was requested, the job's own grace time applies. If the job has no grace
+        /// time of its own, the site's grace time applies.
         std::optional<Microseconds> grace;
     };
     /// Begins the end of the job. If the job is ending already, a new request has an effect only if it shortens the grace time
     /// of the job.
     void begin(const JobPtr& job, Request request);
 
-    /// Returns the grace time for a request of the owner. The result is the grace time that the owner asked
-    /// for, but at most the job's kill_grace, and at most the time until run_time_max and run_time_grace are over. If the job has
-    /// no kill_grace, jobs.kill_grace of the configuration is the maximum. With a longer grace time, the owner could use the node
-    /// for longer than the job's limits allow.
+    /// Returns the grace time that applies if the job's owner asks for the end of the job. The result is the grace time that the
+    /// owner asked for, but at most the job's kill_grace. The result never goes beyond the end of run_time_max and
+    /// run_time_grace. If the job has no kill_grace, jobs.kill_grace of the configuration is the maximum. Without these maximums,
+    /// the owner could use the node for longer than the job's limits allow.
     std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
 
-    /// Handles the report of EndJob on how the leader ended. A report by the owner also ends the job. pinfoldd accepts an exit
-    /// state from the owner only if the owner made the leader part of the job.
+    /// Handles the report of EndJob on how the leader ended. If the report comes from the job's owner, reportExit() also ends the
+    /// job. pinfoldd accepts an exit state from the owner only if the owner made the leader part of the job.
     void reportExit(const JobPtr& job, const EndReport& report, bool byAdmin);
 
     /// Continues to end a job, if an earlier pinfoldd has begun to end the job.

@@ -50,7 +50,9 @@ bool Killer::killStubborn(const JobKey& key, uid_t owner, std::function<void()> 
     };
     return context_.background.ask(Lane::Kills, kill, [this, key, then = std::move(then)](const std::vector<pid_t>& tracers) {
         for (const auto pid : tracers)
-            logWarning(context_, key, fmt::format("process {} traced the job and kept it from ending, so it was killed", pid));
+            logWarning(
+                context_, key,
+                fmt::format("pinfoldd killed process {}, because the process traced the job and kept the job from ending", pid));
         then();
     });
 }

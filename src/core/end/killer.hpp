@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Sends SIGKILL to all processes of a cgroup. No process can escape, for example by a fork.
+/// Sends SIGKILL to all processes of a cgroup. No process can escape from the kill, for example by a fork.
 class Killer {
 public:
     explicit Killer(CoreContext& context) : context_(context) {}
@@ -20,11 +20,11 @@ public:
     /// ProcessKiller ends the processes that still live. If the cgroup does not exist any more, kill() returns no error. Error:
     /// Internal.
     Result<void> kill(const std::string& cgroup, EventHandle& look);
-    /// Kills the processes of a job that have not ended after an earlier SIGKILL. The function killStubborn() does the same as
-    /// kill(), but without a timer. killStubborn() also kills each process of the job's owner that is outside of the job and
-    /// traces a process of the job (ProcessKiller::killTracers). The log names each tracer that was killed. killStubborn() calls
-    /// `then` at the end, and may first have to wait for the kills of other jobs. If too many kills wait already, killStubborn()
-    /// returns false and never calls `then`.
+    /// Kills those processes of a job that an earlier SIGKILL has not ended. The function killStubborn() does the same as kill(),
+    /// but without a timer. killStubborn() kills each process of the owner that traces the job's processes from outside of the
+    /// job (ProcessKiller::killTracers). The log names each tracer that was killed. killStubborn() calls `then` at the end, and
+    /// may first have to wait for the kills of other jobs. If too many kills wait already, killStubborn() returns false and never
+    /// calls `then`.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

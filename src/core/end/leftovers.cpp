@@ -76,7 +76,7 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
         leftovers.cpu += process.cpu;
     const auto first = leftovers.commands.size();
     const auto last = addCommands(core.context, leftovers, seen);
-    core.save(*job); // if pinfoldd restarts before the leftovers are described, the record still contains their names
+    core.save(*job); // if pinfoldd restarts before the leftovers are described, the record still names the leftovers
     core.observer->leftoversFound(job->key(), task, count);
 
     ++job->describing;

@@ -9,17 +9,18 @@
 
 namespace pinfold {
 
-/// Reads facts about at most leftovers.report_max processes. glance() reads only facts that the kernel can give at once.
-/// Reading a command line may take long, so each result has the name of the process in brackets in place of the command line.
+/// Reads facts about at most leftovers.report_max processes. glance() reads only facts for which the kernel never has to wait.
+/// The kernel may have to wait for a command line, so glance() returns the process's name in brackets in place of the command
+/// line.
 std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pid_t>& pids);
 
 /// Shortens or removes the command lines according to the setting leftovers.command_lines.
 void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processes);
 
 /// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A process that SIGKILL
-/// has already ended is not a leftover, even if the process is still in the cgroup. A job that creates processes very fast must
-/// not keep pinfoldd busy, so reportLeftovers() examines at most leftovers.report_max processes one by one, and only counts the
-/// remaining processes. For task 0, reportLeftovers() lists all processes of the job.
+/// has already ended is not a leftover, even if the process is still in the cgroup. reportLeftovers() examines at most
+/// leftovers.report_max processes, and only counts the remaining processes. With the maximum leftovers.report_max, a job cannot
+/// keep pinfoldd busy by creating processes very fast. For task 0, reportLeftovers() lists all processes of the job.
 ///
 /// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. A thread
 /// reads the command lines in the background, and pinfoldd then writes the report to the journal. Job::describing is the number

@@ -19,13 +19,13 @@ public:
     /// Call isAwaited() for a job that is ending. The result is true if pinfoldd still waits for a report on how the leader
     /// ended. pinfoldd continues to end the job when the report comes, or when the time for the report is over.
     bool isAwaited(const JobPtr& job);
-    /// Returns true if pinfoldd must not send signals to the leader's leftovers before the report on the leader has come. The
-    /// batch system may have asked the job's processes to end, and may give the processes some time before it sends the report.
-    /// For a job with a supervisor, letsBe() returns false, because a supervisor reports at once.
+    /// Returns true if pinfoldd must not signal the leader's leftovers before pinfoldd has got the report on the leader. The
+    /// batch system may have asked the job's processes to end. Some batch systems give the processes time to end, and send the
+    /// report afterwards. For a job with a supervisor, letsBe() returns false, because a supervisor reports at once.
     bool letsBe(const JobPtr& job) { return !job->record.supervisor && isAwaited(job); }
     /// Returns the result of the last call of letsBe() for the job.
     static bool hasLetBe(const Job& job);
-    /// Call over() when the report has come, or when pinfoldd does not need the report any more.
+    /// Call over() when pinfoldd has got the report, or when pinfoldd does not need the report any more.
     static void over(Job& job);
 
 private:

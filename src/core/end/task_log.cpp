@@ -38,8 +38,8 @@ TaskLog& logOf(Job& job) {
     return log;
 }
 
-/// Reads the figures of the task's scope. Returns false if the scope was gone before the last figure was read. If a figure cannot
-/// be read, the task keeps the earlier value of the figure.
+/// Reads the figures of the task's scope. Returns false if the scope vanished before readFigures() had read all figures. If a
+/// figure cannot be read, the task keeps the earlier value of the figure.
 bool readFigures(const CgroupDir& scope, TaskReceipt& task) {
     const auto usage = scope.taskUsage();
     if (usage.cpuUser && usage.cpuSystem)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps what the receipt says about each task of a job: its program, its times, and its use of resources. systemd removes the
 // cgroup of a scope, and all counters of the cgroup, as soon as the scope is empty, usually within a millisecond. When pinfoldd
-// learns that the scope of a task is empty, it reads the task's figures before it does anything else. But systemd may remove the
-// cgroup before pinfoldd has read the figures. So pinfoldd also reads the figures of a running task at each look of Sampler, and
-// when the task's leader has ended.
+// learns that the scope of a task is empty, it reads the task's figures before it does anything else. systemd may nevertheless
+// remove the cgroup before pinfoldd has read the task's figures. pinfoldd also reads the figures of a running task each time that
+// Sampler looks at the job. pinfoldd reads the figures of a task once more when the task's leader has ended.
 #pragma once
 
 #include "core/context.hpp"
@@ -26,10 +26,10 @@ void dropTask(Job& job, std::uint32_t number);
 /// Reads the figures of the live tasks, and the names of the programs that their leaders run. If the job has only its batch
 /// script, lookAtTasks() reads only the name of the program, and only once.
 void lookAtTasks(const CoreContext& context, Job& job);
-/// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job was too
-/// short for a look of Sampler, lookAtEnd() also reads the name of the program that the batch script ran. The name of an ended
-/// leader's program can be read until the leader's parent has reaped the leader. If the job has a supervisor, lookAtEnd() need
-/// not read the name, because the supervisor gives the leader the right name before the start of the job. Without a supervisor,
+/// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job ended
+/// before Sampler looked at the job, lookAtEnd() also reads the name of the batch script's program. The name of an ended leader's
+/// program can be read until the leader's parent has reaped the leader. If the job has a supervisor, lookAtEnd() need not read
+/// the program's name. The supervisor gives the leader the name of the program before the start of the job. Without a supervisor,
 /// the leader executes the batch script's program only after the start of the job.
 void lookAtEnd(const CoreContext& context, Job& job, std::uint32_t number);
 /// Call endTask() when the task has no process any more. If the cgroup of the task still exists, the figures are exact.
@@ -41,8 +41,8 @@ void continueTasks(Job& job);
 /// Stores how the leader of a further task ended. Returns false if the exit state is known already, or if the log has no task
 /// with this number and this leader.
 bool reportExit(Job& job, std::uint32_t number, pid_t leader, const ExitState& exit);
-/// Returns the list of tasks for the receipt of a job that is over. All other members of the receipt must have their values
-/// already.
+/// Returns the list of tasks for the receipt of a job that is over. Before the call, set all members of `receipt` except
+/// taskList.
 std::vector<TaskReceipt> taskListOf(const Job& job, const Receipt& receipt);
 
 } // namespace pinfold

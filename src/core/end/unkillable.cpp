@@ -23,11 +23,11 @@ constexpr std::size_t kMostKeys = 10;  // the maximum number of jobs in the comm
 constexpr std::size_t kMostPids = 100; // the maximum number of process ids in the arguments of the script
 
 /// Returns true if a process waits in FUSE, and the file server may belong to a user. Other processes of the job may wait for
-/// something that the process in FUSE holds, such as a lock. If all processes of the job are in user namespaces that users have
-/// created, a user runs the file server, because only users mount file systems in such namespaces. If any user runs a FUSE server
-/// on the node, a process outside of users' namespaces may wait for this server. The user can pass an open file of the server to
-/// the process, and fusermount mounts the server in a place that all processes see. The file server also belongs to a user if all
-/// processes outside of users' namespaces wait in FUSE, and the node's own FUSE servers answer.
+/// something that the process in FUSE holds, such as a lock. If all processes are in user namespaces that users have created, a
+/// user runs the file server. Only users mount file systems in the user namespaces of users. If any user runs a FUSE server on
+/// the node, a process outside of users' namespaces may wait for this server. A user can pass an open file of the user's FUSE
+/// server to a process. fusermount mounts a FUSE server in a place that all processes see. If all processes outside of users'
+/// namespaces wait in FUSE, and the node's own FUSE servers answer, a user runs the file server.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };

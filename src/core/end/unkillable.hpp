@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes care of jobs with processes that SIGKILL does not end. If a process still exists when the time unkillable.after has
-// passed since SIGKILL, pinfoldd reports the process and does what unkillable.action says. The process hangs in the kernel, so
-// pinfoldd can only wait until the job's cgroup is empty.
+// Takes care of jobs with processes that SIGKILL does not end. The time unkillable.after begins with SIGKILL. If a process still
+// exists after the time unkillable.after, pinfoldd reports the process and does what unkillable.action says. The process hangs in
+// the kernel, so pinfoldd can only wait until the job's cgroup is empty.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,9 +24,9 @@ class UnkillablePolicy {
 public:
     UnkillablePolicy(Core& core, DrainState& node, LiveRows& rows) : core_(core), node_(node), rows_(rows) {}
 
-    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. When watch() is called, the time
-    /// unkillable.after begins. Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined
-    /// the job after the first SIGKILL.
+    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. The time `unkillable.after` begins with the call
+    /// of watch(). Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined the job after
+    /// the first SIGKILL.
     void watch(const JobPtr& job);
     /// Call over() when the last process of the job has ended.
     void over(Job& job);
@@ -65,7 +65,7 @@ private:
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;
-    RealTime since{}; ///< the time since which the first of the jobs cannot be killed
+    RealTime since{}; ///< the earliest time at which one of the jobs could not be killed
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 

@@ -9,8 +9,8 @@
 namespace pinfold {
 namespace {
 
-// The first check waits until the node has set its clock and has started its first jobs after the boot. With a wrong clock,
-// HistoryKeeper would misjudge the age of receipts.
+// The first check waits until the node has set its clock and has started its first jobs after the boot. If the node's clock were
+// wrong, HistoryKeeper would misjudge the age of receipts.
 constexpr Microseconds kFirstLook = 10min;
 constexpr Microseconds kBetweenLooks = 1h;
 constexpr Microseconds kBetweenSteps = 20ms;

@@ -11,7 +11,8 @@ namespace pinfold {
 /// Removes old receipts from the history, so that the history stays within the limits of [history] in the configuration. If the
 /// site has an archive, HistoryKeeper keeps all receipts that are not in the archive yet, until the history exceeds
 /// archive.max_unsent. HistoryKeeper checks the history once an hour, and on request. HistoryKeeper removes only a few receipts
-/// at a time (about 10 ms of work). Between two steps of the removal, pinfoldd can write the receipts of jobs that end.
+/// at a time (about 10 ms of work). Each time that HistoryKeeper has removed a few receipts, pinfoldd can write the receipts of
+/// jobs that have ended.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}
@@ -21,7 +22,7 @@ public:
 
     /// Removes receipts now. If a limit is unset in the request, the limit of the configuration applies. The answer comes when
     /// the history is within the limits. The errors are Denied and Internal, and also Busy if HistoryKeeper is removing receipts
-    /// already. A dry run also fails with TimedOut if it would keep pinfoldd from writing receipts for too long.
+    /// already. During a dry run, pinfoldd cannot write receipts, so a dry run that takes too long fails with TimedOut.
     void vacuum(const Caller& caller, const VacuumRequest& asked, Reply<Vacuumed> reply);
 
 private:

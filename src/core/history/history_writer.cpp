@@ -81,8 +81,8 @@ void HistoryWriter::started() {
 }
 
 void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> done) {
-    // An earlier pinfoldd may have kept a receipt of this job, and may have ended before the job was over. The history will store
-    // the kept receipt, which may have more figures, so all callers get the kept receipt.
+    // An earlier pinfoldd may have kept a receipt of this job, and may have ended before the job was over. The kept receipt may
+    // have more figures than the new receipt. The history will store the kept receipt, so all callers get the kept receipt.
     if (const auto* kept = firstThat([&](const Entry& entry) { return entry.size > 0 && entry.receipt.id == receipt.id; }))
         receipt = kept->receipt;
     queue_.push_back({.receipt = std::move(receipt), .done = std::move(done), .asked = context_.loop.bootTime(), .size = 0});
@@ -191,8 +191,8 @@ void HistoryWriter::failed(const Error& why) {
     beginTrouble(why.message);
 }
 
-/// Returns the time until which a job waits for its receipt. If receipts could not be written for the whole of history.patience,
-/// jobs that end later do not wait for their receipts, because waiting would not help.
+/// Returns the time until which a job waits for its receipt. Jobs do not wait for their receipts if pinfoldd has failed to write
+/// receipts for longer than history.patience.
 BootTime HistoryWriter::patienceEnds(const Entry& entry) const {
     const auto patience = context_.config.history.patience;
     const auto own = entry.asked + patience;

@@ -56,8 +56,8 @@ public:
     void commit();
 
     /// Completes an earlier receipt: adds the leader's exit state if the receipt has none, and adds facts that the receipt does
-    /// not have. HistoryWriter calls `done` once, when the addition is durable or has failed for the first time. After a failure
-    /// HistoryWriter tries again. While receipts cannot be written, HistoryWriter calls `done` at once.
+    /// not have. HistoryWriter calls `done` once, when the addition is durable or has failed for the first time. After a failure,
+    /// HistoryWriter tries again to store the addition. While receipts cannot be written, HistoryWriter calls `done` at once.
     void amend(const LateReport& report, const std::function<void()>& done);
 
     /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function newest()
@@ -65,15 +65,16 @@ public:
     /// receipt right after the end of its job, and newest() must answer even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
-    /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. The trouble begins
-    /// with the first failure, or with the first receipt that HistoryWriter sets aside. The trouble ends when all receipts that
-    /// were set aside are in the history.
+    /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. trouble() returns a
+    /// value after a failure to write, or after HistoryWriter has set a receipt aside. trouble() returns nullopt again when all
+    /// receipts that were set aside are in the history.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< HistoryWriter calls onChange when trouble() changes
     /// HistoryWriter calls onStored after each transaction that stored receipts.
     std::function<void(const StoredReceipts&)> onStored = [](const StoredReceipts&) {};
-    /// HistoryWriter calls onOpened each time the history's file was opened, with the result of History::lastManualNumber().
+    /// Each time that HistoryWriter has opened the history's file, HistoryWriter calls onOpened with the result of
+    /// History::lastManualNumber().
     std::function<void(std::uint64_t)> onOpened = [](std::uint64_t) {};
     /// At the start, HistoryWriter calls onKept with the key of each receipt that an earlier pinfoldd could not write.
     std::function<void(const JobKey&)> onKept;
@@ -137,7 +138,7 @@ private:
     std::uint64_t damaged_ = 0;
     std::optional<HistoryTrouble> trouble_;
     BootTime troubleBegan_{};
-    std::uint64_t lateReceipts_ = 0; ///< the number of set-aside receipts that were written since the trouble began
+    std::uint64_t lateReceipts_ = 0; ///< how many set-aside receipts HistoryWriter has written since trouble_ was set
 };
 
 } // namespace pinfold

@@ -7,9 +7,9 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kDue = 500ms;
-// A row waits at most this long for other rows, so that one transaction can write all of them.
+// A row waits for other rows for at most the time kPatience, so that one transaction can write several rows.
 constexpr Microseconds kPatience = 250ms;
-// All rows are refreshed together, so that a node with many long jobs makes no more transactions than a node with one.
+// LiveRows refreshes all rows in one transaction, so that the number of transactions does not grow with the number of long jobs.
 constexpr Microseconds kRefresh = 5min;
 
 LiveRow rowOf(const Job& job, const Origins& origins) {

@@ -14,7 +14,7 @@
 
 namespace pinfold {
 
-/// Returns the facts about a live job that its receipt has in any case, even if the node goes down now.
+/// Returns the facts that the receipt of a live job would contain if the node went down now.
 Receipt factsOf(const Job& job, const Origins& origins);
 
 class LiveRows {
@@ -23,11 +23,11 @@ public:
         : loop_(loop), registry_(registry), origins_(origins) {}
 
     /// Call expect() when the job runs. Half a second after the call of expect(), the history gets a row for the job if the job
-    /// still lives. Most short jobs need no row, because they end earlier. Call expect() again after a change of the receipt that
-    /// the job would get after a power cut.
+    /// still lives. Most short jobs need no row, because most short jobs end within half a second. Call expect() again when one
+    /// of the facts that factsOf() returns has changed.
     void expect(const JobPtr& job);
-    /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has just opened the history's file. The
-    /// next transaction then writes the rows of all running jobs again.
+    /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has just opened the history's file.
+    /// After the call of expectAll(), the next transaction writes the rows of all running jobs.
     void expectAll();
     /// Call refresh() when Sampler has looked at jobs. If the rows are older than five minutes, the next transaction writes the
     /// rows of all running jobs with the figures of Sampler's last look.
@@ -46,7 +46,7 @@ public:
 private:
     struct Fresh {
         WeakJob job;
-        BootTime since; ///< the time of the call of expect(), or after expectAll() the time at which the job began to run
+        BootTime since; ///< the time at which expect() was called; expectAll() uses the time at which the job began to run
     };
     void awake();
 

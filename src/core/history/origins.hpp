@@ -12,7 +12,7 @@
 namespace pinfold {
 
 /// Says on which node a job runs and who owns the job, for the job's receipt. The user database may be a directory service in the
-/// network. So Origins asks for the owner's name at the start of a job, in a separate thread. If the user database has not
+/// network. A separate thread asks the user database for the owner's name at the start of a job. If the user database has not
 /// answered before the job ends, the receipt does not contain the user's name.
 class Origins {
 public:

@@ -10,14 +10,14 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kLateReport = 1h; // how long after the end of a job a report on the job may come
+constexpr Microseconds kLateReport = 1h; // pinfoldd accepts a report on a job until kLateReport after the end of the job
 
 } // namespace
 
 void PastJobs::newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const {
     const auto answer = [caller, action, key, reply = std::move(reply)](Result<std::vector<Receipt>> found) {
-        // The error is Busy, so that an epilogue asks again. When somebody has repaired the full or damaged disk, the next
-        // request gets the receipt.
+        // After the error Busy, an epilogue repeats its request. As soon as somebody has repaired the full or damaged disk,
+        // pinfoldd answers the epilogue's request with the receipt.
         if (!found)
             return reply(Error{ErrorCode::Busy, "the history cannot be read for now, try again: " + found.error().message});
         if (found->empty())

@@ -28,9 +28,9 @@ public:
     void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
 
     /// Handles a batch system's report on how the job of `receipt` ended, if the receipt was written without an exit state. The
-    /// report may be about a later run of the job with the same key. If pinfoldd never saw the later run, the later run has no
-    /// receipt, and its report must not change the receipt of the earlier run. So reportLate() does not change a receipt that is
-    /// too old.
+    /// batch system may report the end of a later run of the job with the same key. If pinfoldd never saw the later run, the
+    /// later run has no receipt. The report on the later run must not change the receipt of the earlier run. reportLate() does
+    /// not change a receipt that is too old.
     void reportLate(const Caller& caller, const Receipt& receipt, const EndReport& report, const Reply<Receipt>& reply);
 
 private:

@@ -13,9 +13,9 @@ namespace {
 
 constexpr Microseconds kFirstLook = 1s; // Sampler first looks at a job at this age, and then each time the age has doubled
 constexpr Microseconds kLastEarlyLook = 16s;
-// If jobs start shortly after each other, Sampler wakes up once for its early looks at all of them.
+// If several jobs start shortly after each other, Sampler wakes up once and looks at all of these jobs.
 constexpr Microseconds kEarlyGrid = 250ms;
-// A look at a job takes some 0.1 ms. With many jobs, the loop does other work between the looks.
+// Sampler needs about 0.1 ms to look at a job. After kLooksInARow jobs, Sampler lets the loop do other work.
 constexpr std::size_t kLooksInARow = 16;
 constexpr std::uint64_t kLooksPerSave = 5;
 
@@ -24,7 +24,7 @@ Microseconds ageOf(const Job& job, BootTime now) { return timeBetween(job.record
 /// Returns the first multiple of `step` that is later than `time`.
 BootTime nextMultiple(BootTime time, Microseconds step) { return BootTime((time.time_since_epoch() / step + 1) * step); }
 
-/// Returns the age of the next early look at a job of the age `age`.
+/// Returns the age at which Sampler looks at a job next, if the job has the age `age` now.
 Microseconds nextEarlyLook(Microseconds age) {
     auto next = kFirstLook;
     while (next <= age)
@@ -40,7 +40,7 @@ Sampler::Sampler(Core& core, LimitWarner& warner, LiveRows& rows)
 bool Sampler::isOn() const { return core_.context.config.profile.interval > 0s; }
 
 void Sampler::resume(Job& job) const {
-    // A job that is younger than kFirstLook has no stored profile, so resume() does not try to open its file.
+    // A job that is younger than kFirstLook has no stored profile, so resume() does not try to open the profile's file.
     if (job.recorder.looks() > 0 || ageOf(job, core_.context.loop.bootTime()) < kFirstLook)
         return;
     if (auto stored = store_.load(job.key(), job.record.id)) {
@@ -120,13 +120,13 @@ void Sampler::lookAtSome() {
 void Sampler::look(const JobPtr& job) {
     const bool mayHaveProcesses = job->record.state == JobState::Running || job->record.state == JobState::Ending;
     const auto age = ageOf(*job, core_.context.loop.bootTime());
-    // A second look at a job at the same moment is useless, for example if an early look and a round of looks at all jobs come
-    // together.
+    // A second look at a job at the same moment is useless. The moment of an early look at the job may also be the moment at
+    // which Sampler looks at all jobs.
     if (!job->slice || !mayHaveProcesses || job->record.figures || age < job->recorder.lastLook() + kEarlyGrid)
         return;
     const auto usage = job->slice->profileUsage();
     job->recorder.look(age, usage);
-    if (usage.cpuUser) // if no CPU time can be read, the slice has just gone, so the earlier look stays
+    if (usage.cpuUser) // without a CPU time, the slice has just vanished, so lastLook keeps the earlier figures
         job->lastLook = LastLook{.at = core_.context.loop.realTime(), .usage = usage};
     lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)

@@ -17,8 +17,8 @@
 namespace pinfold {
 
 /// Looks at each job 1, 2, 4, 8 and 16 seconds after its start, and at all jobs together once in each profile.interval. While
-/// there are no jobs, Sampler has no timer. A look reads five files of the cgroup file system, and nothing that could block the
-/// loop.
+/// there are no jobs, Sampler has no timer. At each look at a job, Sampler reads five files of the cgroup file system. Sampler
+/// reads nothing that could block the loop.
 class Sampler {
 public:
     Sampler(Core& core, LimitWarner& warner, LiveRows& rows);
@@ -28,14 +28,15 @@ public:
     /// Returns the whole profile of a job without processes, in the form of encode(Profile). The result is empty if pinfoldd has
     /// never looked at the job. When finish() is called, the job's record must contain the usage figures of the job's end.
     std::string finish(Job& job) const;
-    /// Removes what Sampler has stored about a job that has left the registry.
+    /// Removes everything that Sampler has stored about `job`. Call forget() when the job has left the registry.
     void forget(const Job& job);
-    /// Counts the idle jobs. A running job is idle if, over the time idle.since, it used less than idle.share of its CPUs, or
-    /// needed less than idle.memory_share of its memory limit. A job that is younger than idle.since does not count as idle. A
-    /// job without slots and without a limit of CPUs never counts as idle because of its CPUs. A job without a memory limit never
-    /// counts as idle because of its memory. Returns nullopt if Sampler does not look at jobs.
+    /// Counts the idle jobs. A running job is idle if it used less than idle.share of its CPUs during the time idle.since. A
+    /// running job is also idle if it needed less than idle.memory_share of its memory limit during the time idle.since. A job
+    /// that is younger than idle.since does not count as idle. A job without slots and without a limit of CPUs never counts as
+    /// idle because of its CPUs. A job without a memory limit never counts as idle because of its memory. Returns nullopt if
+    /// Sampler does not look at jobs.
     std::optional<IdleJobs> idleJobs() const;
-    /// Starts or stops the looks at the jobs after a change of profile.interval.
+    /// Begins or ceases to look at jobs, if a reload has changed profile.interval.
     void configChanged();
 
 private:

@@ -130,8 +130,8 @@ void Describer::describe(uid_t owner, std::vector<ProcessInfo> processes, Done d
             finish(live);
     });
     serve();
-    // If no thread works for the Describer now, too many threads hang in other work, and none of them will become free. So
-    // Describer finishes the request without a thread.
+    // If no thread works for the Describer now, too many threads hang in other work, and none of them will become free.
+    // describe() finishes each request for which the Describer can get no thread.
     if (std::all_of(shares_.begin(), shares_.end(), [](const auto& entry) { return entry.second.threads == 0; }))
         finish(request);
 }
@@ -181,8 +181,8 @@ bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
-    // The reference `request` may refer to an element of a queue, and serve() removes this element. So finish() keeps a copy of
-    // the shared pointer.
+    // The reference `request` may refer to an element of a queue, and serve() removes this element. finish() keeps a copy of the
+    // shared pointer, so that the request exists until the end of finish().
     const auto kept = request; // NOLINT(performance-unnecessary-copy-initialization)
     if (requests_.erase(kept) == 0)
         return;

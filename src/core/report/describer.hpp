@@ -26,8 +26,8 @@ public:
     /// description. The usual reason for a missing fact is a process that hangs in the kernel and holds the lock of its memory.
     static constexpr Microseconds kPatience = 1s;
 
-    /// The greatest number of threads that read processes of one user at the same time. There are two threads, so that one thread
-    /// can read all other processes of the user while the other thread hangs in a process.
+    /// The greatest number of threads that read processes of one user at the same time. If one of two threads hangs while it
+    /// reads a process, the second thread can read all other processes of the user.
     static constexpr std::size_t kThreadsPerUser = 2;
     /// The maximum number of threads that read the processes of all ordinary users together. Separate threads read root's
     /// processes, and never wait for processes of other users.
@@ -44,9 +44,9 @@ public:
     /// been destroyed, it does not call `done` any more.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
     /// Works like describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
-    /// ProcessTable::readStuck() needs no command lines and never hangs, so the search has no time limit. For a process that has
-    /// ended meanwhile, `done` gets the same description that the caller passed to describeStuck(). If too many requests wait
-    /// already, describeStuck() returns false, and Describer does not call `done`.
+    /// ProcessTable::readStuck() reads no command lines and never hangs, so describeStuck() needs no time limit for readStuck().
+    /// For a process that has ended meanwhile, `done` gets the same description that the caller passed to describeStuck(). If too
+    /// many requests wait already, describeStuck() returns false, and Describer does not call `done`.
     [[nodiscard]] bool describeStuck(uid_t owner, std::vector<ProcessInfo> processes, Done done);
 
 private:

@@ -124,8 +124,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        // The entry does not have the field OBJECT_PID=. With this field, journald would read the command line of the process,
-        // and would hang as long as somebody holds the lock of the process's memory.
+        // The entry does not have the field OBJECT_PID=. The field OBJECT_PID= would make journald read the command line of the
+        // process. journald would hang as long as somebody holds the lock of the process's memory.
         leftover.message = "leftover: " + (sayCommand ? process.command : fmt::format("pid {}", process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));
@@ -147,8 +147,9 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes) {
     JournalEvent event;
     event.priority = LOG_WARNING;
-    event.message = fmt::format("the jobs of user {} left {} behind that are not named here. The receipts count them", user,
-                                counted(processes, "more process", "more processes"));
+    event.message =
+        fmt::format("the journal does not name {} that the jobs of user {} left behind. The receipts count all leftovers",
+                    counted(processes, "process", "processes"), user);
     event.fields = {{"PINFOLD_EVENT", "leftovers-unsaid"},
                     {"PINFOLD_UID", std::to_string(user)},
                     {"PINFOLD_LEFTOVER_COUNT", std::to_string(processes)}};

@@ -20,8 +20,8 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
 /// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning begins
-/// with the words "rogue process(es) found for task". Sites search their logs for these words, because Grid Engine's own warning
-/// has them, too.
+/// with the words "rogue process(es) found for task". Grid Engine's own warning begins with the same words, and sites search
+/// their logs for these words.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
@@ -29,8 +29,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
-/// Writes to the journal that `count` processes of the job have not ended after SIGKILL. The journal also gets one entry for
-/// each process in `named`.
+/// Writes to the journal that `count` processes of the job have not ended after SIGKILL. logUnkillable() writes one more journal
+/// entry for each process in `named`.
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
@@ -54,8 +54,8 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late);
 /// now, and more receipts may be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// Writes a journal entry that says that the clock has jumped far ahead. After the jump, pinfoldd removes no receipt because of
-/// its age until the clock has been right for a day.
+/// Writes a journal entry that says that the clock has jumped far ahead. After the clock has jumped ahead, pinfoldd removes no
+/// receipt because of its age until the clock has been right for a day.
 void logClockDoubted(const CoreContext& context);
 
 /// Writes one journal entry for each orphan, and one journal entry for each record that pinfoldd cannot read.
@@ -67,16 +67,16 @@ void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
 /// Writes a journal entry that says that the node's shutdown ends `jobs` jobs.
 void logShutdown(const CoreContext& context, std::size_t jobs);
-/// Writes a journal entry that says that pinfoldd has made a receipt for a lost job. A lost job ran in an earlier boot, or
-/// nothing of it is left on the node.
+/// Writes a journal entry that says that pinfoldd has made a receipt for a lost job. A lost job ran in an earlier boot, or has no
+/// units and no processes on the node any more.
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 
 void logUnreadableRecord(const CoreContext& context, const std::string& fileAndReason);
 
-/// Writes an ordinary warning that is not about a particular job.
+/// Writes a warning about the node to the journal.
 void logNodeWarning(const CoreContext& context, const std::string& message);
 
-/// Writes an ordinary warning about a job.
+/// Writes a warning about the job to the journal.
 void logWarning(const CoreContext& context, const JobKey& key, const std::string& message, Trouble about = Trouble::Other);
 
 } // namespace pinfold

@@ -23,7 +23,7 @@ void LeftoverLog::say(const Job& job, std::uint32_t task, std::uint64_t count, s
         return logLeftovers(context_, job, task, count, named);
     auto& share = shareOf(user);
     const auto hasRoom = [&share](std::size_t bytes) { return share.bytes + bytes <= kMostBytes; };
-    // `around` is the size of two entries: the entry that comes before the leftovers, and the entry that counts the remaining
+    // `around` is the size of two entries. The first entry comes before the leftovers, and the last entry counts the remaining
     // leftovers.
     constexpr auto around = 2 * kEntry;
     if (!hasRoom(around))

@@ -16,8 +16,8 @@
 namespace pinfold {
 
 /// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes with command lines of a
-/// megabyte. If LeftoverLog wrote too many entries about one user, journald would drop entries of other users. So LeftoverLog
-/// limits how much it writes about the leftovers of each user. The limit does not apply to root's jobs.
+/// megabyte. If LeftoverLog wrote too many entries about one user, journald would drop entries of other users. LeftoverLog limits
+/// how many bytes it writes about the leftovers of each user. The limit does not apply to root's jobs.
 class LeftoverLog {
 public:
     static constexpr Microseconds kStretch = 30s;
@@ -32,10 +32,12 @@ public:
 
 private:
     struct Share {
-        BootTime began{}; ///< the time at which the user's present period of the length kStretch began
+        BootTime began{}; ///< the time at which the present period for the user began; each period lasts for the time kStretch
         std::size_t bytes = 0;
         std::uint64_t unsaid = 0; ///< the number of processes that the journal does not name
-        EventHandle end;          ///< the timer for the end of kStretch; set only if there will be something to log at that time
+        /// The timer for the end of the period. LeftoverLog sets the timer only if it has to write an entry at the end of the
+        /// period.
+        EventHandle end;
     };
 
     Share& shareOf(uid_t user);

@@ -24,11 +24,12 @@ namespace pinfold {
 class MetricsFile {
 public:
     /// The time from a change until MetricsFile writes the change into the file, and also the shortest time between two writes.
-    /// pinfoldd needs about 70 microseconds to read the figures of one live job, and does nothing else in this time.
+    /// pinfoldd needs about 70 microseconds to read the figures of one live job. During these 70 microseconds, the loop does no
+    /// other work.
     static constexpr Microseconds kSettle = 2s;
     static constexpr Microseconds kSettlePerJob = 10s;
-    /// The time between two writes of the file if no event happens. The regular writes show a monitoring system
-    /// that pinfoldd is alive. The figures of jobs also change when no event happens, so the file needs regular updates.
+    /// The time between two writes of the file if no event happens. The regular writes show a monitoring system that pinfoldd is
+    /// alive. The figures of jobs change even when no event happens, so MetricsFile must write the file regularly.
     static constexpr Microseconds kRefresh = 5min;
     static constexpr Microseconds kRefreshPerJob = 30s;
     /// The longest time for which the destructor waits for a disk that hangs.
@@ -47,7 +48,7 @@ public:
         std::function<void(const std::string&)> warn;
     };
     explicit MetricsFile(Parts parts);
-    /// Removes the file, because its figures would soon be wrong when pinfoldd does not run.
+    /// Removes the file, because without pinfoldd the figures in the file would soon be wrong.
     ~MetricsFile();
     MetricsFile(const MetricsFile&) = delete;
     MetricsFile& operator=(const MetricsFile&) = delete;
@@ -68,7 +69,7 @@ private:
     bool failing_ = false;
     bool writing_ = false; ///< a write of the file is in progress, and the next write waits until it ends
     /// The last known number of receipts that are not in the archive. The history may be on a disk that hangs, so MetricsFile
-    /// does not wait for a newer number.
+    /// writes the last known number and does not wait for the present number.
     std::optional<std::uint64_t> unsent_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     EventHandle settleTimer_;

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// Says what pinfoldd does in each lane, after the words "pinfoldd could not".
+/// For each lane, kWork contains the words that follow "pinfoldd could not" in the warning.
 constexpr auto kWork = enumNames<Lane>({
     {Lane::HistoryWrite, "change the history"},
     {Lane::HistoryRead, "read the history"},
@@ -27,7 +27,7 @@ constexpr auto kWork = enumNames<Lane>({
     {Lane::Metrics, "write the file of metrics.textfile"},
     {Lane::Script, "check the program of unkillable.script"},
     {Lane::Moves, "move processes into other cgroups"},
-    {Lane::Owners, "look at all processes of a job for its owner"},
+    {Lane::Owners, "look at all processes of a job at the request of the job's owner"},
     {Lane::Kills, "kill processes one by one"},
 });
 
@@ -49,8 +49,8 @@ void RefusalLog::tell(Lane lane) {
     const auto fresh = count - std::exchange(told.count, count);
     if (fresh == 0)
         return;
-    // The timer is set before the line is written. If Background refuses to write the line too, onRefused() sees the timer and
-    // does not call tell() again.
+    // tell() sets the timer before it writes the line. If Background refuses to write the line, onRefused() sees the timer and
+    // does not call tell() a second time.
     told.next = context_.loop.after(kBetween, [this, lane] { tell(lane); });
     logNodeWarning(context_, fmt::format("pinfoldd could not {} ({}), because too many such calls hang, or because the kernel "
                                          "starts no more threads",

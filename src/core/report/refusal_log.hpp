@@ -15,7 +15,7 @@ namespace pinfold {
 /// (Background::run()).
 class RefusalLog {
 public:
-    /// The shortest time between two lines about the same lane. Work may be refused thousands of times in a second.
+    /// The shortest time between two lines about the same lane. Background may refuse work thousands of times in a second.
     static constexpr Microseconds kBetween = 60s;
 
     explicit RefusalLog(CoreContext& context);

@@ -18,8 +18,8 @@ public:
         Allocation allocation;
         CpuList memoryNodes; ///< the NUMA nodes of the allocated CPUs
     };
-    /// The errors are InvalidArgument, LimitInvalid if this node does not have the CPUs or GPUs of `request`, and Busy if other
-    /// jobs use these CPUs or GPUs now.
+    /// If the node does not have the CPUs or GPUs of `request`, the error is LimitInvalid. If other jobs have reserved the CPUs
+    /// or GPUs of `request`, the error is Busy. A further error is InvalidArgument.
     Result<Grant> allocate(const AllocationRequest& request) const;
 
     /// Returns the devices that the job may open according to the present configuration. The result is nullopt if the job may

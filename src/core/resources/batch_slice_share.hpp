@@ -37,7 +37,7 @@ public:
     /// file.
     std::optional<CpuList> available(const char* file) const;
 
-    /// Returns the memory of the node in bytes, or nullopt if the kernel does not tell it.
+    /// Returns the size of the node's memory in bytes, or nullopt if memoryOfNode() cannot read the size from the kernel.
     std::optional<std::uint64_t> memoryOfNode() const;
     /// Returns how many bytes of the node's memory are not available to jobs. The argument `total` is the size of the node's
     /// memory in bytes. memoryKept() calculates the amount from the limit of batch.slice that is in force. Before the first job,

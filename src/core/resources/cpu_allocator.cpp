@@ -23,7 +23,7 @@ struct CpuCore {
     std::vector<unsigned> online; ///< the core's online hyper-threads
     std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
     bool taken = false;
-    unsigned size = 0; ///< how many of the requested CPUs or cores the job gets if it gets this core
+    unsigned size = 0; ///< how many of the requested CPUs or cores this core provides to the job
 };
 
 /// A Domain is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA
@@ -41,8 +41,8 @@ struct Placement {
     std::vector<const CpuCore*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    /// The first entry is the number of free CPUs in the smallest domain that has room for the whole job. Each further entry is
-    /// the number of free CPUs in the next larger domain.
+    /// The first entry of `room` is the number of free CPUs in the smallest domain that has room for the whole job. Each further
+    /// entry of `room` is the number of free CPUs in the next larger domain.
     std::vector<unsigned> room;
 
     bool operator<(const Placement& other) const {

@@ -106,8 +106,8 @@ std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const 
     const auto controllers = root ? root->read("cgroup.controllers").value_or("") : std::string();
     std::string missing;
     forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
-        // A missing controller matters only for limits with a unit property. The out-of-memory policy uses the memory
-        // controller, but has no unit property and limits nothing by itself.
+        // If a limit sets no property of a unit, controllersMissing() ignores the controller of the limit. The out-of-memory
+        // policy uses the memory controller, but has no unit property and limits nothing by itself.
         if (limit && row.controller && row.property && !hasWord(controllers, row.controller))
             missing += fmt::format("{}{} (cgroup controller {})", missing.empty() ? "" : ", ", row.name, row.controller);
     });
@@ -155,10 +155,10 @@ Result<void> LimitKeeper::existing(const ResourceLimits& limits) const {
     return {};
 }
 
-/// Compares the limits with the files of the slice's cgroup. Writes into the record which limits are not in force. Returns a
-/// text about the first limit that is not in force. compare() changes the record, but does not store the record on the disk.
-/// After a restart pinfoldd compares the limits of running jobs again, and at the end of a job pinfoldd stores the record
-/// anyway.
+/// Compares the limits with the files of the slice's cgroup. Writes into the record which limits are not in force. Returns a text
+/// about the first limit that is not in force. compare() changes the record, but does not store the record on the disk. compare()
+/// need not store the record, because a restarted pinfoldd calls compare() for all running jobs. At the end of each job, pinfoldd
+/// stores the job's record.
 std::optional<std::string> LimitKeeper::compare(Job& job) {
     job.record.limitsNotEnforced.clear();
     if (!job.slice)
@@ -283,8 +283,8 @@ void LimitKeeper::undo(const std::shared_ptr<PendingChange>& pending, const Erro
     pending->why = why;
     auto& back = pending->change.limits;
     back = reversal(back, pending->before);
-    // If the old list of CPUs or memory nodes was never set, pinfoldd sets the list of all CPUs or memory nodes. If the new list
-    // were empty, systemd 252 would not change the cgroup.
+    // If the job had no list of CPUs before the change, undo() gives the job the list of all CPUs. undo() handles lists of memory
+    // nodes like lists of CPUs. If the new list were empty, systemd 252 would not change the cgroup.
     if (back.allowedCpus && back.allowedCpus->empty())
         back.allowedCpus = share_.available("cpuset.cpus.effective");
     if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())
@@ -301,7 +301,7 @@ void LimitKeeper::restore(const JobPtr& job) {
     logWarning(core_.context, job->key(), fmt::format("{}; setting {} again", *wrong, namesOf(job->record.limits)));
     const auto properties = limitProperties(job->record.limits);
     // The callbacks ignore failures of systemd, because pinfoldd has already written a warning that names the limits. After each
-    // restart, pinfoldd compares the limits of running jobs again.
+    // restart, pinfoldd compares the limits of running jobs with the files of the cgroups.
     core_.context.systemd.setProperties(job->key().sliceName(), properties,
                                         [job](const SystemdOutcome&) { (void)compare(*job); });
     core_.context.systemd.setProperties(job->key().scopeName(0), properties, [](const SystemdOutcome&) {});

@@ -10,16 +10,16 @@
 
 namespace pinfold {
 
-/// Checks whether this node can enforce a job's limits, and whether the kernel enforces them now. LimitKeeper also changes the
-/// limits of running jobs.
+/// Checks whether this node can enforce a job's limits, and whether the kernel enforces them now. LimitKeeper changes the limits
+/// of running jobs.
 class LimitKeeper {
 public:
     LimitKeeper(Core& core, BatchSliceShare& share, JobEnder& ender) : core_(core), share_(share), ender_(ender) {}
 
     /// Returns the limits that this node can enforce. If the node cannot enforce one of `limits`, the error is
-    /// LimitUnenforceable. With jobs.unenforced_limits = "warn", enforceable() only writes a warning to the journal, and leaves
-    /// out each limit for which systemd is too old. The error is LimitInvalid for CPUs, memory nodes, devices and profiles that
-    /// do not exist.
+    /// LimitUnenforceable. With jobs.unenforced_limits = "warn", enforceable() writes a warning to the journal, and does not
+    /// return LimitUnenforceable. With "warn", the result lacks each limit for which systemd is too old. The error is
+    /// LimitInvalid for CPUs, memory nodes, devices and profiles that do not exist.
     Result<ResourceLimits> enforceable(const JobKey& key, ResourceLimits limits) const;
 
     /// Compares the job's limits with the files of the cgroup. Writes into the job's record which limits are not in force.

@@ -13,8 +13,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMemoryPercent = 90;
-// While another signal that the owner requested is in progress, pinfoldd refuses the signal of the warning with the error Busy.
-// LimitWarner then tries again after kSignalRetry.
+// If a signal that the owner requested is in progress, LimitWarner cannot send the signal of the warning. LimitWarner tries to
+// send the signal again after kSignalRetry.
 constexpr Microseconds kSignalRetry = 1s;
 
 } // namespace
@@ -24,7 +24,7 @@ void LimitWarner::watchRunTime(const JobPtr& job) {
     const auto& record = job->record;
     const auto end = runTimeEnd(record.limits);
     const auto ahead = timeLimit(record.limits.runTimeWarning).value_or(0s);
-    // If the warning came at the start of a job, the job's program would not have set up the handling of the signal yet.
+    // At the start of a job, LimitWarner sends no warning, because the job's program cannot handle the signal yet.
     const bool wanted = ahead > 0s && end && ahead < *timeLimit(end);
     if (!wanted || record.state != JobState::Running || record.suspendedSince || record.runTimeWarned == end)
         return;
@@ -47,7 +47,7 @@ void LimitWarner::warnOfRunTime(const JobPtr& job) {
     tell(*job, byBatchSystem ? "batch_run_time_max" : "run_time_max",
          fmt::format("reaches its run time limit of {} in {}", formatDuration(*timeLimit(end)),
                      formatDuration(std::chrono::ceil<std::chrono::seconds>(left))),
-         byBatchSystem ? "The batch system ends the job then." : "pinfold stops the job then.");
+         byBatchSystem ? "The batch system ends the job at the limit." : "pinfold stops the job at the limit.");
     if (record.limits.runTimeWarningSignal)
         signal(job, static_cast<int>(*record.limits.runTimeWarningSignal));
 }
@@ -77,7 +77,7 @@ void LimitWarner::lookAtMemory(Job& job, std::uint64_t need) {
     core_.save(job);
     tell(job, "memory_max",
          fmt::format("needs {} of memory, {}% of its limit of {}", formatSize(need), need / (*limit / 100), formatSize(*limit)),
-         "Above the limit, the kernel kills the job.");
+         "If the job needs more memory than the limit, the kernel kills the job.");
 }
 
 void LimitWarner::tell(const Job& job, const std::string& limit, const std::string& words, const std::string& then) {

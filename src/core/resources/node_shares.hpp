@@ -8,7 +8,8 @@
 namespace pinfold {
 
 /// Says how much of each resource the node has, how much the site keeps for itself, and how much the live jobs hold. What a job
-/// holds depends on its allocation, its limits and its slots. A job holds its share until pinfoldd has removed its record.
+/// holds depends on its allocation, its limits and its slots. A job holds its CPUs and its memory until pinfoldd has removed the
+/// job's record.
 NodeResources nodeResources(const Core& core, BatchSliceShare& share);
 
 } // namespace pinfold

@@ -12,10 +12,9 @@
 namespace pinfold {
 namespace {
 
-// The kernel first counts an out-of-memory kill in memory.events. A moment later the kernel writes the log line that names the
-// killed process.
+// The kernel counts an out-of-memory kill in memory.events before it writes the log line. The log line names the killed process.
 constexpr Microseconds kLineWait = 100ms;
-// The time stamps of the kernel's log come from another clock than the time of a job's creation, and the two clocks may differ a
+// The time stamps of the kernel's log and the time of a job's creation use two different clocks. The two clocks may differ a
 // little.
 constexpr Microseconds kClockSlack = 1s;
 
@@ -124,8 +123,8 @@ void OomJudge::killedByOomd(std::string_view path) {
 
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
-    // If the batch system reports the end of the job with EndJob, the answer to EndJob contains the line, and the batch system
-    // writes the line to the job's output.
+    // If the batch system reports the end of the job with EndJob, the answer to EndJob contains the line about the kill. The
+    // batch system writes the line to the job's output.
     job->record.oomSaid =
         !job->record.reportWithin && job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);

@@ -18,10 +18,11 @@ class OomJudge {
 public:
     explicit OomJudge(Core& core) : core_(core) {}
 
-    /// Checks the job for out-of-memory kills, at once and after each change of memory.events of its slice.
+    /// Checks at once whether the job has had an out-of-memory kill, and checks once more after each change of the slice's
+    /// memory.events.
     void watch(const JobPtr& job);
-    /// Call conclude() at the end of the job. conclude() judges the kills of the job with the facts that pinfoldd has already,
-    /// and does not wait for the kernel's log.
+    /// Call conclude() at the end of the job. conclude() judges the kills by the facts that pinfoldd already has, and does not
+    /// wait for the kernel's log.
     void conclude(const JobPtr& job);
 
     void reported(const OomReport& report);

@@ -26,7 +26,7 @@ std::map<std::string, RealTime> lastSigns(const LiveTable& live, RealTime booted
         auto& sign = signs[job.bootId];
         sign = std::max({sign, job.receipt.started, job.receipt.ended}); // the row says when pinfoldd last looked at the job
         // A receipt does not say in which boot it was written. At each start, pinfoldd writes the receipts of all jobs that were
-        // left from earlier boots. So the newest receipt is from the same boot as the jobs that have no receipt yet.
+        // left from earlier boots. The newest receipt is from the same boot as the jobs that have no receipt yet.
         if (live.newestEnd && *live.newestEnd <= booted)
             sign = std::max(sign, *live.newestEnd);
         if (live.lastVacuum && live.lastVacuum->bootId == job.bootId)

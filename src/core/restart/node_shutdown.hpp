@@ -15,7 +15,7 @@ public:
     NodeShutdown(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
     /// Call begin() when PID 1 has begun to shut the node down. After the call of begin(), pinfoldd takes no new jobs. The
-    /// function begin() also begins to end all live jobs, with the result JobResult::NodeShutdown.
+    /// function begin() begins to end all live jobs with the result JobResult::NodeShutdown.
     void begin();
     /// Call finish() when PID 1 has stopped the scopes of the jobs and pinfoldd has to exit. When all jobs have their receipts,
     /// finish() calls `done`. A process that hangs in the kernel must not delay the shutdown, so finish() calls `done` after 30
@@ -31,11 +31,12 @@ private:
     EventHandle timer_;
 };
 
-/// Returns true if a shutdown of the node may have ended the job. The announcement of the shutdown by PID 1 may still be on its
-/// way to pinfoldd.
+/// Returns true if a shutdown of the node may have ended the job. PID 1 may have announced the shutdown although pinfoldd has not
+/// received the announcement yet.
 bool mayBeOfShutdown(const Core& core, const Job& job);
-/// Returns the final result of a job that ended with `result`. If a shutdown of the node has caused the end of the job, the
-/// final result is NodeShutdown. Otherwise, resultAtShutdown() returns `result` unchanged.
+/// Returns the final result of a job. The argument `result` is the result of the job without regard to a shutdown of the node. If
+/// a shutdown of the node has caused the end of the job, the final result is NodeShutdown. If no shutdown has caused the end of
+/// the job, resultAtShutdown() returns `result`.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold

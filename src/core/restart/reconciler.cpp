@@ -10,8 +10,8 @@ namespace {
 
 const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
 
-/// Returns the path of the cgroup that belongs to a unit that pinfoldd has created. If somebody else created a scope with a name
-/// of pinfold, the scope may have another cgroup.
+/// Returns the path of the cgroup that systemd gives to a unit of pinfoldd. If another program has created a scope with a name of
+/// pinfold, the scope's cgroup may have a path that cgroupOf() does not return.
 std::string cgroupOf(const UnitIdentity& identity) {
     return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
 }
@@ -39,8 +39,9 @@ struct Reconciler::Run {
 
 // Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the job's
 // units. The job stays in the registry until the job's cgroup is gone. A job is in the registry for longer than its units exist,
-// so run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between the first list and the
-// look-up, so run() asks systemd for a second list. Only a unit that is in both lists can be an orphan.
+// so run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between systemd's first list
+// of units and the look-up in the registry, so run() asks systemd for a second list. A unit can be an orphan only if the first
+// and the second list contain the unit.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -95,7 +96,8 @@ bool Reconciler::isOrphan(const Run& run, const std::string& unit) const {
     return !job || (identity->task && job->record.state == JobState::Running && !job->record.tasks.contains(*identity->task));
 }
 
-/// Returns the names of the units that seem to be orphans. A unit is also in the result if only the cgroup of the unit is left.
+/// Returns the names of the units that seem to be orphans. If systemd has forgotten a unit, but the cgroup of the unit still
+/// exists, the result contains the unit.
 std::set<std::string> Reconciler::suspects(Run& run, const std::vector<UnitStatus>& units) const {
     std::set<std::string> names;
     for (const auto& unit : units) {
@@ -144,13 +146,13 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const auto cgroup = cgroupOf(*identity);
     const bool failed = unit.activeState == "failed";
     const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
-    // pinfoldd forgets a task when the task's scope is empty. PID 1 removes the scope a moment later. PID 1 removes the
-    // cgroup of a scope and changes the scope's state in one turn of its loop. If the cgroup has vanished since systemd sent the
-    // first list of units, the scope has ended, and the second list is outdated.
+    // pinfoldd forgets a task when the task's scope is empty. PID 1 removes the empty scope a moment after pinfoldd has forgotten
+    // the task. PID 1 removes the cgroup of a scope and changes the scope's state in one turn of its loop. If the cgroup has
+    // vanished since systemd sent the first list of units, the scope has ended, and the second list is outdated.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
-    // A scope that exists and has not failed has processes. So if the expected cgroup of the scope does not exist, the processes
-    // are in another cgroup.
+    // If a scope exists and has not failed, the scope has processes. If a scope with processes lacks the expected cgroup, the
+    // processes are in a cgroup with another path.
     const bool elsewhere = identity->task && !failed && lacksCgroup;
     if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);

@@ -125,9 +125,9 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
             parts_.adder.resume(job, number, loaded.contains(job->key().scopeName(number)));
 }
 
-/// An earlier pinfoldd may have asked systemd to start scopes. awaitStarts() waits for those starts that cannot be requested
-/// again. A start for an adoption cannot be requested again, because the record does not say which processes to adopt. A job that
-/// is ending takes no more processes, so its starts cannot be requested again.
+/// An earlier pinfoldd may have asked systemd to start scopes. awaitStarts() waits for each start that pinfoldd cannot request
+/// again. pinfoldd cannot request the start for an adoption again, because the record does not say which processes to adopt. If a
+/// job is ending, pinfoldd requests none of the job's starts again, because the job takes no more processes.
 void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
     for (const auto& [number, task] : job->record.tasks)
         if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&
@@ -142,7 +142,7 @@ void Recovery::forgetUnsteadyDisks(Job& job) {
     if (dropped.empty())
         return;
     logWarning(core_.context, job.key(),
-               fmt::format("pinfoldd forgets {}, because users can let this name lead to another disk. systemd keeps the limit "
+               fmt::format("pinfoldd forgets {}, because users can make this name point to another disk. systemd keeps the limit "
                            "that it has set. To limit the disk again, use the name that `lsblk` shows.",
                            dropped));
     core_.save(job);
@@ -183,7 +183,7 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         return;
     case JobState::Ending:
     case JobState::Accounting:
-        // If a job never ran, its creator got the answer that the job does not exist, so the job needs no receipt.
+        // A job that never ran needs no receipt, because the job's creator got the answer that the job does not exist.
         if (!job->record.neverRan)
             core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);

@@ -67,9 +67,9 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
     auto leader = checkProcess(core_.context, std::move(request.leader));
     if (!leader)
         return reply(leader.error());
-    // If a caller does not get the answer, the caller repeats the request. The job may already exist, even if pinfoldd was
-    // killed and restarted after the first request. To find the job, pinfoldd compares the leader of the request with the
-    // leaders of the live jobs.
+    // If a caller does not get the answer, the caller repeats the request. The caller's first request may have created the job
+    // already, even if pinfoldd has been restarted after the first request. To find the job, pinfoldd compares the leader of the
+    // request with the leaders of the live jobs.
     const auto known = core_.registry.findByLeader(leader->identity);
     if (known && (request.key.empty() || request.key == known->key().text()))
         return createAgain(caller, known, std::move(request.output), std::move(reply));
@@ -88,11 +88,11 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignFd output, Reply<JobSummary> reply) const {
     // The answer shows details of the job, such as its CPUs and GPUs. Every user who sees the job's processes could send a
-    // request with the same leader, so pinfoldd checks whether the caller may get the answer.
+    // request that names the job's leader. pinfoldd therefore checks whether the caller may get the answer.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
-    // When a batch system creates the job, the leader may not have its standard error yet. In this case, the repeated request
-    // contains the standard error.
+    // When a batch system creates the job, the leader may not have the standard error of the job yet. If the leader repeats the
+    // request, the repeated request contains the standard error.
     if (output && !known->output && checkDescriptorsFor(caller))
         known->output = JobOutput(core_.outputs, core_.context.countsAs(known->record.uid), std::move(output));
     if (known->record.state == JobState::Creating)
@@ -115,8 +115,7 @@ void JobCreator::openAgain(const JobPtr& known, const Caller& caller, CreateRequ
     if (auto allowed = permitted(caller, request, nullptr); !allowed)
         return reply(allowed.error());
     if (!known->isLive()) {
-        // The request is in a shared_ptr. A callback must be copyable, and the file descriptors in the request are not
-        // copyable.
+        // A callback must be copyable, but the file descriptors in a request are not copyable.
         auto kept = std::make_shared<CreateRequest>(std::move(request));
         known->waiters.push_back([this, caller, kept, reply = std::move(reply), ifLive](const Result<Receipt>&) {
             open(caller, std::move(*kept), reply, ifLive);
@@ -135,8 +134,8 @@ void JobCreator::begin(const JobPtr& job, Reply<JobSummary> reply) {
     if (!core_.registry.add(job))
         return reply(alreadyLive(job->key().text()));
     job->creators.push_back(std::move(reply));
-    // pinfoldd stores the record before it asks systemd for the units. So after a restart, pinfoldd finds the units that systemd
-    // has created for the job.
+    // pinfoldd stores the record before it asks systemd for the units. With the record, a restarted pinfoldd finds the units that
+    // systemd has created for the job.
     if (auto saved = storeBeforeStart(core_, *job); !saved)
         return drop(job, saved.error());
     share_.protect();
@@ -152,8 +151,8 @@ void JobCreator::applySlots(CreateRequest& request) const {
     case Slots::None:
         return;
     case Slots::Weight: {
-        // Nobody has asked explicitly for a CPU weight: the weight comes from the number of slots. So if the kernel cannot
-        // enforce a CPU weight, the job runs without a CPU weight.
+        // Nobody has asked explicitly for a CPU weight: the weight comes from the number of slots. If the kernel cannot enforce
+        // CPU weights, the job runs without the CPU weight.
         ResourceLimits weight;
         weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
         if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())
@@ -213,8 +212,8 @@ void JobCreator::tookUp(const JobKey& key) {
 }
 
 std::uint64_t JobCreator::nextManualNumber() const {
-    // A new number must not belong to a live job. An admin may have given the key manual.<n> to a live job, and the history
-    // cannot show this key, because a live job has no receipt yet.
+    // nextManualNumber() must not return the number of a live job. An admin may have given the key manual.<n> to a live job. A
+    // live job has no receipt yet, so the history does not contain the job's key.
     auto number = lastManual_ + 1;
     while (!isFree(JobKey::manual(number)))
         ++number;
@@ -314,8 +313,9 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
 }
 
 /// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. Most callers end the leader when they
-/// get the error. But the site may allow the leader to run without a scope. If PID 1 moves the leader into the scope later, the
-/// job becomes a normal job. So overdue() stops no unit of the job.
+/// get the error. If the site allows jobs without a scope, the leader may run without a scope after the error. If PID 1 moves the
+/// leader into the scope later, the job becomes a normal job. overdue() stops no unit of the job, because PID 1 may still move
+/// the leader.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
@@ -348,7 +348,7 @@ void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome
 }
 
 /// Forgets a job for which systemd has not created any unit. Units with the job's name may exist, but they belong to somebody
-/// else. So drop() does not change units with the job's name.
+/// else. drop() does not change any unit with the job's name, because the unit may belong to somebody else.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)

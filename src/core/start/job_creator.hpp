@@ -32,24 +32,24 @@ public:
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
     /// A request to open a job may find a live job with the same key and the same owner. IfLive says in which cases open() may
-    /// answer a request with a job that is live already.
+    /// return the live job as its answer.
     enum class IfLive {
-        SameRequest, ///< open() may answer with the live job only if that job, too, was created by a request to open a job
+        SameRequest, ///< open() may answer with the live job only if a request to open a job has created the live job
         JoinAny,     ///< open() may answer with the live job in any case
     };
     /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
     /// argument `ifLive` says what to do if a job with the same key is live.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
-    /// Continues to create a job, if an earlier pinfoldd has begun to create the job. The leader may be in its scope already,
-    /// but may also still be outside of its scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
+    /// Continues to create a job, if an earlier pinfoldd has begun to create the job. The leader may be inside or outside of its
+    /// scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
     void resume(const JobPtr& job, bool isLoaded);
 
     /// Ends a job that never ran, and stops the units that systemd has started for the job. The job gets no receipt.
     void giveUp(const JobPtr& job, const Error& why);
 
     /// The argument `number` is the highest number of a key manual.<n> in the history. The next key that pinfoldd makes gets a
-    /// higher number. If this pinfoldd has used a higher number already, setLastManualNumber() changes nothing.
+    /// higher number. If this pinfoldd has already used a number above `number`, setLastManualNumber() changes nothing.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
     /// Call tookUp() for each job of an earlier pinfoldd. If the job's key is manual.<n>, pinfoldd never gives the number n to
     /// another job, even after the end of the job.

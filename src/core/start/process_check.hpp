@@ -26,8 +26,8 @@ struct CheckedProcess {
     std::optional<UnitIdentity> inJob; ///< the job to which the process belongs already; unset if it belongs to no job
 };
 
-/// Checks and describes the process behind a pidfd. The errors are PidGone, and InvalidArgument for pid 1, pinfoldd itself,
-/// kernel threads and descriptors that are not pidfds.
+/// Checks and describes the process to which `pidfd` refers. The errors are PidGone, and InvalidArgument for pid 1, pinfoldd
+/// itself, kernel threads and descriptors that are not pidfds.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 
 /// Returns a Newcomer for a ScopeStarter. The Newcomer has its own copy of the pidfd. The argument `soleUid` means the same as

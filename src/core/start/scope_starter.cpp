@@ -53,7 +53,8 @@ struct ScopeStarter::Attempt {
     BootTime since;                                         ///< the time at which the attempt began
     bool begun = false;                                     ///< `begun` has the same meaning as Outcome::begun
     bool lost = false; ///< the answer to a call was lost, and the call may still wait in PID 1's queue
-    /// The placeholders of earlier tries are kept too, because a call in PID 1's queue may contain their process ids.
+    /// ScopeStarter keeps the placeholders of earlier tries, because a call in PID 1's queue may contain the process ids of these
+    /// placeholders.
     std::vector<pid_t> placeholders;
 
     const JobKey& key() const { return job->key(); }
@@ -91,8 +92,8 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
 void ScopeStarter::finished() {
     if (--inFlight_ > 0)
         return;
-    // After many starts at once, the freed messages leave free memory between objects that still exist. Without malloc_trim(3),
-    // pinfoldd would never give the free memory back to the kernel.
+    // After many starts at once, pinfoldd has freed many messages. The freed memory lies between objects that still exist.
+    // Without malloc_trim(3), pinfoldd would never give the free memory back to the kernel.
     if (std::exchange(highest_, 0) >= kBurst)
         ::malloc_trim(0);
 }
@@ -113,8 +114,8 @@ void ScopeStarter::tryOnce(AttemptPtr attempt) {
     }
     if (!attempt->processes->empty())
         start.scope = attempt->unit();
-    // If the placeholder of an earlier try has ended, the scope does not exist any more. But the slice still exists, so tryOnce()
-    // does not create the slice again.
+    // If the placeholder of an earlier try has ended, the scope does not exist any more. If the slice still exists, tryOnce()
+    // does not create the slice a second time.
     if (request.withSlice && !(attempt->begun && context_.cgroups.exists(slicePath(attempt->key())))) {
         start.slice = attempt->key().sliceName();
         start.sliceProperties = sliceProperties(attempt->key(), request.properties);
@@ -172,17 +173,17 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 }
 
 /// Removes an old unit from systemd, because a new unit needs the name of the old unit. A failed unit keeps its name. A scope
-/// that has never had a process also keeps its name, because it never changes to empty. When pinfoldd is killed, a scope that has
-/// never had a process can remain, because the placeholder of the scope is then a zombie until PID 1 reaps it. If PID 1 writes
-/// the process id of a zombie to cgroup.procs, the kernel reports success, but moves nothing.
+/// that has never had a process keeps its name, because the scope never changes to empty. A kill of pinfoldd can leave a scope
+/// that has never had a process. After the kill, the placeholder of the scope is a zombie until PID 1 reaps the placeholder. If
+/// PID 1 writes the process id of a zombie to cgroup.procs, the kernel reports success, but moves nothing.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
-    // The unit may come from an earlier call to PID 1, and PID 1 may still be starting the unit. A scope that is still starting
-    // is empty only until PID 1 moves the job's process into the scope. Before pinfoldd stops the unit, it asks PID 1 whether the
-    // start of the unit is over. When PID 1 has answered that the start is over, the next call to PID 1 must be the call that
-    // stops the unit.
+    // An earlier call to PID 1 may have created the unit, and PID 1 may still be starting the unit. A scope that is still
+    // starting is empty only until PID 1 moves the job's process into the scope. Before pinfoldd stops the unit, it asks PID 1
+    // whether the start of the unit is over. When PID 1 has answered that the start is over, pinfoldd's next call to PID 1 must
+    // stop the unit.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {
@@ -257,8 +258,8 @@ void ScopeStarter::moved(const AttemptPtr& attempt, const Moves& moves) {
     finish(attempt, isThere ? Result<void>() : isThere.error());
 }
 
-/// Ends the placeholder of the scope before it informs the caller, so that the caller finds only the job's own processes in the
-/// scope.
+/// Ends the placeholder of the scope, and then informs the caller. When the caller gets the answer, the scope contains only the
+/// job's own processes.
 void ScopeStarter::finish(const AttemptPtr& attempt, const Result<void>& result) {
     if (attempt->placeholders.empty())
         return tell(attempt, result);
@@ -327,15 +328,15 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // If the job is over, ScopeStarter must not try the start again. A new start would create a slice without limits and
-        // without a job.
+        // If the job is over, ScopeStarter must not try the start again. A further start would create a slice without limits, and
+        // no job would own the slice.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
         tryOnce(again);
     });
 }
 
-/// Waits until PID 1 answers again. A PID 1 that hangs may have the calls in its queue, and may still handle the calls later.
+/// Waits until PID 1 answers again. While PID 1 hangs, earlier calls may be in its queue, and PID 1 may handle these calls later.
 void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);

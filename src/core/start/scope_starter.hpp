@@ -2,11 +2,12 @@
 // Starts the scope of a task, and moves processes into the scope. ScopeStarter reports a success only after /proc has shown that
 // all processes that still live are in the scope.
 //
-// A call to systemd contains process ids, but systemd moves the processes later. Between the call and the move, a process of an
-// ordinary user may end, and another process may get the same process id. From version 257 on, systemd accepts pidfds and checks
-// each pidfd once more before the move. But the move itself uses a process id even if the call contains pidfds (src/core/cgroup.c
-// of systemd). pinfoldd lets systemd start the scope with only a placeholder process, and ProcessMover then moves the job's
-// processes. A process id that pinfoldd passes to systemd always belongs to a process that only root can end.
+// A call to systemd contains process ids, and systemd moves the processes some time after the call. Between the call and the
+// move, a process of an ordinary user may end, and another process may get the same process id. From version 257 on, systemd
+// accepts pidfds and checks each pidfd once more before the move. systemd moves a process by its process id even if the call
+// contains pidfds (src/core/cgroup.c of systemd). pinfoldd lets systemd start the scope with only a placeholder process. After
+// the start, ProcessMover moves the job's processes into the scope. A process id that pinfoldd passes to systemd always belongs
+// to a process that only root can end.
 #pragma once
 
 #include "base/clock.hpp"
@@ -59,7 +60,7 @@ public:
     struct Patience {
         Microseconds interval;
         Microseconds total;
-        bool mayComeYet; ///< PID 1 may still start the scope after the time `total`
+        bool mayComeYet; ///< PID 1 may still start the scope when ScopeStarter has tried for the time `total`
     };
 
 private:
@@ -73,8 +74,8 @@ private:
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
     /// Checks the state of the scope. If the start has succeeded or failed, lookAndTell() informs the caller and returns true. If
-    /// the scope exists but holds only its placeholder, lookAndTell() returns true and begins to move the processes; the caller
-    /// gets the outcome after the moves.
+    /// the scope holds only its placeholder, lookAndTell() begins to move the processes into the scope, and returns true. The
+    /// caller gets the outcome after the moves.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;

@@ -46,15 +46,15 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // Before the start of the task, pinfoldd has checked that the supervisor is in no job, but the owner may have let a job adopt
-    // the supervisor since then.
+    // Before the start of the task, pinfoldd checked that the supervisor was in no job. Since this check, a job of the owner may
+    // have adopted the supervisor.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))
         return {};
     const auto [moved, trouble] = mover.move(supervisor.process, std::string(kHome), supervisor.owner);
     if (!trouble.empty())
         return Error{ErrorCode::PidGone, trouble};
-    // A supervisor that has ended need not be moved, so PidGone is not an error here.
+    // If the supervisor has ended, nobody has to move the supervisor, so takeIn() reports no error.
     return moved || moved.error().code == ErrorCode::PidGone ? Result<void>() : moved;
 }
 

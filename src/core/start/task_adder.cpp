@@ -32,8 +32,8 @@ Result<void> takesBatchScript(const Job& job) {
 }
 
 /// Checks that the job may have one more task. The number of tasks is limited, because each task needs two file descriptors of
-/// pinfoldd. The number of tasks is also limited because each task makes the job's record larger, and pinfoldd writes the record
-/// at the start and at the end of every task.
+/// pinfoldd. A second reason for the limit is the size of the job's record. Each task makes the record larger, and pinfoldd
+/// writes the record at the start and end of every task.
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
@@ -206,8 +206,8 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
          .wanted = [job] { return job->record.state == JobState::Running; }});
 }
 
-/// PID 1 hangs, but may start the scope of the task later. JobCreator::overdue() handles the same problem for a new job. As long
-/// as pinfoldd does not know the outcome of the start, the job is not over.
+/// PID 1 hangs, but may start the scope of the task later. JobCreator::overdue() handles the case that PID 1 hangs during the
+/// start of a new job. As long as pinfoldd does not know the outcome of the start, the job is not over.
 void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
     logWarning(core_.context, job->key(), fmt::format("task {} not started yet: {}", number, why.message), Trouble::Start);
     for (const auto& reply : std::exchange(job->tasks[number].adders, {}))

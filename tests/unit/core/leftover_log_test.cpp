@@ -31,10 +31,10 @@ TEST_F(CoreTest, aUsersLeftoversHaveAShareOfTheJournal) {
     EXPECT_EQ(lines("bbbb"), 0);
     EXPECT_EQ(lines("cccc"), 3);
     EXPECT_EQ(lines("dddd"), 125) << "root's";
-    EXPECT_EQ(lines("are not named here"), 0);
+    EXPECT_EQ(lines("the journal does not name"), 0);
     loop.advance(LeftoverLog::kStretch);
-    EXPECT_EQ(lines("the jobs of user 1000 left 7 more processes behind that are not named here"), 1);
-    EXPECT_EQ(lines("are not named here"), 1);
+    EXPECT_EQ(lines("the journal does not name 7 processes that the jobs of user 1000 left behind"), 1);
+    EXPECT_EQ(lines("the journal does not name"), 1);
     leave("sge.5", 1000, 'e', 3);
     EXPECT_EQ(lines("eeee"), 3);
 }

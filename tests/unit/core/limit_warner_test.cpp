@@ -63,7 +63,7 @@ TEST_F(LimitWarnerTest, warnsOnceBeforeTheEndOfTheRunTime) {
     loop.advance(1s);
     const auto line = said();
     EXPECT_TRUE(line.starts_with("pinfold: job sge.1 on this node reaches its run time limit of 1min in 10s (")) << line;
-    EXPECT_TRUE(line.ends_with("Z). pinfold stops the job then.\n")) << line;
+    EXPECT_TRUE(line.ends_with("Z). pinfold stops the job at the limit.\n")) << line;
     EXPECT_EQ(observer.log.back(), "near sge.1 run_time_max");
     EXPECT_EQ(journal.messages().back(), "job sge.1 reaches its run time limit of 1min in 10s");
     loop.advance(9s);
@@ -90,7 +90,7 @@ TEST_F(LimitWarnerTest, theBatchSystemsLimitIsWarnedOfAndNotEnforced) {
     loop.advance(1s);
     const auto line = said();
     EXPECT_TRUE(line.starts_with("pinfold: job sge.1 on this node reaches its run time limit of 1min in 10s (")) << line;
-    EXPECT_TRUE(line.ends_with("Z). The batch system ends the job then.\n")) << line;
+    EXPECT_TRUE(line.ends_with("Z). The batch system ends the job at the limit.\n")) << line;
     EXPECT_EQ(observer.log.back(), "near sge.1 batch_run_time_max");
     loop.advance(609s);
     EXPECT_EQ(manager->job("sge.1")->state, JobState::Running);
@@ -116,7 +116,7 @@ TEST_F(LimitWarnerTest, theEarlierLimitIsWarnedOf) {
     start({.runTimeMax = toUsec(60s), .batchRunTimeMax = toUsec(60s), .runTimeWarning = toUsec(10s)});
     loop.advance(50s);
     const auto line = said();
-    EXPECT_TRUE(line.ends_with(" pinfold stops the job then.\n")) << line;
+    EXPECT_TRUE(line.ends_with(" pinfold stops the job at the limit.\n")) << line;
     loop.advance(10s);
     EXPECT_NE(manager->job("sge.1")->state, JobState::Running);
 }
@@ -196,7 +196,7 @@ TEST_F(LimitWarnerTest, warnsOnceAtNineTenthsOfTheMemoryWithoutPageCache) {
     needs(80 * kMiB, 12 * kMiB);
     const auto line = said();
     EXPECT_TRUE(line.starts_with("pinfold: job sge.1 on this node needs 92M of memory, 92% of its limit of 100M (")) << line;
-    EXPECT_TRUE(line.ends_with("Z). Above the limit, the kernel kills the job.\n")) << line;
+    EXPECT_TRUE(line.ends_with("Z). If the job needs more memory than the limit, the kernel kills the job.\n")) << line;
     EXPECT_EQ(observer.log.back(), "near sge.1 memory_max");
     needs(80 * kMiB, 19 * kMiB);
     EXPECT_EQ(said(), "");

@@ -155,7 +155,7 @@ TEST_F(UnkillableTest, theOwnersTracersAreEndedBeforeAnybodyIsTold) {
     EXPECT_TRUE(node.tracersKilledOf.empty());
     loop.advance(1us);
     EXPECT_EQ(node.tracersKilledOf, std::vector<uid_t>{manager->job("sge.1")->uid});
-    EXPECT_TRUE(said("process 4711 traced the job and kept it from ending, so it was killed"));
+    EXPECT_TRUE(said("pinfoldd killed process 4711, because the process traced the job and kept the job from ending"));
 }
 
 // If a user has hundreds of tasks that SIGKILL does not end, these tasks can delay all kills. A process that has not been killed
