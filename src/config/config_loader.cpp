@@ -20,7 +20,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns a setter for a limit. If a limit in the configuration is a string, the string has the same form as the value of the
+/// Returns a setter for a limit. A limit in the configuration may be a string. The string has the same form as the value of the
 /// limit's option on the command line. The integer 4 means the same as the string "4".
 Setter limit(std::string_view name) {
     return [name](const toml::node& node, Config& config) -> Result<void> {

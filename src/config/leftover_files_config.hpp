@@ -11,8 +11,9 @@ namespace pinfold {
 
 enum class LeftoverFilesPolicy { Report, Remove };
 
-/// Holds those keys of [strays] that are about leftover files. The keys are settings for the timer of `pinfold strays`. The
-/// keys name the directories in which the timer looks for leftover files, and say whether the timer removes the files.
+/// Holds the keys of [strays] that say what the timer does with leftover files. The keys are settings for the timer of `pinfold
+/// strays`. The keys name the directories in which the timer looks for leftover files, and say whether the timer removes the
+/// files.
 struct LeftoverFilesConfig {
     /// files = "report" | "remove": what the timer does with leftover files.
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report;

@@ -38,8 +38,8 @@ Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::
 /// kForever. The text `range` is for error messages, and says which durations are allowed.
 Setter duration(Microseconds& (*member)(Config&), Microseconds least, Microseconds most, const char* range);
 
-/// Returns a setter for a number of bytes. The setter accepts `least` or more, and also "infinity". The text `form` is for error
-/// messages, and says which values are allowed.
+/// Returns a setter for a number of bytes. The setter accepts numbers from `least` on, and "infinity". The text `form` is for
+/// error messages, and says which values are allowed.
 Setter size(std::uint64_t& (*member)(Config&), std::uint64_t least, const char* form);
 
 Setter flag(bool& (*member)(Config&));
@@ -50,7 +50,7 @@ Setter absolutePath(std::string& (*member)(Config&));
 /// example "groups".
 Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
 
-/// Returns the words in quotation marks, as they are in a configuration file.
+/// Returns the words with quotation marks, in the form that a configuration file needs.
 std::vector<std::string> quoted(std::vector<std::string> words);
 
 template <class T> Setter word(T& (*member)(Config&), std::vector<std::pair<std::string_view, T>> words) {

@@ -22,8 +22,8 @@ namespace pinfold {
 /// At most kMostOfOwner requests of a user to signal or suspend the user's own jobs wait at the same time.
 constexpr std::size_t kMostOfOwner = 128;
 /// SystemdManager keeps at most 16 requests to freeze a unit in progress. If a process of a job cannot be frozen at once, the
-/// request to freeze the job may take 30 s. At most a quarter of the 16 requests may freeze jobs of the same user, so that the
-/// requests of other users need not wait.
+/// request to freeze the job may take 30 s. At most a quarter of the 16 requests may freeze jobs of one user, so that other users
+/// need not wait.
 constexpr std::size_t kFreezesOfOwner = 4;
 constexpr auto kUnlimited = std::numeric_limits<std::size_t>::max();
 
@@ -47,8 +47,8 @@ struct Core {
     /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key may
     /// belong to another job by now.
     bool save(const Job& job);
-    /// Stores the job's record when the loop is idle. Use saveSoon() if another change of the record often follows at once,
-    /// because on a busy node each stored record costs time.
+    /// Stores the job's record when the loop is idle. On a busy node, each stored record costs time. Use saveSoon() for a change
+    /// of the record that another change often follows at once.
     void saveSoon(const JobPtr& job);
     /// Stores the records that wait for the loop to be idle. Call saveDue() before pinfoldd exits, because an event loop that has
     /// been told to quit is never idle.

@@ -33,7 +33,7 @@ struct Task {
     std::string command; ///< the name of the program that the leader of task 0 runs; for other tasks see JobRecord::taskLog
     UniqueFd leader;     ///< the pidfd of the leader; empty for adopted processes
     EventHandle leaderWatch;
-    UniqueFd supervisor; ///< the pidfd of the supervisor; empty for task 0, whose supervisor is in Job::supervisor
+    UniqueFd supervisor; ///< the pidfd of the supervisor; empty for task 0 (see Job::supervisor)
     EventHandle supervisorWatch;
     std::vector<Newcomer> newcomers; ///< the processes that join the scope; empty after the request to systemd
     bool starting = false;           ///< pinfoldd has asked systemd to start the task's scope
@@ -97,7 +97,7 @@ struct Job {
     EventHandle freezeTimer;
     bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
     EventHandle reportTimer; ///< limits the wait for EndJob's report on how the leader ended
-    bool reportOver = false; ///< the report of EndJob has come, or pinfoldd does not wait for it any more
+    bool reportOver = false; ///< pinfoldd has got the report of EndJob, or does not wait for the report any more
     bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may never report the end
     bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
@@ -163,8 +163,8 @@ Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now);
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.
 bool leaderEnded(const Job& job);
 
-/// Reads the present figures of the job's slice. If the memory use is at its peak, lookAtUsage() also stores the amounts of
-/// anonymous memory and of file memory in Job::peakSplit. The function lookAtUsage() also updates the job's memory need.
+/// Reads the present figures of the job's slice. If the memory use is at its peak, lookAtUsage() stores the amounts of anonymous
+/// memory and of file memory in Job::peakSplit. The function lookAtUsage() updates the job's memory need.
 Usage lookAtUsage(Job& job);
 
 /// If `usage` lacks a counter, addLastLook() takes the counter from Sampler's last look at the job. A counter of the last look is

@@ -125,7 +125,7 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->past.newestReceipt(caller, Action::EndJob, key, late);
-    // In the state Accounting, pinfoldd may be writing the receipt already, so it adds the report to the receipt afterwards.
+    // In the state Accounting, pinfoldd may be writing the receipt already, so pinfoldd adds the report to the written receipt.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report, caller.admin);
 }

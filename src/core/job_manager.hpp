@@ -75,8 +75,8 @@ public:
     void reconcile(const Caller& caller, bool dryRun, Reply<Reconciliation> reply);
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
-    /// Opens a job without a batch script. If the caller repeats the request while the job is live, the caller gets the same
-    /// answer again.
+    /// Opens a job without a batch script. If the caller repeats the request while the job is live, pinfoldd repeats its first
+    /// answer.
     void openJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
     void addTask(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const std::string& key, AdoptRequest request, Reply<TaskAdded> reply);
@@ -116,8 +116,9 @@ public:
     Result<JobSummary> job(const std::string& key) const;
     Result<std::pair<JobSummary, std::uint32_t>> jobOfProcess(pid_t pid) const;
     Result<JobSummary> jobOfUnit(const std::string& unit) const;
-    /// Answers with at most kMostProcessesAtOnce processes of the job in the order of their process ids. The first process of
-    /// the answer has the lowest process id that is greater than `after`. The answer comes within Describer::kPatience.
+    /// Answers with at most kMostProcessesAtOnce processes of the job in the order of their process ids. The first process of the
+    /// answer has the lowest process id that is greater than `after`. The caller gets the answer within the time
+    /// Describer::kPatience.
     void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
     /// Returns what the batch system and the owner have said about a live job.

@@ -95,8 +95,8 @@ std::string readBootId() {
 }
 
 /// Tells systemd that the start of pinfoldd waits for the migration of the history. The start time-out of the unit must not
-/// interrupt the migration. After an interruption of the migration, the next start of pinfoldd would have to begin the migration
-/// again. A thread other than the loop's thread calls announceMigration().
+/// interrupt the migration. If the migration were interrupted, the next pinfoldd would have to begin the migration again. A
+/// thread other than the loop's thread calls announceMigration().
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
     // Only the loop's thread may use the log, so announceMigration() writes the line itself. announceMigration() may block while

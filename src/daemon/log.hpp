@@ -8,9 +8,8 @@
 
 namespace pinfold {
 
-/// While a QueuedLog exists, log lines go to standard error. As in other services of systemd, each line begins with its
-/// priority (sd-daemon(3)). A separate thread writes the lines, because writing to standard error may block while journald is
-/// slow.
+/// While a QueuedLog exists, log lines go to standard error. Each line begins with its priority, as sd-daemon(3) describes. A
+/// separate thread writes the lines, because writing to standard error may block while journald is slow.
 class QueuedLog {
 public:
     explicit QueuedLog(MessageQueue& queue);

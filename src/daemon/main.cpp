@@ -21,7 +21,7 @@ constexpr const char* kUsage = "Usage: pinfoldd [--root DIR]\n"
                                "See pinfoldd(8), pinfold.toml(5).\n";
 
 // Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. By default, malloc(3)
-// raises its mmap threshold to the size of a freed block, so pinfoldd would keep the memory of a large answer. By default,
+// raises its mmap threshold to the size of a freed block. pinfoldd would then keep the memory of a large answer. By default,
 // malloc(3) gives most threads of pinfoldd a separate arena.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
@@ -45,8 +45,8 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        // Functions of libraries may throw exceptions while pinfoldd starts, before pinfoldd watches any job. After an exception
-        // at its start, pinfoldd exits, and systemd starts pinfoldd again.
+        // Functions of libraries may throw exceptions while pinfoldd starts, before pinfoldd watches any job. If an exception
+        // occurs at the start of pinfoldd, pinfoldd exits, and systemd starts pinfoldd again.
         std::fprintf(
             stderr,
             "<3>pinfoldd: cannot start: %s; pinfoldd needs the system bus, and systemd on the bus: see `systemctl status dbus`\n",

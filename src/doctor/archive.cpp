@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Checks whether the receipts of this node reach the site's archive. The doctor does not use the network: pinfold-ship writes
-// into its metrics what the archive answers.
+// Checks whether the receipts of this node reach the site's archive. The doctor does not use the network, but reads the metrics
+// into which pinfold-ship writes the archive's answers.
 #include "base/parse.hpp"
 #include "base/paths.hpp"
 #include "doctor/checks.hpp"
@@ -93,9 +93,8 @@ void checkBacklog(const Host& host, const Figures& figures, Findings& findings) 
         findings.ok("archive.backlog", "no receipt has waited long for the archive");
 }
 
-/// `pinfold why` compares the times in the receipts of several hosts, and treats two times as equal if they differ by at most
-/// kClockTolerance. If the clocks of two hosts differ by more than kClockTolerance, `pinfold why` may name the wrong host as the
-/// first.
+/// `pinfold why` compares the times in the receipts of several hosts. Two times that differ by at most kClockTolerance count as
+/// equal. If the clocks of two hosts differ by more than kClockTolerance, `pinfold why` may name the wrong host as the first.
 void checkClock(const Host& host, const Figures& figures, Findings& findings) {
     const auto found = figures.find("pinfold_ship_clock_offset_seconds");
     if (isSilent(host, figures)) {

@@ -145,8 +145,8 @@ void checkConfig(const Host& host, Findings& findings) {
 }
 
 void checkGroup(const Files& files, Findings& findings) {
-    // systemd-sysusers creates the group pinfold-admin in /etc/group, so checkGroup() looks in this file. If the group
-    // pinfold-admin comes from another source of the name service, checkGroup() does not see the group.
+    // systemd-sysusers creates the group pinfold-admin in /etc/group, so checkGroup() looks in this file. If another source of
+    // the name service provides the group pinfold-admin, checkGroup() does not see the group.
     for (const auto& line : meaningfulLines(files.text("/etc/group")))
         if (line.text.starts_with("pinfold-admin:")) {
             findings.ok("pinfoldd.group", "the group pinfold-admin exists");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Holds the facts about the node that the checks need. The checks read files below the directory `root`. Host already contains
+// Holds the facts about the node that the checks need. The checks read files below the directory `root`. The struct Host contains
 // the answers of other programs, so the checks do not ask other programs.
 #pragma once
 

@@ -79,8 +79,8 @@ std::vector<std::string> sshdWords(std::string line) {
     return fields;
 }
 
-/// Returns the first value of UsePAM, because sshd uses the first value of a setting. sshd reads the lines of an
-/// included file as if they stood in place of the Include line (sshd_config(5)).
+/// Returns the first value of UsePAM, because sshd uses the first value of a setting. sshd reads an included file as if the main
+/// file contained its lines in place of the Include line (sshd_config(5)).
 std::string usePam(const Files& files) {
     const auto included = [](const std::string& line) {
         const auto fields = sshdWords(line);
@@ -127,9 +127,9 @@ bool installed(const Files& files, const std::string& module) {
 }
 
 /// Checks for programs that open a logind session. If a process has no session, logind creates a session for the process, even if
-/// the process belongs to a job. When logind creates a session for a process, logind moves the process from the scope of its job
-/// into the scope of the session. The check ignores cron(8) and at(1), because the processes that they start have never been in a
-/// job.
+/// the process belongs to a job. When logind creates a session for a process, logind moves the process from the job's scope into
+/// the session's scope. The check ignores cron(8) and at(1), because the processes that cron(8) and at(1) start have never been
+/// in a job.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

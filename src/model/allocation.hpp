@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes the CPUs and GPUs that a job has for itself alone.
+// Describes the CPUs and GPUs that a job shares with no other job.
 #pragma once
 
 #include "base/cpu_list.hpp"

@@ -24,10 +24,10 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
     {EndKind::TaskKilled, "task-killed"},
 });
 
-// After the failure of a task, batch systems and MPI libraries end the job's other tasks and its batch script within the time
-// kConsequence. Slurm waits longer than other batch systems, because the usual value of its KillWait is 30 s.
+// After the failure of a task, the job's other tasks and its batch script end within the time kConsequence. Slurm waits longer
+// than other batch systems, because the usual value of its KillWait is 30 s.
 constexpr Microseconds kConsequence = 60s;
-// The start of a step on thousands of hosts takes some seconds, so tasks may start after the first task has failed already.
+// A step on thousands of hosts needs some seconds to start, so some tasks may start after the first task has failed.
 constexpr Microseconds kStartOfStep = 10s;
 constexpr int kSignalled = 128; // if a signal ends the command of a shell, the shell exits with 128 plus the number of the signal
 constexpr int kMostSignals = 64;
@@ -253,9 +253,8 @@ bool EndSearch::batchSucceeded() const {
 bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
-    // If the batch script exits by itself long after the job has ended on a host, the job did not need that host. After the loss
-    // of a host, a long time until the end of the batch script proves nothing. The batch system may notice the loss of a host
-    // late.
+    // If the batch script exits by itself long after the job's end on a host, the job did not need the host. After the loss of a
+    // host, a long time until the end of the batch script proves nothing. The batch system may notice the loss of a host late.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }

@@ -7,10 +7,10 @@
 // - The task that ended first is often not the cause of the job's end. After the failure of a task, batch systems and MPI
 //   libraries stop the job's other tasks with signals. Some tasks fail because the connection to the failed task is gone. If
 //   another process ended a task by a signal, the task counts as the cause only if no other event explains the job's end.
-// - On a host without the batch script, the exit status in the receipt is the exit status of the whole job, as the batch system
-//   reported it. On a host without the batch script, EndSearch ignores the exit status in the receipt, and uses the exit states
-//   of the tasks.
-// - A job may survive the end of a task. The batch script of a job may run many steps, and some of them may fail.
+// - On a host without the batch script, the receipt contains the exit status of the whole job. The batch system has reported the
+//   exit status of the whole job to pinfoldd. On a host without the batch script, EndSearch ignores the exit status in the
+//   receipt, and uses the exit states of the tasks.
+// - A job may survive the end of a task. The batch script of a job may run many steps, and some of these steps may fail.
 #pragma once
 
 #include "base/clock.hpp"
@@ -45,7 +45,7 @@ enum class EndKind {
 
 std::string_view toString(EndKind kind);
 
-/// Returns true if the end on this host cannot be the consequence of an end on another host.
+/// Returns true if the job's end on this host cannot be the consequence of the job's end on another host.
 bool isOfItself(EndKind kind);
 
 struct EndEvent {

@@ -31,8 +31,8 @@ struct HostOfJob {
     /// The name of the host in the receipts. If some receipts have the short name of the host, `name` is the short name. The name
     /// of the host is empty if an earlier pinfold wrote the receipts.
     std::string name;
-    /// The receipts of the job from this host, sorted by Receipt::started. The list has at least one receipt, and has more than
-    /// one if the job had no process on the host for a while.
+    /// The receipts of the job from this host, sorted by Receipt::started. The list has at least one receipt. The list has more
+    /// than one receipt if the job had no process on the host for a while.
     std::vector<Receipt> receipts;
     HostRole role = HostRole::After;
     RealTime ended{};                        ///< the time at which the last process of the job ended, by the clock of the host
@@ -96,9 +96,9 @@ struct HostsOfJob {
 /// as 10.0.0.7 has no short form.
 std::string keyOfHost(std::string name);
 
-/// Takes receipts with the same key, and returns those that belong to the newest run of the job. Receipts of another cluster, of
-/// another user or of another run are left out. If the batch system does not count the runs of a job, a run is a chain of
-/// receipts whose times overlap.
+/// Takes the receipts of one key, and returns the receipts of the newest run of the job. Receipts of another cluster, of another
+/// user or of another run are left out. If the batch system does not count the runs of a job, a run consists of receipts with
+/// overlapping times.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
 
 /// Combines the receipts that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses

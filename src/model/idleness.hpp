@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares what a live job used lately with what the job holds: the CPU time with the CPUs, and the memory with the memory limit.
+// Compares the CPU time that a live job used lately with the job's CPUs, and its memory use with its memory limit.
 #pragma once
 
 #include "base/clock.hpp"
@@ -39,7 +39,7 @@ inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share
     return idleness && idleness->percent() < share;
 }
 
-/// Counts the jobs that hold CPUs or memory, but use less of them than the configured share.
+/// Counts the jobs that use less than the configured share of the CPUs or the memory that the jobs hold.
 struct IdleJobs {
     std::size_t cpus = 0;
     std::size_t memory = 0;

@@ -14,8 +14,8 @@ using Milliseconds = std::chrono::duration<double, std::milli>;
 } // namespace
 
 bool CallRate::take(uid_t uid, BootTime now) {
-    // After some time, a user's token bucket is full again. CallRate removes full buckets. When the user calls again, the user
-    // gets a new bucket, which is full too.
+    // After some time, a user's token bucket is full again. CallRate removes full buckets. At the user's next call, CallRate
+    // makes a new bucket, which is full.
     if (buckets_.size() > kMaxBuckets)
         std::erase_if(buckets_,
                       [now](const auto& entry) { return Seconds(now - entry.second.filled).count() * kPerSecond >= kBurst; });

@@ -41,8 +41,8 @@ public:
     Caller caller(uid_t uid) const { return {uid, uid == 0 || admins_.contains(uid), countsAs_(uid), auditors_.contains(uid)}; }
 
     /// Counts a call that waits for a job's end. The code that handles the call keeps the result of enterWait() until pinfoldd
-    /// has answered the call. A waiting call needs memory until the answer, even if its sender does not exist any more. Error:
-    /// Busy.
+    /// has answered the call. Each waiting call needs memory until pinfoldd answers, even if the sender of the call has ended.
+    /// Error: Busy.
     Result<std::shared_ptr<void>> enterWait(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();

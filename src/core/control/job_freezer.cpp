@@ -105,8 +105,8 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         ask(job, [this, job, by](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by);
-            // If the owner may not suspend the job, pinfoldd thaws the job, and the time of the freeze counts towards the run
-            // time limit.
+            // If the owner may not suspend the job, pinfoldd thaws the job. The time of the freeze counts towards the run time
+            // limit.
             job->record.suspendedSince.reset();
             failed(job);
             tellSuspenders(*job, allowed);
@@ -118,7 +118,7 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by) {
     if (job->record.state != JobState::Running)
         return tellSuspenders(*job, {});
     if (!job->record.suspendedSince || job->resuming) {
-        // systemd may have handled the request to thaw the job before the request to freeze it.
+        // systemd may have handled the request to thaw the job before the request to freeze the job.
         if (!job->resuming)
             thawAtOnce(*job);
         return tellSuspenders(*job, resumedMeanwhile(*job));
@@ -159,7 +159,7 @@ void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
                                  });
 }
 
-/// An earlier freeze of the job may still wait for its turn, so the thaw has to wait for a turn too.
+/// An earlier freeze of the job may still wait for its turn, so the thaw has to wait for its own turn.
 void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
         job->turns.over();

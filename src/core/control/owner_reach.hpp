@@ -11,7 +11,7 @@ namespace pinfold {
 /// Sends signals to a job's processes on behalf of the job's owner. OwnerReach sends a signal only to a process that the owner
 /// could signal with kill(2). The batch system may run processes of root in the job, such as the prologue and the epilogue. A job
 /// may have thousands of processes, so a thread sends the signals. An OwnerReach has its own copy of all data that it needs,
-/// because a thread other than the loop's thread uses it.
+/// because a thread other than the loop's thread uses the OwnerReach.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)
@@ -38,8 +38,8 @@ private:
 };
 
 /// Sets Job::ownersTurn for the time in which a signal or a suspension by the owner is in progress. At the end of the signal or
-/// suspension, pinfoldd resets Job::ownersTurn. The error is Busy if an earlier request of the owner is still in progress,
-/// because pinfoldd handles the owner's requests one after the other.
+/// suspension, pinfoldd resets Job::ownersTurn. pinfoldd handles the owner's requests one after the other. If an earlier request
+/// of the owner is in progress, the error is Busy.
 Result<void> takeOwnersTurn(Job& job);
 
 } // namespace pinfold

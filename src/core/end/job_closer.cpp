@@ -54,8 +54,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
-    // If the kernel killed a job at the job's own memory limit, the receipt takes the figures of the memory peak from the kill.
-    // At the time of the kill, the job's memory use was at its peak.
+    // If a job was killed at its own memory limit, the receipt takes the figures of the memory peak from the kill. At the time of
+    // the kill, the job's memory use was at its peak.
     if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) {
         receipt.usage.memoryPeakAnon = record.oom->anon;
         receipt.usage.memoryPeakFile = record.oom->file;
@@ -157,8 +157,8 @@ void JobCloser::flush() {
                 closing->stored = stored;
                 closing->recorded ? forgetIfClosed(*closing) : removeSliceAfterScope(closing);
             });
-        // Writing the receipt and removing the slice each take about a millisecond. pinfoldd does the two steps at the same time,
-        // because the steps do not depend on each other.
+        // pinfoldd writes the receipt and removes the slice at the same time, because neither step depends on the other. The
+        // write and the removal take about a millisecond each.
         if (closing->recorded || closing->stored)
             removeSliceAfterScope(closing);
     }
@@ -166,9 +166,9 @@ void JobCloser::flush() {
 }
 
 /// PID 1 sees by itself that a scope is empty, and removes the scope. JobCloser waits a moment for the removal of the scope
-/// before JobCloser asks PID 1 to stop the slice. If the scope still existed, PID 1 would also have to stop the scope, and would
-/// send a dozen more signals on the bus. At the end of a very short job, JobCloser does not wait for the scope, because the wait
-/// would be longer than the job.
+/// before JobCloser asks PID 1 to stop the slice. If the scope still existed, PID 1 would stop the scope separately, and would
+/// send a dozen more signals on the bus. JobCloser does not wait for the scope of a very short job, because the wait would be
+/// longer than the job.
 void JobCloser::removeSliceAfterScope(const ClosingPtr& closing) {
     const auto& job = closing->job;
     const bool isReportedAtOnce = core_.context.loop.bootTime() - job->runsSince >= kReportedAtOnce;

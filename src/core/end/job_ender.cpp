@@ -18,9 +18,9 @@ namespace {
 // The kernel freezes a cgroup within milliseconds, but a process that hangs in the kernel never freezes.
 constexpr Microseconds kFreezeWait = 1s;
 
-// When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). The pidfd of the process
-// reports the end of the process only a moment later (exit_notify()), because the process may have to wait for a CPU. If a leader
-// has left the job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
+// When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). After a process has left
+// its cgroup, the process may have to wait for a CPU before the pidfd reports the end (exit_notify()). If a leader has left the
+// job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
 constexpr Microseconds kDyingWait = 1s;
 
 /// Returns true if the job has ended by itself. In a job that has ended by itself, all running processes are leftovers. After a
@@ -224,7 +224,7 @@ void JobEnder::stop(const JobPtr& job) {
 }
 
 void JobEnder::listLeftovers(const JobPtr& job) {
-    // If leftoversListed is set, the leftovers were listed before, perhaps by an earlier pinfoldd.
+    // If leftoversListed is set, this pinfoldd or an earlier pinfoldd has already listed the leftovers.
     if (!std::exchange(job->record.leftoversListed, true))
         reportLeftovers(core_, job, 0);
 }
@@ -253,7 +253,7 @@ void JobEnder::terminateInTurn(const JobPtr& job) {
     // In a job that never ran, the only process is the leader. The leader waits for the answer to CreateJob. When the leader gets
     // the answer that the job was not created, the leader ends by itself.
     if (!job->record.neverRan) {
-        // pinfoldd ignores errors of PID 1 here, because cgroup.kill can end the processes later without PID 1.
+        // pinfoldd ignores errors of PID 1, because pinfoldd can later end the processes with cgroup.kill, without PID 1's help.
         const auto ignore = [](const SystemdOutcome&) {};
         const auto first = static_cast<int>(job->record.limits.killSignal.value_or(SIGTERM));
         for (const int signal : {first, SIGCONT}) { // a stopped process acts on the kill signal only after SIGCONT
@@ -336,8 +336,8 @@ void JobEnder::reportExit(const JobPtr& job, const EndReport& report, bool byAdm
         return emptied(job);
     if (wasLetBe)
         return stop(job);
-    // The batch system waits for the end of the job. If an earlier stop request gave the job more than the usual grace time,
-    // pinfoldd shortens the grace time to the usual one.
+    // The batch system waits for the end of the job. pinfoldd shortens the grace time if an earlier stop request gave the job
+    // more than the usual grace time.
     if (byAdmin)
         begin(job, {.cause = JobResult::Exited, .by = {}, .grace = usualGrace(*job)});
 }
@@ -356,13 +356,13 @@ void JobEnder::emptied(const JobPtr& job) {
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
         // pinfoldd may be restarted before the report comes. On a busy node, the report often comes before the loop is idle.
-        // pinfoldd then stores the record only once, at the next change of the job's state.
+        // saveSoon() lets pinfoldd store the record once, together with the next change of the job's state.
         return core_.saveSoon(job);
     }
-    // If somebody kills the process group, pinfoldd may notice three events in any order: the end of the leader, the end of the
-    // supervisor, and the empty slice. If the supervisor still lives at this point, pinfoldd no longer waits for the supervisor's
-    // report. pinfoldd calls isAwaited() before the check whether the supervisor lives. If the check came first, the supervisor
-    // could end between the check and the call of isAwaited().
+    // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd may notice
+    // the end of the leader, the end of the supervisor, and the empty slice in any order. If the supervisor still lives at this
+    // point, pinfoldd no longer waits for the supervisor's report. pinfoldd calls isAwaited() before the check whether the
+    // supervisor lives. If the check came first, the supervisor could end between the check and the call of isAwaited().
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -63,8 +63,8 @@ public:
     /// watchBatchScript() acts at once.
     void watchBatchScript(const JobPtr& job);
 
-    /// Starts the timers of the run time limit and of its warning again. Call limitRunTime() when the limit has changed, or when
-    /// the job was suspended or resumed.
+    /// Restarts the timers of the run time limit and of the warning about this limit. Call limitRunTime() when the limit has
+    /// changed, or when the job was suspended or resumed.
     void limitRunTime(const JobPtr& job);
 
     struct Request {

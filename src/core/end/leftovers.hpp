@@ -10,8 +10,7 @@
 namespace pinfold {
 
 /// Reads facts about at most leftovers.report_max processes. glance() reads only facts for which the kernel never has to wait.
-/// The kernel may have to wait for a command line, so glance() returns the process's name in brackets in place of the command
-/// line.
+/// The kernel may have to wait for a command line, so glance() returns the name of the process in brackets.
 std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pid_t>& pids);
 
 /// Shortens or removes the command lines according to the setting leftovers.command_lines.

@@ -93,7 +93,7 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
 
 void TaskEnder::terminate(const JobPtr& job, std::uint32_t number) {
     const auto unit = job->key().scopeName(number);
-    // pinfoldd ignores errors of PID 1 here, because cgroup.kill can end the processes later without PID 1.
+    // pinfoldd ignores errors of PID 1, because pinfoldd can later end the processes with cgroup.kill, without PID 1's help.
     const auto ignore = [](const SystemdOutcome&) {};
     core_.context.systemd.kill(unit, SIGTERM, ignore);
     core_.context.systemd.kill(unit, SIGCONT, ignore);

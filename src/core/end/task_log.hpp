@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps what the receipt says about each task of a job: its program, its times, and its use of resources. systemd removes the
-// cgroup of a scope, and all counters of the cgroup, as soon as the scope is empty, usually within a millisecond. When pinfoldd
-// learns that the scope of a task is empty, it reads the task's figures before it does anything else. systemd may nevertheless
-// remove the cgroup before pinfoldd has read the task's figures. pinfoldd also reads the figures of a running task each time that
-// Sampler looks at the job. pinfoldd reads the figures of a task once more when the task's leader has ended.
+// Keeps what the receipt says about each task of a job: its program, its times, and its use of resources. When a scope is empty,
+// systemd removes the scope's cgroup with all counters, usually within a millisecond. When pinfoldd learns that the scope of a
+// task is empty, it reads the task's figures before it does anything else. systemd may nevertheless remove the cgroup before
+// pinfoldd has read the task's figures. pinfoldd also reads the figures of a running task each time that Sampler looks at the
+// job. pinfoldd reads the figures of a task once more when the task's leader has ended.
 #pragma once
 
 #include "core/context.hpp"
@@ -23,8 +23,8 @@ void readBatchCommand(const CoreContext& context, Job& job);
 void beginTask(Job& job, std::uint32_t number, TaskKind kind, std::string command, RealTime now);
 /// Call dropTask() if the task did not start.
 void dropTask(Job& job, std::uint32_t number);
-/// Reads the figures of the live tasks, and the names of the programs that their leaders run. If the job has only its batch
-/// script, lookAtTasks() reads only the name of the program, and only once.
+/// Reads the figures of the live tasks, and the names of the programs that their leaders run. If the job has no task except its
+/// batch script, lookAtTasks() reads the name of the script's program once, and nothing else.
 void lookAtTasks(const CoreContext& context, Job& job);
 /// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job ended
 /// before Sampler looked at the job, lookAtEnd() also reads the name of the batch script's program. The name of an ended leader's

@@ -132,7 +132,7 @@ void UnkillablePolicy::report(const JobPtr& job, RealTime killedAt) {
 }
 
 void UnkillablePolicy::countProcesses(const JobPtr& job, std::size_t left) {
-    // The count is at least 1, because the slice is not empty even if its processes cannot be listed.
+    // The count is at least 1 even if pinfoldd cannot list the slice's processes, because the slice is not empty.
     const auto count = static_cast<std::uint32_t>(std::max<std::size_t>(left, 1));
     auto& most = job->record.unkillableProcesses;
     if (most.value_or(0) >= count)

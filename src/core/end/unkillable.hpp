@@ -44,8 +44,8 @@ private:
     /// SIGKILL may be a minute late. The function reportAfter() waits at least the time `wait` before it reports the job.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
-    /// Tries again later to report the job. As long as the state of the processes cannot be read, pinfoldd takes no action
-    /// against the job.
+    /// Tries once more to report the job, after a while. As long as the state of the processes cannot be read, pinfoldd takes no
+    /// action against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
     /// For the receipt of the job, keeps the highest number of processes that outlived SIGKILL. The history gets the number at
     /// once, because the node may go down before the job ends.

@@ -20,7 +20,7 @@ public:
     /// Makes HistoryKeeper check the history once an hour.
     void start();
 
-    /// Removes receipts now. If a limit is unset in the request, the limit of the configuration applies. The answer comes when
+    /// Removes receipts now. If a limit is unset in the request, the limit of the configuration applies. vacuum() answers when
     /// the history is within the limits. The errors are Denied and Internal, and also Busy if HistoryKeeper is removing receipts
     /// already. During a dry run, pinfoldd cannot write receipts, so a dry run that takes too long fails with TimedOut.
     void vacuum(const Caller& caller, const VacuumRequest& asked, Reply<Vacuumed> reply);

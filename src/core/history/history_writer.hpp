@@ -46,8 +46,8 @@ public:
     /// `ready` later than after 10 s.
     void start(std::function<void()> ready);
 
-    /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt, which may be an
-    /// earlier receipt of the same job. If HistoryWriter has set the receipt aside, `done` gets the receipt, and the member
+    /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt. The stored receipt
+    /// may be an earlier receipt of the job. If HistoryWriter has set the receipt aside, `done` gets the receipt, and the member
     /// `unwritten` of the receipt is set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
     /// Begins the transaction for the receipts that write() has put into the queue. If nobody calls commit(), HistoryWriter
@@ -55,14 +55,14 @@ public:
     /// transaction begins later.
     void commit();
 
-    /// Completes an earlier receipt: adds the leader's exit state if the receipt has none, and adds facts that the receipt does
-    /// not have. HistoryWriter calls `done` once, when the addition is durable or has failed for the first time. After a failure,
+    /// Completes an earlier receipt. amend() adds the leader's exit state and further facts, unless the receipt already has them.
+    /// HistoryWriter calls `done` once, when the addition is durable or has failed for the first time. After a failure,
     /// HistoryWriter tries again to store the addition. While receipts cannot be written, HistoryWriter calls `done` at once.
     void amend(const LateReport& report, const std::function<void()>& done);
 
     /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function newest()
     /// searches the receipts that are set aside, and then the last 64 receipts that were written. An epilogue asks for the
-    /// receipt right after the end of its job, and newest() must answer even while the disk cannot be read.
+    /// receipt right after the end of its job. newest() must answer even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
     /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. trouble() returns a

@@ -29,8 +29,8 @@ public:
     /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has just opened the history's file.
     /// After the call of expectAll(), the next transaction writes the rows of all running jobs.
     void expectAll();
-    /// Call refresh() when Sampler has looked at jobs. If the rows are older than five minutes, the next transaction writes the
-    /// rows of all running jobs with the figures of Sampler's last look.
+    /// Call refresh() when Sampler has looked at jobs. If the rows are older than five minutes, the next transaction writes new
+    /// rows for all running jobs. The new rows contain the figures of Sampler's last look.
     void refresh();
 
     /// Returns the rows that the next transaction has to write. When the transaction is over, call written() or failed().

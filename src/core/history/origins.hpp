@@ -22,7 +22,7 @@ public:
     void expect(uid_t owner);
     Origin of(const JobRecord& record) const;
     /// Returns the name of the user, or nullopt if the user database has not told the name yet. If an earlier question failed, or
-    /// could not be asked because too many questions were waiting, nameOf() asks again.
+    /// if pinfoldd could not ask, nameOf() asks the user database again.
     std::optional<std::string> nameOf(uid_t user);
 
 private:

@@ -11,7 +11,8 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kFirstLook = 1s; // Sampler first looks at a job at this age, and then each time the age has doubled
+// Sampler first looks at a job at the age kFirstLook, and then each time the age has doubled.
+constexpr Microseconds kFirstLook = 1s;
 constexpr Microseconds kLastEarlyLook = 16s;
 // If several jobs start shortly after each other, Sampler wakes up once and looks at all of these jobs.
 constexpr Microseconds kEarlyGrid = 250ms;

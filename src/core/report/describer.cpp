@@ -23,8 +23,8 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Reading a process may hang. The class Reading lets at most one thread at a time read the same process, so a process that hangs
-/// never makes several threads hang.
+/// Reading a process may hang. A process that hangs never makes several threads hang, because the class Reading lets only one
+/// thread at a time read a process.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 

@@ -45,8 +45,8 @@ public:
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
     /// Works like describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
     /// ProcessTable::readStuck() reads no command lines and never hangs, so describeStuck() needs no time limit for readStuck().
-    /// For a process that has ended meanwhile, `done` gets the same description that the caller passed to describeStuck(). If too
-    /// many requests wait already, describeStuck() returns false, and Describer does not call `done`.
+    /// If a process has ended meanwhile, `done` gets the description that the caller passed to describeStuck(). If too many
+    /// requests wait already, describeStuck() returns false, and Describer does not call `done`.
     [[nodiscard]] bool describeStuck(uid_t owner, std::vector<ProcessInfo> processes, Done done);
 
 private:

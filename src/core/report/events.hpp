@@ -25,7 +25,8 @@ void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
-/// Writes how many leftovers of the user's jobs are missing in the journal, because LeftoverLog had no room for them.
+/// Writes to the journal how many leftovers of the user's jobs the journal does not name. LeftoverLog had no room for these
+/// leftovers.
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);

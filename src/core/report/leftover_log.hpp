@@ -26,8 +26,8 @@ public:
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// Calls logLeftovers() for the processes in `named`, up to the user's limit. At the end of kStretch, LeftoverLog writes to
-    /// the journal how many processes it has left out because of the limit.
+    /// Calls logLeftovers() for the processes in `named`, up to the user's limit. At the end of the time kStretch, LeftoverLog
+    /// writes to the journal how many processes it has left out because of kMostBytes.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:

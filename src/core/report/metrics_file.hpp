@@ -67,9 +67,9 @@ private:
     Parts parts_;
     std::optional<std::filesystem::path> file_; ///< the path of the file; unset if MetricsFile should write no file
     bool failing_ = false;
-    bool writing_ = false; ///< a write of the file is in progress, and the next write waits until it ends
+    bool writing_ = false; ///< a write of the file is in progress, and the next write must wait
     /// The last known number of receipts that are not in the archive. The history may be on a disk that hangs, so MetricsFile
-    /// writes the last known number and does not wait for the present number.
+    /// never waits for the present number.
     std::optional<std::uint64_t> unsent_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     EventHandle settleTimer_;

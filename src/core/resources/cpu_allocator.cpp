@@ -96,8 +96,8 @@ Domain treeOfFree(const std::vector<CpuCore>& cores) {
 }
 
 /// Chooses some of the cores of one L3 cache. The cores may have different sizes, for example in hybrid processors or if
-/// hyper-threads are offline. pickCores() avoids a large core that would give the job more than it needs, if a smaller core is
-/// enough.
+/// hyper-threads are offline. If a smaller core is enough, pickCores() does not choose a core that gives the job more than the
+/// job needs.
 std::vector<const CpuCore*> pickCores(const std::vector<const CpuCore*>& cores, unsigned wanted) {
     std::vector<const CpuCore*> picked;
     const CpuCore* larger = nullptr;

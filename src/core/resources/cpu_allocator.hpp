@@ -12,13 +12,14 @@ namespace pinfold {
 
 struct CpuRequest {
     unsigned cpus = 0;      ///< the number of CPUs, at least 1; with `exclusive`, 0 means all CPUs that exist
-    bool exclusive = false; ///< the job needs all usable CPUs; allocateCpus() refuses the request if one of them is taken
+    bool exclusive = false; ///< the job needs all usable CPUs; allocateCpus() refuses the request if one of these CPUs is taken
 };
 
 struct CpuAllocation {
     CpuList cpus; ///< the job's CPUs, at least as many as the job asked for
     /// No other job may get the CPUs in `reserved`. With `exclusive`, `reserved` contains all usable CPUs. Without `exclusive`,
-    /// `reserved` contains `cpus`. With HyperThreads::Idle, `reserved` also contains the other hyper-threads of the cores.
+    /// `reserved` contains `cpus`. With HyperThreads::Idle, `reserved` contains `cpus` and all other hyper-threads of the same
+    /// cores.
     CpuList reserved;
     CpuList memoryNodes; ///< the NUMA nodes of `cpus`
 

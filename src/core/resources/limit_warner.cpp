@@ -53,7 +53,7 @@ void LimitWarner::warnOfRunTime(const JobPtr& job) {
 }
 
 void LimitWarner::signal(const JobPtr& job, int number) {
-    // The owner chose the signal, so it reaches only processes to which the owner may send signals.
+    // Because the owner chose the signal, the signal reaches only processes that the owner may signal.
     signaller_.sendAsOwner(job, number, [this, weak = WeakJob(job), number](const Result<void>& sent) {
         const auto live = weak.lock();
         if (sent || !live || live->record.state != JobState::Running)

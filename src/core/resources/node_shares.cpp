@@ -21,8 +21,8 @@ void give(NodeShare& share, std::optional<std::uint64_t> held) {
         share.given = *held > kInfinity - *share.given ? kInfinity : *share.given + *held;
 }
 
-/// Returns how many microseconds of CPU time per second the CPUs of the job provide. The number of CPUs comes from the job's
-/// reserved CPUs, or else from its limits, or else from its slots.
+/// Returns how many microseconds of CPU time per second the CPUs of the job provide. cpusOf() takes the number of CPUs from the
+/// job's reserved CPUs, or else from the job's limits, or else from the job's slots.
 std::optional<std::uint64_t> cpusOf(const JobRecord& record) {
     if (const auto reserved = record.allocation.reserved.count(); reserved > 0)
         return reserved * kCpu;

@@ -23,10 +23,10 @@ struct AtStart {
     std::function<bool(const Receipt&)> mayLive;
 };
 
-/// Returns receipts for the lost jobs in `live`. If a lost job is from an earlier boot, its result is NodeLost, and its end is
-/// the latest time at which the node was certainly running. If a lost job is from the present boot, its result is Lost, and its
-/// end is the present time. lostReceipts() takes the usage figures of a job from the job's row in the history. The function
-/// lostReceipts() is pure.
+/// Returns receipts for the lost jobs in `live`. If a lost job is from an earlier boot, its result is NodeLost. A job with the
+/// result NodeLost ends at the latest time at which the node was certainly running. If a lost job is from the present boot, its
+/// result is Lost, and its end is the present time. lostReceipts() takes the usage figures of a job from the job's row in the
+/// history. The function lostReceipts() is pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 
 class MissingJobs {

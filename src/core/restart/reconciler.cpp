@@ -11,7 +11,7 @@ namespace {
 const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
 
 /// Returns the path of the cgroup that systemd gives to a unit of pinfoldd. If another program has created a scope with a name of
-/// pinfold, the scope's cgroup may have a path that cgroupOf() does not return.
+/// pinfold, the scope's cgroup may have a different path.
 std::string cgroupOf(const UnitIdentity& identity) {
     return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
 }
@@ -38,10 +38,10 @@ struct Reconciler::Run {
 };
 
 // Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the job's
-// units. The job stays in the registry until the job's cgroup is gone. A job is in the registry for longer than its units exist,
-// so run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between systemd's first list
-// of units and the look-up in the registry, so run() asks systemd for a second list. A unit can be an orphan only if the first
-// and the second list contain the unit.
+// units. The job stays in the registry until the job's cgroup is gone. A job is in the registry for longer than the job's units
+// exist. run() therefore looks up a unit in the registry only *after* systemd has listed the unit. A job may end between
+// systemd's first list and the look-up in the registry, so run() asks systemd for a second list. A unit can be an orphan only if
+// the first and the second list contain the unit.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {

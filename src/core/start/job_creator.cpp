@@ -347,8 +347,8 @@ void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome
     ender_.watch(job);
 }
 
-/// Forgets a job for which systemd has not created any unit. Units with the job's name may exist, but they belong to somebody
-/// else. drop() does not change any unit with the job's name, because the unit may belong to somebody else.
+/// Forgets a job for which systemd has not created any unit. Units with the job's name may exist, but belong to somebody else.
+/// drop() does not change any unit with the job's name, because the unit may belong to somebody else.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)
@@ -364,8 +364,8 @@ void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
     // pinfoldd ends the processes of the job in the same way as the processes of any other job. The caller gets the answer that
-    // the job was not created, so pinfoldd writes no receipt. With the option --exec of pinfold-run, the caller is the leader,
-    // and needs the grace time to print an error message before it ends.
+    // the job was not created, so pinfoldd writes no receipt. With the option --exec of pinfold-run, the caller is the leader.
+    // The leader needs the grace time to print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

@@ -58,8 +58,8 @@ public:
 private:
     /// Makes the Job object for a request. If the request opens a job, the job has no leader, and `leader` is null.
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
-    /// Succeeds if no job has the key. The error is AlreadyExists if a job has the key, or if units or files exist that may
-    /// belong to a job with the key.
+    /// Succeeds if no job has the key. If a job has the key, or if units or files of a job with the key may exist, the error is
+    /// AlreadyExists.
     Result<void> isFree(const JobKey& key) const;
     std::uint64_t nextManualNumber() const;
     Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;

@@ -47,7 +47,7 @@ Result<void> checkDescriptors();
 Result<void> checkDescriptorsFor(const Caller& caller);
 
 /// Returns a new pidfd for a process that pinfoldd knew before its restart. If the process has ended, the result is an empty
-/// descriptor. The error is Internal if pinfoldd cannot find out whether the process has ended, for example because of a lack of
+/// descriptor. If pinfoldd cannot find out whether the process has ended, the error is Internal. One possible reason is a lack of
 /// file descriptors or memory.
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
 

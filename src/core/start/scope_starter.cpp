@@ -71,7 +71,7 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
         // the same cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
-            // If the cgroup is in use, the removal fails, and the later start of the scope fails too.
+            // If a process uses the cgroup, neither the removal of the cgroup nor the later start of the scope succeeds.
             (void)context_.cgroups.remove(path);
     }
     highest_ = std::max(highest_, ++inFlight_);
@@ -275,8 +275,8 @@ void ScopeStarter::tell(const AttemptPtr& attempt, Result<void> result) {
     releaseInDoubt();
     if (result || !attempt->begun || attempt->needsPlaceholder())
         return attempt->tell(std::move(result));
-    // The job's process has ended before it was in the scope. Another process may have got the same process id, and PID 1 may
-    // have moved the wrong process into the scope.
+    // The job's process ended before the process was in the scope. Another process may have got the same process id, and PID 1
+    // may have moved the wrong process into the scope.
     const auto putBack = [mover = context_.mover, processes = attempt->processes,
                           scope = scopePath(attempt->key(), attempt->request.task),
                           owner = context_.idsOf(attempt->job->record.uid)] {
@@ -345,8 +345,8 @@ void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
 }
 
 void ScopeStarter::after(const AttemptPtr& attempt, Microseconds delay, std::function<void(const AttemptPtr&)> act) {
-    // The timer has only a weak pointer to the attempt. If the timer and the attempt owned each other, neither would be freed
-    // together with the ScopeStarter.
+    // The timer has only a weak pointer to the attempt. If the timer and the attempt owned each other, the timer and the attempt
+    // would outlive the ScopeStarter.
     waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {
         const auto fired = waiting_.extract(weak.lock());
         act(fired.key());

@@ -37,9 +37,9 @@ public:
         bool withSlice = true;           ///< ScopeStarter creates the job's slice in the same transaction as the scope
         bool mayBeThere = false; ///< an earlier pinfoldd has begun this start, and systemd has loaded the units of the start
     };
-    /// Says how a start ended. After a success, all live processes of the request are in the scope, and the scope has at least
-    /// one process of the request. If the request has no processes, a success means that the job's slice exists. The errors are
-    /// PidGone, AlreadyExists, Busy, JobEnding and SystemdFailed.
+    /// Says how a start ended. After a success, the scope contains all live processes of the request, and at least one process.
+    /// If the request has no processes, a success means that the job's slice exists. The errors are PidGone, AlreadyExists, Busy,
+    /// JobEnding and SystemdFailed.
     struct Outcome {
         Result<void> result;
         /// If `begun` is true, systemd has begun to create the units. If `begun` is false and systemd has units with the names of

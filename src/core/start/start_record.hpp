@@ -6,9 +6,9 @@
 namespace pinfold {
 
 /// Stores the job's record before pinfoldd asks systemd for a new unit. If systemd started processes that the record does not
-/// have, a restarted pinfoldd would not know them. If storeBeforeStart() returns an error, pinfoldd must not ask systemd for the
-/// unit. The usual reason for the error is a full /run. If /run is full, systemd cannot store a new unit, so the error is
-/// SystemdFailed.
+/// have, a restarted pinfoldd would not know these processes. If storeBeforeStart() returns an error, pinfoldd must not ask
+/// systemd for the unit. The usual reason for the error is a full /run. If /run is full, systemd cannot store a new unit, so the
+/// error is SystemdFailed.
 Result<void> storeBeforeStart(const Core& core, const Job& job);
 
 } // namespace pinfold

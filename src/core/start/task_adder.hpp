@@ -26,8 +26,7 @@ public:
     };
     TaskAdder(Core& core, Parts parts) : core_(core), parts_(parts), starter_(core.context) {}
 
-    /// Adds a task. If the caller has not got the answer and repeats the request, the caller gets the same answer as for the
-    /// first request.
+    /// Adds a task. If the caller has not got the answer and repeats the request, pinfoldd repeats its first answer.
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const JobPtr& job, AdoptRequest request, Reply<TaskAdded> reply);
     /// Continues the start of a task, if the task was starting when pinfoldd was restarted. The argument `isLoaded` is true if
