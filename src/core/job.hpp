@@ -101,8 +101,8 @@ struct Job {
     bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may never report the end
     bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
-    /// The time at which the end of the job began. The value is 0 before pinfoldd begins to end the job. The value is also 0 if
-    /// an earlier pinfoldd has begun to end the job.
+    /// The time at which the end of the job began. The value is 0 before pinfoldd begins to end the job. If an earlier pinfoldd
+    /// has begun to end the job, the value is 0.
     BootTime endBegan{};
     bool ownersTurn = false;    ///< a signal or suspension that the owner requested is in progress
     bool ownerSuspends = false; ///< the owner requested the suspension that is in progress

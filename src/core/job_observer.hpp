@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Gets the events of the jobs and of the node. The bus layer implements JobObserver to send signals and to update its objects.
-/// pinfoldd stores the job's record before it calls a method of JobObserver.
+/// Gets the events of the jobs and of the node. The bus layer implements JobObserver to send signals and to update the objects on
+/// the bus. pinfoldd stores the job's record before it calls a method of JobObserver.
 class JobObserver {
 public:
     virtual ~JobObserver() = default;

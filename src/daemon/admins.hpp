@@ -24,8 +24,8 @@ public:
         : loop_(loop), background_(background), clients_(clients) {}
 
     /// Asks the user database for the present members of the groups pinfold-admin and pinfold-audit. Until the answer comes, the
-    /// members of the last answer remain admins. Before the first answer only root is an admin. When the answer has come, or
-    /// after kPatience, refresh() calls `then` once.
+    /// members of the last answer remain admins. Before the first answer of the user database, only root is an admin. When the
+    /// answer has come, or after kPatience, refresh() calls `then` once.
     void refresh(std::function<void()> then);
 
 private:

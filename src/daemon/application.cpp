@@ -45,7 +45,7 @@ namespace {
 constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; the unit file lists this status in RestartPreventExitStatus=
 constexpr int kExitRestart = 1;
 // kPauseSeconds is the pause before pinfoldd exits after an error. Without the pause, systemd would start pinfoldd ten times a
-// second while a disk is full. Each start would write a line to the journal.
+// second while a disk is full. Each start of pinfoldd would write a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
@@ -74,7 +74,7 @@ int refuse(const Error& error) {
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
     // systemd finds the unit of a message by the process that sent the message. pinfoldd must not exit before systemd has read
-    // the message.
+    // the message with the status.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, toUsec(kBarrier));
     return kExitConfig;

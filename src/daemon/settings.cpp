@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns one line about the warnings. The list must contain at least one warning.
+/// Returns the first warning and the number of the further warnings, as one line. The list must contain at least one warning.
 std::string inWords(const std::vector<std::string>& warnings) {
     const auto more = warnings.size() - 1;
     return warnings.front() +

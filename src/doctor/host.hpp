@@ -44,7 +44,7 @@ struct Host {
     std::string kernelRelease;                    ///< the release that `uname -r` prints
     RealTime now{};
     /// If clockSet is true, a service such as NTP sets the clock (adjtimex(2)). clockSet is unset if the doctor runs in a
-    /// container that may not ask the kernel.
+    /// container without the right to ask the kernel.
     std::optional<bool> clockSet;
 
     std::optional<std::string> busError; ///< the reason why pinfold cannot use the system bus

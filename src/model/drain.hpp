@@ -25,7 +25,7 @@ struct Drain {
     bool operator==(const Drain&) const = default;
 };
 
-/// Returns an administrator's drain as one JSON document. The document contains the version of its format.
+/// Returns an administrator's drain as one JSON document, with the version of the document's format.
 std::string encode(const Drain& drain);
 /// Reads a text that encode() has written, and fails with InvalidArgument for any other text.
 Result<Drain> decodeDrain(std::string_view text);

@@ -34,7 +34,7 @@ constexpr int kMostSignals = 64;
 
 struct Candidate {
     EndEvent event;
-    RealTime at; ///< EndSearch sorts the events by this time
+    RealTime at; ///< the time by which EndSearch sorts the events
 };
 
 /// Returns true if `time` is later than `other` by more than `tolerance`. The default tolerance covers the difference between the
@@ -136,7 +136,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
 }
 
 /// A lost host went down at an unknown time after its last sign of life. On other hosts, the job may have ended after the last
-/// sign of life of the lost host. placeLostNodes() takes the earliest of the later ends on other hosts as the time of the loss.
+/// sign of life of the lost host. placeLostNodes() takes the job's earliest end on another host after the last sign of life as
+/// the time of the loss.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)

@@ -74,8 +74,8 @@ enum class Phase {
     Over, ///< the job has a receipt
 };
 
-/// Holds the facts about the job and the request that decide() needs. The caller and the action are separate arguments of
-/// decide().
+/// Holds everything that decide() must know about the job and about the request. The caller and the action are separate arguments
+/// of decide().
 struct Target {
     std::string key;              ///< the job's key, for the text of a refusal
     Phase phase = Phase::NoJob;   ///< the phase of the job; NoJob if the action is not about one job

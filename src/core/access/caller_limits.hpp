@@ -22,12 +22,12 @@ namespace pinfold {
 /// socket together. Admins have no limits.
 class CallerLimits {
 public:
-    /// The maximum number of calls of one user that wait at the same time. kMostWaits is high, because a user may have 10,000
-    /// jobs, and the supervisor of each job may wait for the end of its job.
+    /// The maximum number of waiting calls of one user. kMostWaits is high, because a user may have 10,000 jobs, and the
+    /// supervisor of each job may wait for the end of its job.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// The maximum number of calls of all ordinary users together that wait at the same time. The number of queries of all
-    /// ordinary users is limited as well, so Lane::HistoryRead always has room for queries of admins.
+    /// The maximum number of waiting calls of all ordinary users together. The number of queries of all ordinary users is limited
+    /// as well, so Lane::HistoryRead always has room for queries of admins.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 

@@ -198,8 +198,8 @@ void JobFreezer::restore(const JobPtr& job) {
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
     // The slice can be frozen although the record does not say so. For example, PID 1 may have frozen the job at the request of
-    // an earlier pinfoldd. If the earlier pinfoldd lost the connection to the bus after that request, the earlier pinfoldd could
-    // not thaw the job.
+    // an earlier pinfoldd. An earlier pinfoldd could not thaw the job if it lost the connection to the bus after its request to
+    // freeze the job.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

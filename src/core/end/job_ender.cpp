@@ -134,7 +134,7 @@ void JobEnder::leaderGone(const JobPtr& job) {
     // The shepherd, which pinfoldd had not killed, has ended by itself, so pinfoldd kills all other processes.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
-    if (job->record.state == JobState::Ending) // the end has begun already, for example because of the empty slice
+    if (job->record.state == JobState::Ending) // the end of the job has begun already, for example because of the empty slice
         return;
     // If a shepherd kills its process group, the leader and the supervisor end together, and pinfoldd may notice either end
     // first.
@@ -362,7 +362,7 @@ void JobEnder::emptied(const JobPtr& job) {
     // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd may notice
     // the end of the leader, the end of the supervisor, and the empty slice in any order. If the supervisor still lives at this
     // point, pinfoldd no longer waits for the supervisor's report. pinfoldd calls isAwaited() before the check whether the
-    // supervisor lives. If the check came first, the supervisor could end between the check and the call of isAwaited().
+    // supervisor lives. If pinfoldd called isAwaited() after the check, the supervisor could end between the check and the call.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -18,7 +18,7 @@ namespace pinfold {
 // clang-format off
 // The table says what JobEnder does at each event in each state of the job. In the state Creating, JobEnder does nothing, because
 // JobCreator decides whether the job runs, is dropped or is given up. If JobCreator gives up a job, the job goes from the state
-// Creating to the state Ending (JobRecord::neverRan). In the state Accounting only JobCloser acts.
+// Creating to the state Ending (JobRecord::neverRan). In the state Accounting, only JobCloser acts.
 //
 //                                      | Running                                | Ending
 // -------------------------------------|----------------------------------------|-----------------------------------------------------
@@ -80,8 +80,8 @@ public:
 
     /// Returns the grace time that applies if the job's owner asks for the end of the job. The result is the grace time that the
     /// owner asked for, but at most the job's kill_grace. The result never goes beyond the end of run_time_max and
-    /// run_time_grace. If the job has no kill_grace, jobs.kill_grace of the configuration is the maximum. Without these maximums,
-    /// the owner could use the node for longer than the job's limits allow.
+    /// run_time_grace. If the job has no kill_grace, jobs.kill_grace of the configuration is the maximum. With an unlimited grace
+    /// time, the owner could use the node for longer than the job's limits allow.
     std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
 
     /// Handles the report of EndJob on how the leader ended. If the report comes from the job's owner, reportExit() also ends the

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pinfoldd is not the parent of a job's leader, so another program has to report how the leader ended. pinfoldd notices the end
-// of the leader before pinfoldd gets the report on how the leader ended. ReportWait waits for the report.
+// of the leader before pinfoldd gets the report on how the leader ended. ReportWait waits for the report on the leader's end.
 #pragma once
 
 #include "base/clock.hpp"

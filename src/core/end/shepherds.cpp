@@ -25,8 +25,8 @@ std::vector<pid_t> shepherdsOf(const Job& job) {
 
 /// Sends the signal only if the process is still in the job. The caller has read `pid` from a list of the job's processes some
 /// time ago. By now, the process id may belong to another process, which must not get the signal. To be safe, signalInside()
-/// first opens a pidfd, and after that reads the cgroup of the process. If the process ends before the read, /proc may describe
-/// another process. A signal through the pidfd cannot reach that other process.
+/// first opens a pidfd, and after that reads the cgroup of the process. If the process ends before the read, /proc may describe a
+/// later process with the same process id. A signal through the pidfd cannot reach a later process.
 Result<void> signalInside(const CoreContext& context, const std::string& slice, pid_t pid, int signal) {
     const auto pidfd = openPidfd(pid);
     if (!pidfd)

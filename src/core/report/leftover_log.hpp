@@ -35,8 +35,8 @@ private:
         BootTime began{}; ///< the time at which the present period for the user began; each period lasts for the time kStretch
         std::size_t bytes = 0;
         std::uint64_t unsaid = 0; ///< the number of processes that the journal does not name
-        /// The timer for the end of the period. LeftoverLog sets the timer only if it has to write an entry at the end of the
-        /// period.
+        /// The timer for the end of the present period. LeftoverLog sets the timer only if it has to write an entry at the end of
+        /// the period.
         EventHandle end;
     };
 

@@ -23,9 +23,9 @@ namespace pinfold {
 /// the file hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
 class MetricsFile {
 public:
-    /// The time from a change until MetricsFile writes the change into the file, and also the shortest time between two writes.
-    /// pinfoldd needs about 70 microseconds to read the figures of one live job. During these 70 microseconds, the loop does no
-    /// other work.
+    /// MetricsFile writes each change into the file after the time kSettle. kSettle is also the shortest time between two writes.
+    /// pinfoldd needs about 70 microseconds to read the figures of one live job. While pinfoldd reads the figures of jobs, the
+    /// loop does no other work.
     static constexpr Microseconds kSettle = 2s;
     static constexpr Microseconds kSettlePerJob = 10s;
     /// The time between two writes of the file if no event happens. The regular writes show a monitoring system that pinfoldd is

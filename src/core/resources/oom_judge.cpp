@@ -14,8 +14,7 @@ namespace {
 
 // The kernel counts an out-of-memory kill in memory.events before it writes the log line. The log line names the killed process.
 constexpr Microseconds kLineWait = 100ms;
-// The time stamps of the kernel's log and the time of a job's creation use two different clocks. The two clocks may differ a
-// little.
+// The clock of the kernel's log may differ a little from the clock that measures the time of a job's creation.
 constexpr Microseconds kClockSlack = 1s;
 
 /// Converts a time stamp of the kernel's log into CLOCK_BOOTTIME. The clock of the log does not advance while the node is

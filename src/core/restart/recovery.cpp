@@ -135,8 +135,8 @@ void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loade
             parts_.adder.await(job, number);
 }
 
-/// An earlier pinfoldd may have accepted a disk's name that users can change. If pinfoldd followed such a name, the name could
-/// lead to a file that makes pinfoldd wait.
+/// An earlier pinfoldd may have accepted a disk's name that users can change. If pinfoldd followed a name that users can change,
+/// the name could lead to a file that makes pinfoldd wait.
 void Recovery::forgetUnsteadyDisks(Job& job) {
     const auto dropped = dropUnsteadyDisks(job.record.limits);
     if (dropped.empty())

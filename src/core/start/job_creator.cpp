@@ -88,7 +88,7 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignFd output, Reply<JobSummary> reply) const {
     // The answer shows details of the job, such as its CPUs and GPUs. Every user who sees the job's processes could send a
-    // request that names the job's leader. pinfoldd therefore checks whether the caller may get the answer.
+    // request that names the job's leader. pinfoldd must check whether the caller may get the details of the job.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
     // When a batch system creates the job, the leader may not have the standard error of the job yet. If the leader repeats the

@@ -7,8 +7,8 @@ namespace pinfold {
 
 /// Stores the job's record before pinfoldd asks systemd for a new unit. If systemd started processes that the record does not
 /// have, a restarted pinfoldd would not know these processes. If storeBeforeStart() returns an error, pinfoldd must not ask
-/// systemd for the unit. The usual reason for the error is a full /run. If /run is full, systemd cannot store a new unit, so the
-/// error is SystemdFailed.
+/// systemd for the unit. Most often, storeBeforeStart() fails because /run is full. If /run is full, systemd cannot store a new
+/// unit, so the error is SystemdFailed.
 Result<void> storeBeforeStart(const Core& core, const Job& job);
 
 } // namespace pinfold

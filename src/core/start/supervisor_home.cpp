@@ -46,7 +46,7 @@ std::optional<Supervisor> supervisorOf(const CoreContext& context, const Job& jo
 }
 
 Result<void> takeIn(const ProcessMover& mover, const ProcessTable& processes, const Supervisor& supervisor) {
-    // Before the start of the task, pinfoldd checked that the supervisor was in no job. Since this check, a job of the owner may
+    // Before the start of the task, pinfoldd checked that the supervisor was in no job. After the check, a job of the owner may
     // have adopted the supervisor.
     const auto place = processes.cgroupOf(supervisor.process.pid);
     if (!place || identifyPath(*place) || place->starts_with(kSessions))
