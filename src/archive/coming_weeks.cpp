@@ -7,8 +7,8 @@
 namespace pinfold {
 namespace {
 
-// While a timer calls prune every night, at least the next seven weeks have tables. If one of the first three weeks has no table,
-// the timer has not called prune for weeks: a server that was down for a few days causes no warning.
+// If a timer runs `pinfold archive prune` every night, the archive has tables for at least the next seven weeks. If one of the
+// first three weeks has no table, the timer has not run for weeks. A server that was down for a few days causes no warning.
 constexpr const char* kQuery =
     "SELECT (extract(epoch FROM min(week)) * 1000000)::bigint"
     " FROM generate_series(date_trunc('week', now() AT TIME ZONE 'UTC'), now() AT TIME ZONE 'UTC' + interval '2 weeks',"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// `pinfold archive prune` makes the tables of the next eight weeks, and nodes make none. So if nothing calls prune any more, the
-// receipts of later weeks have no table of their own.
+// Only `pinfold archive prune` makes the tables of the next eight weeks. If nobody runs `pinfold archive prune` any more, the
+// receipts of later weeks get no table of their own.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Returns the beginning of the first week without a table, if this is the present week or one of the next two weeks. The errors
-/// are those of PostgresConnection::run().
+/// Returns the beginning of the first week without a table. Returns nullopt if the present week and the next two weeks have
+/// tables. weekWithoutTable() can return every error that PostgresConnection::run() can return.
 Result<std::optional<RealTime>> weekWithoutTable(PostgresConnection& connection);
 
 } // namespace pinfold

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// archive-admin does the work of `pinfold archive`: pinfold replaces itself by archive-admin, and passes its arguments on
-// unchanged.
+// archive-admin does the work of `pinfold archive`. pinfold executes archive-admin, and passes all arguments on unchanged.
 #include "archive/coming_weeks.hpp"
 #include "archive/patience.hpp"
 #include "archive/role_settings.hpp"
@@ -57,7 +56,7 @@ ExitStatus upgrade(const VerbContext& context, const ArchiveOptions& options, bo
 void tell(const std::vector<RoleSetting>& settings) {
     for (const auto& [role, setting] : settings)
         std::fprintf(stderr,
-                     "pinfold: the role %s has the setting %s, which does not come from pinfold. A host that was taken over may "
+                     "pinfold: the role %s has a setting that pinfold did not make: %s. A host that was taken over may "
                      "have made the setting to disturb other hosts. To remove it, run: pinfold archive upgrade\n",
                      role.c_str(), printable(setting, 300).c_str());
 }
@@ -65,7 +64,7 @@ void tell(const std::vector<RoleSetting>& settings) {
 void tellOfMissingTable(RealTime week, const TableStyle& style) {
     std::fprintf(stderr,
                  "pinfold: the archive has no table for the week that begins at %s, so `pinfold archive prune` has not run for "
-                 "weeks. Receipts without a table of their week go to the table receipt_default, which makes reports slow. Start "
+                 "weeks. If a week has no table, its receipts go to the table receipt_default, and reports become slow. Start "
                  "pinfold-archive-prune.timer on the server again, or run: pinfold archive prune --older-than 400d\n",
                  tableTime(week, style).c_str());
 }

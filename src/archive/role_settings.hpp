@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // PostgreSQL lets each role change the settings with which the sessions of the role begin. All nodes share one role, and all
-// login nodes share another role. So a host that was taken over can disturb the other hosts with such settings.
+// login nodes share another role. A host that was taken over can disturb the other hosts by changing the settings of its role.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,11 +16,13 @@ struct RoleSetting {
     std::string setting; ///< such as "statement_timeout=1"
 };
 
-/// Returns the settings of the archive's roles that do not come from pinfold. The errors are those of PostgresConnection::run().
+/// Returns the settings that somebody other than pinfold gave to the archive's roles. foreignRoleSettings() can return every
+/// error that PostgresConnection::run() can return.
 Result<std::vector<RoleSetting>> foreignRoleSettings(PostgresConnection& connection);
 
 /// Gives the archive's roles the settings that pinfold gives to a new role, and removes the passwords of these roles. All nodes
-/// together get four fifths of the server's connections. The errors are those of PostgresConnection::runScript().
+/// together get four fifths of the server's connections. resetRoles() can return every error that PostgresConnection::runScript()
+/// can return.
 Result<void> resetRoles(PostgresConnection& connection);
 
 } // namespace pinfold

@@ -12,11 +12,11 @@
 
 namespace pinfold {
 
-/// Returns the version of the archive's tables, or nullopt if the database has no tables. The errors are those of
-/// PostgresConnection::run().
+/// Returns the version of the archive's tables, or nullopt if the database has no tables. schemaVersion() can return every error
+/// that PostgresConnection::run() can return.
 Result<std::optional<std::uint64_t>> schemaVersion(PostgresConnection& connection);
 
-/// Makes the database, if it does not exist. The errors are those of PostgresConnection.
+/// Makes the database, if it does not exist. makeDatabase() can return every error that PostgresConnection can return.
 Result<void> makeDatabase(const PostgresServer& server);
 
 struct Upgraded {
@@ -25,8 +25,8 @@ struct Upgraded {
 };
 
 /// Upgrades the tables: runs the SQL file of each version that the database does not have yet. Each SQL file runs in a
-/// transaction of its own. The errors are those of PostgresConnection, and ConfigInvalid if the version of the database is later
-/// than the version of the last file.
+/// transaction of its own. upgradeSchema() can return every error that PostgresConnection can return. If the database has a later
+/// version than the last file, the error is ConfigInvalid.
 Result<Upgraded> upgradeSchema(PostgresConnection& connection, const std::vector<std::string>& files);
 
 } // namespace pinfold

@@ -9,8 +9,7 @@
 namespace pinfold {
 namespace {
 
-// In the results of the queries, points in time are microseconds since 1970, and the difference clock_off is in microseconds,
-// too.
+// The queries return each point in time in microseconds since 1970, and the difference clock_off in microseconds.
 constexpr const char* kStatusQuery =
     "SELECT node, epoch, position, newest, unsent, gaps, rejected, replaced_histories,"
     " (extract(epoch FROM seen) * 1000000)::bigint, (extract(epoch FROM complete) * 1000000)::bigint,"

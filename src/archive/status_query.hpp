@@ -7,7 +7,7 @@
 
 namespace pinfold {
 
-/// Reads the view pinfold.status. The errors are those of PostgresConnection::run().
+/// Reads the view pinfold.status. readStatus() can return every error that PostgresConnection::run() can return.
 Result<ArchiveStatus> readStatus(PostgresConnection& connection);
 
 } // namespace pinfold

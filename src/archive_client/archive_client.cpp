@@ -102,8 +102,8 @@ Result<void> askOnce(const std::string& request, const std::string& socketPath, 
     const auto socket = connectTo(socketPath, silence);
     if (!socket)
         return socket.error();
-    // If the service refuses the connection, it may close the connection before it has read the request. So an error of send(2)
-    // is ignored, and only the service's answer counts.
+    // If the service refuses the connection, the service may close the connection before it has read the request. The client
+    // ignores an error of send(2), because the service's answer says what went wrong.
     (void)!::send(socket->get(), request.data(), request.size(), MSG_NOSIGNAL);
     Reader reader(socket->get(), silence);
     for (;;) {
@@ -147,20 +147,20 @@ Json legibleJson(const Json& value) {
     return out;
 }
 
-/// Reads a receipt. The texts of a receipt go to terminals, and an attacker who has taken over a node can put any text into the
+/// Reads a receipt. The texts of a receipt go to terminals. An attacker who has taken over a node can put any text into the
 /// receipts of the node.
 Result<Receipt> readReceipt(std::string_view line) {
     auto receipt = decodeReceipt(line);
-    // JSON writes the control characters below U+0020 with a backslash. DEL (U+007F) and the control
-    // characters above it may stand in the text as they are.
+    // JSON writes the control characters below U+0020 with a backslash. JSON may contain DEL (U+007F) and the control characters
+    // above U+007F without a backslash.
     const auto isPlain = [](char c) { return c != '\\' && static_cast<unsigned char>(c) < 0x7f; };
     if (!receipt || std::ranges::all_of(line, isPlain))
         return receipt;
     return decodeReceipt(legibleJson(Json::parse(encode(*receipt))).dump());
 }
 
-/// Reads Receipt::profile. An attacker who has taken over a node can send any bytes in place of a profile, so only
-/// decodeProfile() says whether the bytes are a profile.
+/// Reads Receipt::profile. An attacker who has taken over a node can send any bytes in place of a profile. Only decodeProfile()
+/// finds out whether the bytes are a profile.
 Result<std::string> readProfile(std::string_view line) {
     return decode<std::string>(line, "the profile of a receipt", [](const Json& json) {
         std::optional<std::string> text;

@@ -18,17 +18,17 @@ struct ArchiveAnswer {
     std::vector<std::string> unreadable;
 };
 
-/// Asks the service pinfold-archive on this host for receipts. The errors are Unreachable (nobody listens at the socket, or the
-/// database is down), TimedOut, Busy (the service still had too many connections after some seconds), InvalidArgument and
-/// Internal. An answer without an error is complete.
+/// Asks the service pinfold-archive on this host for receipts. An answer without an error is complete. The error Unreachable
+/// means that nobody listens at the socket, or that the database is down. The error Busy means that the service still had too
+/// many connections after some seconds. Further errors are TimedOut, InvalidArgument and Internal.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
 
 /// Asks the service pinfold-archive on this host a question that the archive answers at once. The call waits for each part of the
-/// answer for at most the time `patience`. The errors are those of askArchive().
+/// answer for at most the time `patience`. tryArchive() can return every error that askArchive() can return.
 Result<void> tryArchive(Microseconds patience, const std::string& socketPath = kArchiveSocket);
 
-/// Asks the service pinfold-archive on this host for the tables of the site report. The errors are those of askArchive(), and
-/// Denied if the caller may not see the receipts of all users.
+/// Asks the service pinfold-archive on this host for the tables of the site report. askForReport() can return every error that
+/// askArchive() can return. If the caller may not see the receipts of all users, the error is Denied.
 Result<std::vector<ReportTable>> askForReport(const ReportPeriod& period, const std::string& socketPath = kArchiveSocket);
 
 } // namespace pinfold

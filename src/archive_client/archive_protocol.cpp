@@ -12,15 +12,16 @@
 namespace pinfold {
 namespace {
 
-// PostgreSQL writes the member with the shortest name first, and each receipt has a member `id`. So no receipt begins like the
-// last line of an answer.
+// PostgreSQL writes the member with the shortest name first. A receipt has the member `id`, so the line of a receipt cannot begin
+// with the member `end` or `error`.
 constexpr std::string_view kEnd = "{\"end\"";
 constexpr std::string_view kError = "{\"error\"";
 
 /// Throws an exception that names the entry. decode() catches the exception.
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
-/// If a text contained a NUL byte, the server would get only the part before this byte, and this part would match other receipts.
+/// Refuses a text with a NUL byte, because the server would get only the part before the NUL byte. The part could match receipts
+/// that the user does not want.
 void read(const std::string& name, const Json& value, std::optional<std::string>& text) {
     if (!value.is_string())
         refuse("entry '" + name + "' must be a string");
@@ -109,7 +110,7 @@ ArchiveQuery queryFromJson(const Json& document) {
     const bool isReport = document.is_object() && document.contains("report");
     const char* member = isReport ? "report" : "filter";
     if (!document.is_object() || document.size() != 1 || !document.contains(member) || !document[member].is_object())
-        refuse("it must be an object with one member `filter` or `report`, which is an object");
+        refuse("it must be an object whose only member is an object with the name `filter` or `report`");
     ArchiveQuery query;
     if (isReport) {
         query.report = periodFromJson(document["report"]);
@@ -124,7 +125,7 @@ ArchiveQuery queryFromJson(const Json& document) {
     }
     std::ranges::sort(query.filter.outcomes);
     if (query.allHostsOf && document["filter"].size() > (document["filter"].contains("profiles") ? 2U : 1U))
-        refuse("with all_hosts_of, the only other entry may be profiles");
+        refuse("a filter with all_hosts_of may have no further entry except profiles");
     return query;
 }
 

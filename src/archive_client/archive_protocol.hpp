@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reads and writes the requests and the answers that pass through the socket of the site's archive. A client sends one request,
 // which is one line of JSON: {"filter": {"key": "slurm.4711", "limit": 10}} or {"report": {"since": 1790000000000000, "until":
-// 1790600000000000}}. The answer has one line of JSON for each receipt, or for each table of the site report, and ends with the
-// line {"end":true} or {"error":{"code":"...","message":"..."}}. Then the service closes the connection.
+// 1790600000000000}}. The answer has one line of JSON for each receipt, or for each table of the site report. The last line of
+// the answer is {"end":true} or {"error":{"code":"...","message":"..."}}. After the last line, the service closes the connection.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,7 +21,7 @@ constexpr const char* kArchiveSocket = "/run/pinfold/archive.sock";
 constexpr std::size_t kMostArchiveRequest = 16'384;    ///< the maximum length of a request, in bytes with the line break
 constexpr std::uint32_t kMostArchiveReceipts = 10'000; ///< the maximum number of receipts in an answer
 
-/// Names the jobs of a site report: those that ended at the time `since` or later, and before `until`.
+/// A site report counts the jobs that ended at the time `since` or later, and before the time `until`.
 struct ReportPeriod {
     RealTime since{};
     RealTime until{};
@@ -59,8 +59,8 @@ Result<ReportTable> decodeReportTable(std::string_view line);
 /// Returns the last line of an answer, with the line break. An answer without an error is complete.
 std::string encodeEnd(const Result<void>& outcome);
 /// Reads a line of an answer. The caller has to remove the line break at the end of the line. Returns the outcome if the line is
-/// the last line of the answer. Returns nullopt if the line is a receipt. The error Internal says that the last line cannot be
-/// read.
+/// the last line of the answer. Returns nullopt if the line is a receipt. If the line begins like an error of the archive, but
+/// decodeEnd() cannot read it, the error is Internal.
 std::optional<Result<void>> decodeEnd(std::string_view line);
 
 } // namespace pinfold

@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-constexpr int kAcceptedAtOnce = 64; // after 64 new connections, the server first serves the open connections
+constexpr int kAcceptedAtOnce = 64; // the server accepts at most 64 new connections before it serves the open connections again
 constexpr Microseconds kTimeForRequest = 5s;
 constexpr Microseconds kTimeWithoutReading = 10s;
 constexpr Microseconds kTimeForAnswer = 5min;
@@ -31,18 +31,18 @@ bool triesAgain() { return errno == EAGAIN || errno == EINTR; }
 struct ArchiveServer::Connection {
     enum class State {
         Receiving, ///< the server waits for the rest of the request
-        Reading,   ///< a thread reads the next page, or the request waits for a thread
+        Reading,   ///< the request waits for a thread, or a thread reads the next page for the request
         Sending,   ///< the server sends the page to the client
     };
 
     ClientSocket socket;
     uid_t uid;
-    uid_t countsAs;                ///< the user whose turn the requests take
+    uid_t countsAs;                ///< the user on whose account the server counts the requests
     std::shared_ptr<void> counted; ///< null for root
     MonotonicTime deadline;        ///< the time at which the server closes the connection
     MonotonicTime lastMoment;      ///< the latest time to which the server may move `deadline`
     State state = State::Receiving;
-    std::string text = {}; ///< first the received part of the request, later a page of the answer
+    std::string text = {}; ///< while `state` is Receiving, the received part of the request; later, a page of the answer
     std::size_t sent = 0;  ///< how many bytes of the page the server has sent
     bool last = false;     ///< true if the page in `text` is the last page of the answer
     std::shared_ptr<ReceiptRequest> request = {};

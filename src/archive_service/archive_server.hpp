@@ -22,18 +22,19 @@
 namespace pinfold {
 
 /// Serves the socket of the archive. One thread handles all connections and never waits for the database or for a client. A
-/// client gets one page of receipts at a time: the next page is read when the client has taken the page before it. So a slow
-/// client costs only the memory of a page.
+/// client gets one page of receipts at a time. The server reads the next page when the client has taken the previous page. A slow
+/// client costs the server only the memory of one page.
 class ArchiveServer {
 public:
-    /// Holds the maximum numbers of connections of one user, and of all users together. Connections of root do not count.
+    /// Holds the maximum numbers of connections of one user, and of all users together. The maximum numbers do not limit the
+    /// connections of root.
     static constexpr std::size_t kMostConnectionsOfUser = 32;
     static constexpr std::size_t kMostConnections = 256;
 
     struct Parts {
         Workers& workers;
         const Auditors& auditors;
-        SdEventLoop& loop; ///< `countsAs` learns the subordinate ids from events of this loop, and serve() handles these events
+        SdEventLoop& loop; ///< serve() handles the events of `loop`, because `countsAs` learns the subordinate ids from them
         DescriptorCloser& closer;
         std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id, and returns each other id unchanged
         std::optional<Error> refusal;         ///< if set, all requests get this error as their answer

@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Knows who may see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. The user
-/// database may be a directory service that takes long to answer, so a separate thread asks the user database again and again.
+/// Knows who may see the receipts of all users: root, and the members of the groups pinfold-admin and pinfold-audit. A separate
+/// thread asks the user database again and again, because a directory service may take long to answer.
 class Auditors {
 public:
     /// A function of the type Look returns the user ids of the members of both groups. The thread of Auditors calls the Look

@@ -17,7 +17,8 @@ ssize_t receiveBytes(int socket, char* buffer, std::size_t size) {
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    // With MSG_PEEK the descriptors stay in the queue. Because `message` has no room for them, the kernel sets MSG_CTRUNC.
+    // With MSG_PEEK the descriptors stay in the queue. The kernel sets MSG_CTRUNC, because `message` has no room for the
+    // descriptors.
     const auto length = ::recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT);
     if (length <= 0)
         return length;
@@ -45,7 +46,8 @@ bool closesAtOnce(int socket) {
 ClientSocket::ClientSocket(UniqueFd socket, uid_t user, DescriptorCloser& closer)
     : socket_(std::move(socket)), user_(user), closer_(&closer) {
     constexpr int kOn = 1;
-    // Without SO_OOBINLINE, recv(2) skips and frees a message with MSG_OOB that recvmsg(2) with MSG_PEEK has not shown.
+    // Without SO_OOBINLINE, recvmsg(2) with MSG_PEEK does not show a message with MSG_OOB. recv(2) would skip the message, and
+    // would free the descriptors in the message.
     (void)::setsockopt(socket_.get(), SOL_SOCKET, SO_OOBINLINE, &kOn, sizeof kOn);
 }
 

@@ -11,21 +11,21 @@
 
 namespace pinfold {
 
-/// Owns the socket of a client. Every user may send descriptors to the socket (SCM_RIGHTS), and the close of such a descriptor
-/// may take as long as the user wants. The kernel closes these descriptors when somebody reads the message into a buffer without
-/// room for descriptors, or when the socket closes. So ClientSocket never reads a message with descriptors, and closes a socket
-/// with such a message in a background thread.
+/// Owns the socket of a client. Every user may send descriptors to the socket (SCM_RIGHTS). The user can make close(2) of a sent
+/// descriptor take any time. The kernel closes these descriptors when somebody reads the message into a buffer without room for
+/// descriptors, or when the socket closes. ClientSocket never reads a message with descriptors. If a message with descriptors has
+/// come, a background thread closes the socket.
 class ClientSocket {
 public:
-    /// `user` is the user to whom the socket counts. `closer` must outlive the ClientSocket.
+    /// `user` is the user on whose account `closer` counts the socket. `closer` must outlive the ClientSocket.
     ClientSocket(UniqueFd socket, uid_t user, DescriptorCloser& closer);
     ClientSocket(ClientSocket&&) noexcept = default;
     ClientSocket& operator=(ClientSocket&&) = delete;
     ~ClientSocket();
 
     int get() const { return socket_.get(); }
-    /// Receives bytes without waiting, like recv(2). If the next bytes come with a descriptor, receive() receives nothing and
-    /// fails with EBADMSG.
+    /// Receives bytes without waiting, like recv(2). If the next message in the queue has a descriptor, receive() receives
+    /// nothing and fails with EBADMSG.
     ssize_t receive(char* buffer, std::size_t size);
     /// Sends bytes without waiting, like send(2).
     ssize_t send(std::string_view text);

@@ -49,8 +49,8 @@ constexpr Microseconds kIdleAfterRefusal = 1s;
 // a thread may wait for the user database until the end of the process.
 std::mutex userDatabase;
 
-/// Returns a function that does the same as `look`, a function of os/user_database.hpp. Several threads may call the returned
-/// function.
+/// `look` is a function of os/user_database.hpp. Returns a function that never calls `look` in two threads at the same time.
+/// Several threads may call the returned function.
 template <class Found, class What> auto oneAtATime(Found (*look)(What)) {
     return [look](What what) {
         const std::lock_guard lock(userDatabase);
@@ -65,7 +65,7 @@ std::set<uid_t> auditors() {
     return members;
 }
 
-/// Returns the server that the configuration names. The error has a message for the people who ask the archive.
+/// Returns the server that the configuration names. The message of the error is for the users who ask the archive.
 Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
     const auto loaded = loadConfig(ConfigPaths::below(root));
     if (!loaded)
@@ -89,7 +89,7 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
 /// Waits until /etc/subuid was read, but not longer than kPatienceWithFile. Connections of subordinate ids may already be in the
-/// queue of the socket. Without the wait, these connections would not count as connections of the owner of the ids.
+/// queue of the socket. The server needs /etc/subuid to count a connection of a subordinate id as a connection of the id's owner.
 void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
     subordinates.look();
     const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);
@@ -146,7 +146,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
     // By default, malloc(3) keeps freed pages, and has an arena for each thread. The settings of mallopt(3) reduce the memory
-    // that the service takes while nobody asks it.
+    // that an idle service takes.
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);
     ::mallopt(M_ARENA_MAX, 2);

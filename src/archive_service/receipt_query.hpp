@@ -46,8 +46,8 @@ struct ReceiptSelection {
     std::optional<RunOfJob> run = {}; ///< if set, the selection has only receipts of the run `run`
 };
 
-/// A page has at most `rows` receipts. A page is full as soon as its receipts have `bytes` bytes or more together, so a page
-/// exceeds this size by less than one receipt. A page has at least one receipt, if there is any receipt.
+/// A page has at most `rows` receipts. A page is full as soon as its receipts together have at least `bytes` bytes. Only the last
+/// receipt of a page can make the page larger than `bytes` bytes. A page has at least one receipt, if there is any receipt.
 struct PageSize {
     std::uint32_t rows;
     std::size_t bytes;
@@ -60,12 +60,12 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 /// Returns a time as PostgreSQL reads it. A time after the year 9999 becomes the end of that year.
 std::string timestamp(RealTime time);
 
-/// Selects the newest run of a job. If `visibleTo` is set, only runs of this user count. The result has no row or one row, with
-/// the columns `cluster`, `run`, `uid` and `since`.
+/// Selects the newest run of a job. If `visibleTo` is set, newestRunQuery() selects only a run of the user `visibleTo`. The
+/// result has no row or one row, with the columns `cluster`, `run`, `uid` and `since`.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo);
 
-/// Returns true if pinfoldd itself gave the job its key. If pinfoldd itself gave the key, the pinfoldd of another node may give
-/// the same key to another job. So if receipts from several nodes have such a key, the receipts do not belong together.
+/// Returns true if pinfoldd itself gave the job its key. Each pinfoldd chooses keys by itself, so two nodes may give the same key
+/// to different jobs.
 bool isKeyOfOneNode(const std::string& key);
 
 } // namespace pinfold

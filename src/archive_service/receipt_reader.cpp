@@ -8,15 +8,15 @@
 namespace pinfold {
 namespace {
 
-// A caller gets an answer within three seconds if the database is down. So the check of the old connection and the attempt to
-// make a new one together take less than three seconds.
+// A caller gets an answer within three seconds if the database is down. The check of the old connection and the attempt to make a
+// new connection must together take less than three seconds.
 constexpr Microseconds kCheckTime = 400ms;
 constexpr Microseconds kConnectTime = 2s;
-// The database server ends a statement after ten seconds. The client waits two seconds longer than the server, so that the client
-// does not have to close the connection.
+// The database server ends a statement after ten seconds. The client waits for twelve seconds, so that the client does not have
+// to close the connection.
 constexpr Microseconds kStatementTime = 12s;
 constexpr Microseconds kTableTime = 122s;
-// A report sorts the receipts of its period. A sort in memory takes half as long as a sort on the disk.
+// The queries of the site report sort many receipts. A sort in memory takes half as long as a sort on the disk.
 constexpr const char* kSettingsOfReport = "SET statement_timeout = '120s'; SET work_mem = '256MB'";
 constexpr const char* kSettingsAfterReport = "SET statement_timeout = '10s'; RESET work_mem";
 // PostgreSQL's JIT compiler is off, because the compilation of a query for all partitions takes longer than the query itself.
@@ -147,8 +147,8 @@ Result<PostgresRows> ReceiptReader::run(const SqlQuery& query, Microseconds time
         return rows;
     if (rows.error().code == ErrorCode::TimedOut)
         return tooSlow();
-    // The error Denied would tell the caller that the caller lacks a right. If the database refuses the query, it is the service
-    // pinfold-archive that lacks a right.
+    // If the database refuses the query, the service pinfold-archive lacks a right. The error Denied would tell the caller that
+    // the caller lacks a right.
     const auto code = rows.error().code == ErrorCode::Unreachable ? ErrorCode::Unreachable : ErrorCode::Internal;
     return Error{code, "the archive of receipts cannot be read: " + rows.error().message};
 }

@@ -32,8 +32,8 @@ struct ReceiptPage {
     bool last = false;      ///< no further page follows
 };
 
-/// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, all other
-/// requests get the same error at once. Several threads may use the same Outage object.
+/// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, further
+/// requests in all threads fail at once with the remembered error. Several threads may use the same Outage object.
 class Outage {
 public:
     static constexpr Microseconds kRemembered = 1s;
@@ -56,9 +56,9 @@ public:
     ReceiptReader(const PostgresServer& server, Outage& outage, const std::filesystem::path& reports)
         : server_(server), outage_(outage), reports_(reports) {}
 
-    /// Reads the next page of the answer. A page of the site report has one table. The errors are Unreachable (within three
-    /// seconds, if the database is down), TimedOut (the server has worked on one page for ten seconds, or on a table for two
-    /// minutes) and Internal.
+    /// Reads the next page of the answer. A page of the site report has one table. The errors are Unreachable, TimedOut and
+    /// Internal. If the database is down, nextPage() returns Unreachable within three seconds. The error is TimedOut if the
+    /// server has worked on a page of receipts for ten seconds, or on a table for two minutes.
     Result<ReceiptPage> nextPage(ReceiptRequest& request);
 
 private:

@@ -48,8 +48,8 @@ private:
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::map<uid_t, User> users_; ///< the users who have a request that waits for a thread, or that a thread works on
-    uid_t last_ = 0;              ///< the user who had the last turn
+    std::map<uid_t, User> users_; ///< the users who have at least one waiting request, or one request in a thread
+    uid_t last_ = 0;              ///< the user whose request a thread took last
     bool closed_ = false;
 };
 

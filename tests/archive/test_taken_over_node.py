@@ -71,7 +71,7 @@ def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
     roles.sql("ALTER ROLE CURRENT_USER SET local_preload_libraries = 'x'", node="node2")
     roles.sql("ALTER ROLE pinfold_node IN DATABASE pinfold SET search_path = E'\x1b[31m'; ALTER ROLE pinfold_node PASSWORD 'x'")
     message = admin(roles, "status", 1)
-    assert "the role pinfold_node has the setting local_preload_libraries=x, which does not come from pinfold" in message
+    assert "the role pinfold_node has a setting that pinfold did not make: local_preload_libraries=x." in message
     assert "search_path=" in message and "\x1b" not in message and message.count("\n") == 2, message
     assert "run: pinfold archive upgrade" in message
     admin(roles, "upgrade", 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sge_execd runs grid-engine-shepherd in place of sge_shepherd (shepherd_cmd in sge_conf(5)). Shepherd runs the real sge_shepherd
-// in the job's scope, and waits until no process of the job is left. Shepherd then writes files that tell sge_execd how the job
-// ended.
+// sge_execd runs grid-engine-shepherd in place of sge_shepherd (shepherd_cmd in sge_conf(5)). grid-engine-shepherd runs the real
+// sge_shepherd in the job's scope, and waits until no process of the job is left. At the end, grid-engine-shepherd writes the
+// files from which sge_execd reads how the job ended.
 #pragma once
 
 #include "adapters/grid_engine/jobs_output.hpp"

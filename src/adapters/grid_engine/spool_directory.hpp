@@ -22,8 +22,8 @@ public:
 };
 
 /// Reads and writes the shepherd's spool directory. sge_execd starts the shepherd with this directory as its working directory.
-/// SpoolDirectory reads and writes with the rights of Grid Engine's admin user: the spool files belong to the admin user, and a
-/// file server may treat root as nobody.
+/// SpoolDirectory uses the rights of Grid Engine's admin user. The admin user owns the spool files. root's rights may not
+/// suffice, because a file server may treat root as nobody.
 class SpoolDirectory {
 public:
     explicit SpoolDirectory(uid_t admin) : admin_(admin) {}

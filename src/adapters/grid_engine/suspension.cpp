@@ -30,7 +30,7 @@ bool Suspension::passOn(int signal) {
         frozen_ = ask(job_.key, false) || frozen_;
         return !frozen_;
     }
-    // pinfoldd thaws the job before the shepherd gets the signal, because a frozen shepherd could neither resume nor kill its
+    // pinfoldd thaws the job before the shepherd gets the signal. A frozen shepherd cannot resume its job, and cannot kill its
     // job. The job may also be frozen because somebody ran `pinfold suspend`.
     if (frozen_ || signal == SIGTSTP)
         frozen_ = !ask(job_.key, true) && frozen_;

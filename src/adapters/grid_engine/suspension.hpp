@@ -7,8 +7,8 @@
 namespace pinfold {
 
 /// Freezes the job when sge_shepherd would send SIGSTOP to the job's process group. (SIGSTOP does not reach processes that have
-/// left the process group.) In place of some signals, sge_execd sends other signals to a shepherd (execd_signal_queue.c): SIGTTIN
-/// stands for the signal that the file "signal" names, SIGTSTP stands for SIGKILL, and SIGUSR2 stands for SIGXCPU.
+/// left the process group.) sge_execd replaces some signals before it sends them to a shepherd (execd_signal_queue.c). SIGTSTP
+/// replaces SIGKILL, and SIGUSR2 replaces SIGXCPU. SIGTTIN tells the shepherd to read the signal from the file "signal".
 class Suspension {
 public:
     Suspension(const GridEngineJob& job, const SpoolDirectory& spool) : job_(job), spool_(spool) {}

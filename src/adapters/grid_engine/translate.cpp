@@ -33,8 +33,8 @@ bool sameIgnoringCase(std::string_view a, std::string_view b) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Returns the value of `name`. The user must not be able to set this value. If the configuration has several values
-/// with the same name, all these values must be equal.
+/// Returns the value of `name`. If two values of `name` differ, trusted() returns an error, because a user may have added one of
+/// the values.
 Result<std::string> trusted(const GridEngineConfig& config, const std::string& name) {
     const auto& all = config.values(name);
     if (all.empty() || all.front().empty())
@@ -47,9 +47,9 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
     return all.front();
 }
 
-/// Returns a value for the receipt. fact() returns a value only if all lines with the name have the same value. If fact()
-/// accepted different values, users could change the account of a job by a further line in the spool file. sge_execd itself
-/// writes a line for each name, even if the value is "none".
+/// Returns a value for the receipt. fact() returns nullopt if two lines with the name have different values. A user may have
+/// added one of the lines, for example to change the job's account. sge_execd writes a line for each name, even if the value is
+/// "none".
 std::optional<std::string> fact(const GridEngineConfig& config, const std::string& name) {
     const auto value = trusted(config, name);
     return value ? identityText(*value) : std::nullopt;
@@ -129,8 +129,8 @@ ResourceLimits readLimits(const GridEngineConfig& config, std::uint64_t slots) {
     return limits;
 }
 
-/// Returns the queue's processors. All jobs of the queue share the queue's processors, so the processors are a limit and not an
-/// allocation.
+/// Returns the queue's processors. pinfold treats the processors as a limit of the job, because all jobs of the queue share the
+/// processors.
 std::optional<CpuList> readProcessors(const GridEngineConfig& config) {
     std::optional<CpuList> all;
     for (const auto& text : config.values("processors"))

@@ -42,30 +42,30 @@ struct GridEngineJob {
     std::uint64_t slots = 1;           ///< the number of the job's slots on this host
     std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; the list may be empty
     GridEngineOutput output;           ///< the file for the standard error of a batch job
-    /// If shepherdSuspendsAlone is true, the shepherd suspends the job with a single signal. If the site has a suspend method of
-    /// its own, or if Grid Engine sends a warning signal before the suspension, shepherdSuspendsAlone is false.
+    /// If shepherdSuspendsAlone is true, the shepherd suspends the job with a single signal. shepherdSuspendsAlone is false in
+    /// two cases: the site has its own suspend method, or Grid Engine sends a warning signal before the suspension.
     bool shepherdSuspendsAlone = false;
 };
 
-/// Reads a job. `directory` is the shepherd's spool directory: <spool directory of sge_execd>/active_jobs/<job>.<task>, with a
-/// further /<id> for a slave task. If the user may have added lines to the configuration, the lowest value of each limit counts.
-/// The error is InvalidArgument if the configuration lacks the job's id or the job's owner, or has two different values for the
-/// id or for the owner.
+/// Reads a job. `directory` is the shepherd's spool directory, <spool directory of sge_execd>/active_jobs/<job>.<task>. For a
+/// slave task, the path ends with <job>.<task>/<id>. readGridEngineJob() uses the lowest value of each limit, because a user may
+/// have added lines to the configuration. The error is InvalidArgument if the configuration lacks the job's id or the job's
+/// owner, or has two different values for the id or for the owner.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
-/// Adds facts to the identity of a job. `environment` has the variables of the spool file `environment`. The user's own qsub has
-/// written the variables about the submission. `hostFile` is the text of the spool file `pe_hostfile`, which sge_execd has
-/// written.
+/// Adds the submit host, the submit directory and the nodes to the identity of a job. `environment` has the variables of the
+/// spool file `environment`. The user's own qsub has written the variables of the submit host and the submit directory.
+/// `hostFile` is the text of the spool file `pe_hostfile`, which sge_execd has written.
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile);
 
 /// Returns the run time after which Grid Engine ends the job, in microseconds. Returns nullopt if the job's environment does not
-/// contain this run time. sge_execd does not write h_rt into the spool directory, so a job submission verifier (JSV) of the site
-/// has to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. The user can set this variable, too, but the variable ends no
-/// job: it only tells pinfoldd when to warn the job.
+/// contain the run time. sge_execd does not write h_rt into the spool directory. A job submission verifier (JSV) of the site has
+/// to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. A user may set PINFOLD_BATCH_RUN_TIME_MAX to any value, because
+/// pinfoldd uses the variable to warn jobs, and not to end jobs.
 std::optional<std::uint64_t> gridEngineRunTimeMax(const GridEngineConfig& environment);
 
 /// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value of "binding" ends with the topology
-/// of the node, in which lower case letters stand for the job's cores.
+/// of the node. In the topology, each 'c' in lower case is a core of the job.
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding);
 
 } // namespace pinfold

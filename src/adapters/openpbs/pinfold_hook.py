@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""An administrator imports this file with qmgr, as the hook pinfold (docs/schedulers/openpbs.md).
+"""An administrator uses qmgr to import this file into a hook with the name pinfold (docs/schedulers/openpbs.md).
 
 MoM runs the hook as root, in a new interpreter for each event. The hook's code is in a Python package that is installed together with
-pinfold on each node. So the hook has the same version as pinfoldd on the node, and an upgrade of pinfold needs no qmgr.
+pinfold on each node. The hook's code always has the version of pinfoldd on the node, so an upgrade of pinfold needs no qmgr.
 """
 
 import sys
@@ -11,7 +11,7 @@ import pbs
 
 
 def without_pinfold(event, error):
-    """If pinfold is not installed on this host, no job starts, but all other events succeed."""
+    """Rejects the events that start a job, and accepts all other events, because pinfold is not installed on this host."""
     pbs.logmsg(pbs.EVENT_ERROR, "pinfold: its part for OpenPBS is not installed on this host: %s" % error)
     if event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH):
         event.job.rerun()

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // slurmd and slurmstepd load pinfold's plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
-// Between fork and exec, Slurm has already set up the task's process, and the process waits until slurmstepd lets it continue.
-// slurm_spank_task_post_fork() runs as root in slurmstepd itself: if the function fails, the launch of the task fails, and Slurm
-// requeues the job. If a hook in the child process failed, the failure would look like a failure of the user's program.
+// Between fork and exec, Slurm has already set up the task's process. The process waits until slurmstepd lets the process
+// continue. slurm_spank_task_post_fork() runs as root in slurmstepd itself. If slurm_spank_task_post_fork() fails, the launch of
+// the task fails, and Slurm requeues the job. If a hook in the child process failed, the failure would look like a failure of the
+// user's program.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -62,13 +63,13 @@ std::string variableOf(spank_t spank, const char* name) {
     return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) == ESPANK_SUCCESS ? value.data() : "";
 }
 
-/// Returns the name of the job's group, or its number if the group has no name. slurmstepd itself asks the user database about
-/// the user of each step, so the plugin's question adds no new reason to wait.
+/// Returns the name of the job's group, or its number if the group has no name. Even without pinfold, slurmstepd waits for the
+/// user database, because slurmstepd asks about the user of each step.
 std::string groupOf(spank_t spank) {
     gid_t gid = 0;
     if (spank_get_item(spank, S_JOB_GID, &gid) != ESPANK_SUCCESS)
         return {};
-    constexpr std::size_t kLargest = 1 << 20; // the entry of a group also lists all members
+    constexpr std::size_t kLargest = 1 << 20; // the entry of a group may be large, because it contains the names of all members
     std::vector<char> room(1 << 14);
     group entry{};
     group* found = nullptr;
@@ -77,8 +78,8 @@ std::string groupOf(spank_t spank) {
     return found ? found->gr_name : std::to_string(gid);
 }
 
-/// Returns what the receipt says about the job. On a node without the batch script, slurmd tells the account, the partition and
-/// the nodes of the job only to the epilogue.
+/// Returns what the receipt says about the job. If the batch script runs on another node, slurmd passes the account, the
+/// partition and the nodes only to the epilogue.
 JobIdentity identify(spank_t spank, std::uint32_t stepId) {
     static const std::string group = groupOf(spank); // a slurmstepd belongs to only one job
     const auto variable = [spank](const char* name) { return variableOf(spank, name); };
@@ -128,9 +129,9 @@ int join(spank_t spank, pid_t process) {
     return kFailed;
 }
 
-/// Hands the standard error of the batch script over to pinfoldd. The request names the same leader as the request of join(), so
-/// pinfoldd treats the second request as a repetition of the first. If the request fails, only pinfoldd's lines are missing in
-/// the job's output, so a failure must not end the job.
+/// Hands the standard error of the batch script over to pinfoldd. pinfoldd takes the request for a repetition, because join() has
+/// already sent a request with the same leader. A failure of the request must not end the job, because it only means that the
+/// job's output lacks pinfoldd's lines.
 int handOver(spank_t spank) {
     const auto jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
     if (item<std::uint32_t>(spank, S_JOB_STEPID, 0) != SLURM_BATCH_SCRIPT)
@@ -176,8 +177,8 @@ int over(spank_t spank) {
 
 extern "C" {
 
-/// slurmstepd calls slurm_spank_user_init() before it forks the processes of the tasks. If the function fails, the tasks only
-/// lack the variables, so the failure must not end the job.
+/// slurmstepd calls slurm_spank_user_init() before it forks the processes of the tasks. If slurm_spank_user_init() fails, the
+/// tasks get no variables from pinfold. Missing variables are no reason to end the job.
 int slurm_spank_user_init(spank_t, int, char*[]) {
     return guarded([] {
         if (const auto prepared = step.prepare(); !prepared)
@@ -197,8 +198,9 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     return 0;
 }
 
-/// Runs in the process of the task, as the user, right before the exec. When Slurm calls slurm_spank_task_init_privileged(), the
-/// process does not have its standard error yet. So slurm_spank_task_init() hands the standard error over.
+/// Runs in the process of the task, as the user, right before the exec. slurm_spank_task_init() hands the standard error of the
+/// process over to pinfoldd. slurm_spank_task_init_privileged() runs too early, because the process does not have its standard
+/// error yet.
 int slurm_spank_task_init(spank_t spank, int, char*[]) {
     (void)guarded([&] { return setVariables(spank); });
     (void)guarded([&] { return handOver(spank); });

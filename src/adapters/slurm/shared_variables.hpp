@@ -24,8 +24,8 @@ public:
     /// Makes the shared memory. slurmstepd must call prepare() before it forks the tasks.
     Result<void> prepare();
 
-    /// Stores the variables for the child processes. set() does nothing if nobody has called prepare(), or if the variables need
-    /// more room than the largest answer of pinfoldd.
+    /// Stores the variables for the child processes. set() does nothing if prepare() has not made the shared memory. set() also
+    /// does nothing if the variables are larger than the largest answer of pinfoldd.
     void set(const Variables& variables);
 
     /// Returns the variables that slurmstepd has stored.

@@ -16,14 +16,13 @@
 namespace pinfold {
 namespace {
 
-// The plugin waits only a short time for the start of a job, because srun gives up a launch soon after BatchStartTimeout (10 s
-// by default).
+// The plugin waits only a short time for the start of a job. If a job has not started soon after BatchStartTimeout (10 s by
+// default), srun gives up.
 constexpr Patience kForStart{10s, 10s};
 // kForEnd is longer than a site's kill_grace. If a process has not ended after the time kForEnd, the process hangs in the kernel.
 // If a process hangs in the kernel, Slurm's epilogue fails, and Slurm drains the node.
 constexpr Patience kForEnd{10s, 120s};
-// A job can run even if pinfoldd does not write lines to the job's output. So the start of a job waits only a short time for
-// pinfoldd to take the output.
+// The plugin waits only a short time for pinfoldd to take the job's output, because the job can run without pinfoldd's lines.
 constexpr Patience kForOutput{1s, 1s};
 
 /// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a move to a cgroup with
@@ -76,8 +75,8 @@ Result<void> Step::join(int task, pid_t process, const SlurmTask& what) {
     if (!refused_ && mayRunUnconfined(joined.error(), request.key))
         return {};
     refused_ = joined.error();
-    // The process ids of the earlier tasks are still valid: slurmstepd has not let the processes of these tasks continue yet, so
-    // nobody has reaped the processes.
+    // The process ids of the earlier tasks are still valid, because nobody has reaped the processes yet. slurmstepd has not let
+    // the processes of the earlier tasks continue yet.
     for (const auto& [number, earlier] : contained_)
         ::kill(earlier.leader, SIGKILL);
     return *refused_;

@@ -17,7 +17,8 @@ namespace pinfold {
 /// Puts tasks of one slurmstepd into jobs of pinfold, and remembers these tasks until they end.
 class Step {
 public:
-    /// Makes the variables of the job reach the tasks. slurmstepd must call prepare() before it forks the tasks.
+    /// Prepares the memory through which the tasks get the variables of the job. slurmstepd must call prepare() before it forks
+    /// the tasks.
     Result<void> prepare() { return variables_.prepare(); }
 
     /// Puts a task into its job. The task's process has not run any code of the user yet, and waits until slurmstepd lets it
@@ -42,7 +43,7 @@ private:
     };
     std::map<int, Contained> contained_; ///< the tasks by their number in Slurm's step
     std::optional<Error> refused_;
-    SharedVariables variables_; ///< all tasks of a job on a node have the same variables
+    SharedVariables variables_; ///< the variables of the job on this node; all tasks get the same variables
 };
 
 /// Hands the standard error of this process over to pinfoldd, so that pinfoldd can write lines about the job. This process must

@@ -30,7 +30,7 @@ struct SlurmTask {
     JobIdentity identity = {};
 };
 
-/// Holds items of SPANK for the identity of a job.
+/// Holds the values that slurmIdentity() needs from SPANK.
 struct SlurmFacts {
     std::uint32_t arrayJob = 0;  ///< S_JOB_ARRAY_ID: 0 if the job does not belong to an array
     std::uint32_t arrayTask = 0; ///< S_JOB_ARRAY_TASK_ID
@@ -39,13 +39,13 @@ struct SlurmFacts {
 };
 /// Returns a variable, or an empty text if the variable is not set.
 using SlurmVariable = std::function<std::string(const char* name)>;
-/// Makes the identity of a job from SPANK's items, and from those variables of a task that the user's sbatch, salloc or srun has
-/// written.
+/// Makes the identity of a job from SPANK's items and from variables of a task. slurmIdentity() reads only variables that the
+/// user's sbatch, salloc or srun has written.
 JobIdentity slurmIdentity(const SlurmFacts& facts, const SlurmVariable& variable);
 
 /// Makes the part of the identity that comes from slurmd: the account, the partition and the nodes. slurmd writes these variables
 /// for the batch script and for the epilogue. On a cluster without accounts, slurmd passes on the account that the user has
-/// named. In the environment of a step, these variables come from the user's srun, so do not call slurmdIdentity() for a step.
+/// named. Do not call slurmdIdentity() for a step, because the user's srun writes the variables in the environment of a step.
 JobIdentity slurmdIdentity(const SlurmVariable& variable);
 
 /// Returns the hosts of a list such as "node[01-03,7],login". If the list has more than JobIdentity::kMostNodes hosts, the result
@@ -63,12 +63,14 @@ std::string slurmKey(std::uint32_t jobId);
 /// job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
-/// Holds the changes of a task's environment by the name of the variable. If a value is unset, the task gets no such variable.
+/// Holds the changes of a task's environment by the name of the variable. If a value is unset, the caller has to remove the
+/// variable from the environment.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 /// Returns how the environment of a task changes. `given` has the variables that pinfoldd gave for the job. `isSet` says whether
-/// the task's environment already has a variable. A variable about a limit (limit_variables.hpp) keeps its value. But if the
-/// environment has PINFOLD_JOB, the values are from the batch script on another node, or from the job in which the user called
-/// sbatch or srun, because Slurm passes on the whole environment. The changes then replace or remove the values.
+/// the task's environment already has a variable. If the environment lacks PINFOLD_JOB, a variable of limit_variables.hpp keeps a
+/// value that it already has. If the environment has PINFOLD_JOB, environmentChanges() replaces or removes all variables of
+/// limit_variables.hpp. Slurm may have copied PINFOLD_JOB from the batch script on another node, or from the job that called
+/// sbatch or srun.
 EnvironmentChanges environmentChanges(const std::map<std::string, std::string>& given,
                                       const std::function<bool(const char* name)>& isSet);
 
@@ -80,8 +82,8 @@ bool slurmContains(std::string_view cgroups);
 /// process.
 bool isInBatchScope(std::string_view cgroups, std::uint32_t jobId);
 
-/// Reads an exit status in the form of wait(2). For a number that does not have this form, the result is an unknown ExitState.
-/// (Slurm writes such a number if it does not know how a job ended.)
+/// Reads an exit status in the form of wait(2). For a number that does not have this form, the result is an unknown ExitState. If
+/// Slurm does not know how a job ended, Slurm writes a number that does not have the form of wait(2).
 ExitState exitFromWaitStatus(std::uint32_t status);
 
 /// Reads SLURM_JOB_EXIT_CODE of an epilogue: an exit status in the form of wait(2), as a decimal number. If SLURM_JOB_EXIT_CODE

@@ -43,8 +43,8 @@ std::string jobsDirectory() { return "/proc/" + std::to_string(::getppid()) + "/
 std::string readJobFile(int directory, const char* name) {
     const UniqueFd file(::openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
     struct stat status {};
-    // On some sites, users may write to pbs_mom's directory of job files ($jobdirectory_sticky). So pinfold accepts only job
-    // files that belong to root.
+    // pinfold accepts only job files that belong to root. On some sites, users may write to pbs_mom's directory of job files
+    // ($jobdirectory_sticky).
     if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode) || status.st_uid != 0 ||
         (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 || status.st_size > kMaxJobFile)
         return {};
@@ -65,8 +65,8 @@ std::optional<Identity> search(const std::string& path, std::string_view cookie)
     return std::nullopt;
 }
 
-/// Returns the user's groups from the name service. A separate process asks the name service. The job starter itself must not ask
-/// the name service, because the job starter would then load libraries from LD_LIBRARY_PATH, which the user sets.
+/// Returns the user's groups from the name service. A separate process asks the name service. If the job starter itself asked the
+/// name service, it would load libraries from LD_LIBRARY_PATH. The user sets LD_LIBRARY_PATH.
 Result<std::vector<gid_t>> groupsOf(uid_t uid) {
     auto asked = runAlone("/usr/bin/id", {"-G", "+" + std::to_string(uid)}, Printed::Output);
     if (!asked.printed.empty() && asked.printed.back() == '\n')

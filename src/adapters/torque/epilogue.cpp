@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pbs_mom runs torque-epilogue as epilogue and epilogue.parallel, as root. First, the epilogue ends the processes that the user's
-// own prologues and epilogues left behind in pbs_mom's cgroup. Then the epilogue ends the job on this host, and waits until no
-// process of the job is left. pbs_mom decides how long the epilogue may take ($prologalarm). If pbs_mom kills the epilogue,
-// pinfoldd still continues to end the job.
+// own prologues and epilogues left behind in pbs_mom's cgroup. Second, the epilogue ends the job on this host, and waits until no
+// process of the job is left. pbs_mom limits the time of the epilogue ($prologalarm). If pbs_mom kills the epilogue, pinfoldd
+// still continues to end the job.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/script_leftovers.hpp"
 #include "socket_client/say.hpp"
@@ -26,8 +26,8 @@ int epilogue(char** argv) {
     if (words.size() > 2)
         torque::endScriptLeftovers((*arguments)[1], words[2]);
     const auto ended = torque::runPinfold(*arguments);
-    // If pinfold never opened a job, the epilogue treats the job as over. pinfold does not open a job if the job's prologue
-    // failed, or ran before somebody installed pinfold.
+    // If pinfold never opened the job, the epilogue treats the job as over. The prologue may have failed, or may have run before
+    // the installation of pinfold.
     if (ended.status == 0 || ended.status == static_cast<int>(pinfold::ExitStatus::NoSuchJob))
         return 0;
     std::fputs(ended.printed.c_str(), stderr);

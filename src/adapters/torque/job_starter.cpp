@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pbs_mom runs torque-job-starter as its $job_starter. The job starter puts its own process into the scope of the job, and then
-// executes the job's command. When the job starter runs, pbs_mom believes that the job has already started. So an exit status of
-// the job starter cannot put the job back into the queue. Only an exit status of the prologue can put the job back into the
-// queue.
+// executes the job's command. When the job starter runs, pbs_mom believes that the job has already started. The exit status of
+// the job starter cannot put the job back into the queue, but the exit status of the prologue can.
 #include "adapters/torque/command.hpp"
 #include "adapters/torque/credentials.hpp"
 #include "base/error_code.hpp"
@@ -50,8 +49,8 @@ Result<void> join(torque::Task& task) {
     }
     if (entered)
         return {};
-    // While pinfoldd does not run, the prologue cannot open a job, but may let the job start. So if the job is not open, the
-    // site's setting on_failure decides whether the job runs.
+    // If the job is not open, the site's setting on_failure decides whether the job runs. While pinfoldd does not run, the
+    // prologue may let a job start without opening the job.
     const bool notOpened = entered.error().code == ErrorCode::NoSuchJob;
     const Error error = notOpened ? Error{ErrorCode::Unreachable, "job " + pinfold::printable(task.key, 300) +
                                                                       " is not open on this node: pbs_mom's prologue and "
@@ -60,8 +59,8 @@ Result<void> join(torque::Task& task) {
     return pinfold::mayRunUnconfined(error, task.key) ? Result<void>() : error;
 }
 
-/// Returns true if the job wants a login shell. pbs_mom never says whether $source_login_batch is off. If $source_login_batch is
-/// off, the site starts this program under a name with "-nologin" at the end, and wantsLogin() looks at the name.
+/// Returns true if the job wants a login shell. pbs_mom does not tell the job starter whether $source_login_batch is off. If a
+/// site has switched $source_login_batch off, it starts this program under a name that ends with "-nologin".
 bool wantsLogin(std::string_view ownName) { return !ownName.ends_with("-nologin"); }
 
 /// Replaces this process by the user's shell. If the shell cannot be started, the result is errno.

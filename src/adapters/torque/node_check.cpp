@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pbs_mom runs torque-node-check as its $node_check_script, as root. If the node takes no jobs, the node check script prints the
-// reason. pbs_mom then reports the node as down, with the printed reason, until the script prints nothing.
+// pbs_mom runs torque-node-check as its $node_check_script, as root. If the node takes no jobs, torque-node-check prints the
+// reason. pbs_mom reports the node as down, together with the reason, until torque-node-check prints nothing.
 #include "base/escape.hpp"
 #include "bus_client/manager_client.hpp"
 #include "socket_client/failure_policy.hpp"

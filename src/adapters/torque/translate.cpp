@@ -77,8 +77,8 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// Returns the amount of a resource. If the resource list names a resource twice, the smallest amount counts, so that a user
-/// cannot get more of a resource by a comma inside a quoted value.
+/// Returns the amount of a resource. If the resource list names a resource several times, smallest() returns the smallest amount.
+/// By a comma inside a quoted value, a user can make a resource seem to appear again.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;
@@ -252,9 +252,9 @@ Result<Task> startedTask(const Environment& environment) {
     auto key = jobKey(value(environment, "PBS_JOBID"));
     if (!key)
         return key.error();
-    // PBS_VNODENUM is the only variable that pbs_mom adds after the variables of the spawning program. The code must not use
-    // PBS_TASKNUM and PBS_NODENUM, because they may be copies of the batch script's variables. Virtual node 0 is on the mother
-    // superior.
+    // A program that spawns a task passes variables to pbs_mom, and pbs_mom adds only PBS_VNODENUM after them. The code must not
+    // use PBS_TASKNUM and PBS_NODENUM, because they may be copies of the batch script's variables. Virtual node 0 is on the
+    // mother superior.
     const bool first = value(environment, "PBS_VNODENUM") == "0";
     return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};
 }

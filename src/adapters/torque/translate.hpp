@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes requests for pinfoldd from the arguments and the environment that pbs_mom gives its scripts and its job starter. The
-// functions of torque/translate.hpp do no I/O. The functions can trust job ids, user names and texts that only pbs_mom writes.
-// The functions must not trust resource lists and the environment of a task, because users can influence resource lists and
+// functions of torque/translate.hpp do no I/O. The functions trust job ids and user names, because only pbs_mom writes them. The
+// functions must not trust resource lists and the environment of a task, because users can influence resource lists and
 // environments.
 #pragma once
 
@@ -37,7 +37,7 @@ Result<std::string> jobKey(std::string_view jobId);
 struct Processors {
     std::uint64_t here = 1;  ///< the number of the job's processors on this host
     std::uint64_t whole = 1; ///< the number of the job's processors on all hosts
-    bool sure = false; ///< true if `here` is exact; false if `here` is an estimate, which suffices only for the job's weight
+    bool sure = false;       ///< true if `here` is exact; an estimate may set only the job's weight
 };
 
 /// Counts the processors of a job. `nodeFile` is the text of the file $PBS_NODEFILE. On sister hosts, which do not have the

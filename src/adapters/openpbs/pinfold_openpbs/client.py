@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Asks pinfoldd by the command pinfold, because the interpreter of a hook has no module for D-Bus."""
+"""Runs the program pinfold to ask pinfoldd, because the interpreter of a hook has no module for D-Bus."""
 
 import json
 import os
@@ -50,8 +50,8 @@ def pinfold_json(*arguments, output=None):
 
 
 def may_run_unconfined(key, failure):
-    """Decides in the same way as pinfold-run (src/socket_client/failure_policy.cpp): a job that pinfoldd refused never runs without a
-    scope. The journal gets a warning about each job that runs without a scope."""
+    """Returns true if the job may run without a scope. pinfold-run uses the same rules (src/socket_client/failure_policy.cpp). A job that
+    pinfoldd refused never runs without a scope. The journal gets a warning about each job that runs without a scope."""
     if not failure.outage or not site_allows_unconfined():
         return False
     warn_in_journal(key, str(failure))

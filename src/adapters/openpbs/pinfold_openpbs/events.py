@@ -65,9 +65,9 @@ def identity_of(job):
 
 
 def open_job(job, *options, output=None):
-    """Opens the job, and returns the job's slice and environment. Launch and attach call open_job() too: it changes nothing for a live job,
-    and opens a job that began without pinfold. Each event calls pinfold only once, because the start of the command is the greatest part
-    of an event's cost."""
+    """Opens the job, and returns the job's slice and environment. The events launch and attach also call open_job(). If the job is already
+    live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job. Each event calls pinfold only once,
+    because the start of the command is the greatest part of an event's cost."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
                         "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
@@ -110,8 +110,8 @@ def on_attach(event):
     owner = owner_of(event.job).pw_uid
     outside = session_of(event.pid, owner)
     while outside:  # a process may have forked before pinfold moved it
-        # One call of pinfold takes at most 16 processes. With --owner, pinfold checks the owner of each process. The check is needed, because
-        # the hook runs as root, and a process id may belong to a process of another user by now.
+        # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. The check is
+        # needed, because the hook runs as root, and a process id may belong to a process of another user by now.
         opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
         outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 
@@ -134,8 +134,9 @@ def end_job(job, *options):
 
 
 def known_exit(job):
-    """Returns the options for the exit status, or nothing if MoM does not know the exit status. MoM reports the exit status 0 on a sister
-    host, and for a job that started before a restart of MoM, although MoM does not know how these jobs ended."""
+    """Returns the options for the exit status, or nothing if MoM does not know the exit status. MoM does not know the exit status on a
+    sister host. After a restart, MoM does not know the exit status of a job that started before the restart. In both cases, MoM reports the
+    exit status 0."""
     status = number(job.Exit_status)
     if not job.in_ms_mom() or (status == 0 and node.mom_began_after(number(job.stime))):
         return []
@@ -183,8 +184,7 @@ def on_periodic(event):
     status = pinfold_json("status", "--jobs")
     jobs = {job["key"]: job for job in status["live"] if job["key"].startswith("pbs.")}
     known = {key_of(job_id): event.job_list[job_id] for job_id in event.job_list.keys()}
-    # If a process cannot end because it waits for a file server that a user runs, this user has caused the wait. So the node stays open to
-    # other users.
+    # The node stays open if a process waits for a file server of a user (FUSE), because this user has caused the wait.
     if not status["draining"]:
         node.tell_state(event, sorted(key for key, job in jobs.items() if job["unkillable_since"] is not None and not job["unkillable_in_fuse"]))
     for key in sorted(jobs.keys() & known.keys()):

@@ -50,9 +50,9 @@ def tell_state(event, unkillable):
 
 
 def go_offline(event, refusal):
-    """Sets vnodes offline when the node has refused a job and would refuse every other job. go_offline() sets only the vnodes of the job
-    offline, because MoM lists no other vnodes when a job begins. The server ignores what this MoM says about vnodes of other hosts. The
-    server has just sent a job to the vnodes, so no administrator had set them offline before."""
+    """Sets vnodes offline, because the node has refused a job and would refuse all further jobs. When a job begins, MoM lists only the
+    vnodes of the job, so go_offline() sets only these vnodes offline. The server ignores what this MoM says about vnodes of other hosts.
+    The server has just sent a job to the vnodes, so no administrator had set them offline before."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})
 
@@ -94,7 +94,7 @@ def say(event, names, comment, offline, refusal=False):
 
 
 def take_back(event, name, word):
-    """Resets the state of a vnode. Returns false if the server does not answer. The hook then has to try again later."""
+    """Resets the state of a vnode. Returns false if the server does not answer, so that the hook tries again later."""
     vnode = pbs.server().vnode(name)
     if vnode is None:
         return False

@@ -10,8 +10,8 @@ APPEND_LIMIT = 10  # in seconds; the whole hook may take 90 s
 
 def run(command, limit, **options):
     """Runs the command, and returns the exit status, standard output and standard error. Raises TimeoutExpired after `limit` seconds. After
-    the time-out, run() kills the command but does not wait for its end, unlike subprocess.run(), because a file server may make the
-    command hang in the kernel."""
+    the time-out, run() kills the command, but does not wait until the command has ended. subprocess.run() would wait, although a file
+    server may make the command hang in the kernel."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/", **options)
     try:
         out, err = process.communicate(timeout=limit)
@@ -23,9 +23,9 @@ def run(command, limit, **options):
 
 def jobs_output(uid):
     """Returns a new descriptor of the job script's standard error, or None. MoM opens the output of a job script with the rights of the
-    job's owner. MoM then runs the hook for the job script, and the hook inherits this output as its own standard error. If the standard
-    error is not a file of the owner, the result is None. For example, an interactive job has a terminal, and this terminal must close when
-    the job's shell ends."""
+    job's owner. The hook for the job script inherits the output of the job script as standard error. If the standard error is not a file of
+    the owner, the result is None. For example, an interactive job has a terminal, and this terminal must close when the job's shell
+    ends."""
     try:
         status = os.fstat(2)
         return os.dup(2) if stat.S_ISREG(status.st_mode) and status.st_uid == uid else None
@@ -63,7 +63,7 @@ def is_inside(pid, job_slice):
 
 def append_as(user, path, text):
     """Appends the text and a line break to a file, if the file exists. append_as() writes with the rights of the job's owner, because the
-    owner may have replaced the file, or a directory above the file, by a link to any other file."""
+    owner may have put a link into the path of the file."""
     def become():
         os.setgroups([])
         os.setgid(user.pw_gid)

@@ -8,18 +8,18 @@ from collections import namedtuple
 
 from .failure import Failure
 
-# MoM ends a job at its walltime. If MoM cannot end the job, pinfold ends it WALLTIME_MARGIN seconds later. The margin gives MoM
-# time to end the job first, and gives a change by qalter time to reach pinfold.
+# MoM ends a job at its walltime. If MoM cannot end the job, pinfold ends the job WALLTIME_MARGIN seconds after the walltime. During the
+# margin, MoM can end the job, and pinfold can learn of a walltime that somebody has changed by qalter.
 WALLTIME_MARGIN = 600
 # A job that is younger than YOUNG seconds may be missing in MoM's list of jobs, because MoM writes the list before it starts the
 # hook.
 YOUNG = 300
-# JOB_SCRIPT is MoM's task number of the job script. All tasks except the job script have a higher number, or a number with their host's
-# number in its upper bits (momtask_create() of mom_comm.c).
+# JOB_SCRIPT is MoM's task number of the job script. Each further task has a higher number, or has its host's number in the upper bits of
+# the task number (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
-# REPORT_WITHIN is the time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM waits for the
-# script's processes for the time kill_delay. A hook cannot find out the value of kill_delay, so pinfold waits for a long time
-# before it ends the processes.
+# REPORT_WITHIN is the time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM gives the processes of
+# the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it ends the
+# processes.
 REPORT_WITHIN = 600
 # If MoM has ended a job by SIGTERM because of a limit, MoM reports a negative number in place of an exit status. The numbers reach from -24
 # (limit of CPUs) to -29 (walltime).
@@ -70,14 +70,16 @@ def parse_hosts(exec_host):
 
 
 def same_host(one, other):
-    """Returns true if the two names are of the same host. If one of the names has no domain, the domain of the other name is ignored."""
+    """Returns true if `one` and `other` are names of the same host. If one of the names has no domain, the domain of the other name is
+    ignored."""
     one, other = one.lower(), other.lower()
     return one == other or (("." not in one or "." not in other) and one.split(".")[0] == other.split(".")[0])
 
 
 def chunks_here(exec_vnode, exec_host, host):
-    """Returns the chunks of this host. In exec_host, the n-th host belongs to the n-th chunk of exec_vnode. If PBS_MOM_NODE_NAME is not the
-    name of a host, chunks_here() compares the names of the vnodes, because vnodes usually have the name of their host."""
+    """Returns the chunks of this host. In exec_host, the n-th host belongs to the n-th chunk of exec_vnode. chunks_here() also compares
+    `host` with the names of the vnodes, because PBS_MOM_NODE_NAME may not be the name of a host. A vnode usually has the name of its
+    host."""
     chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
     if len(hosts) != len(chunks):
         hosts = [""] * len(chunks)
@@ -93,8 +95,8 @@ def share_of(chunks):
 
 
 def check_process_limits(chunks, sizes, seconds):
-    """Raises Failure if a limit is too small for the hook. The limit vmem must be large enough for each vnode alone, because the job may
-    give up the other vnodes. `sizes` and `seconds` are the limits of the whole job, by the name of the resource."""
+    """Raises Failure if a limit is too small for the hook. The limit vmem of each single vnode must be large enough for the hook, because
+    the job may give up all further vnodes. `sizes` and `seconds` are the limits of the whole job, by the name of the resource."""
     found = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode] + sorted(sizes.items())
     small = [(name, text) for name, text in found if size_bytes(text) < size_bytes(LEAST[name])]
     small += [(name, value) for name, value in sorted(seconds.items()) if value < LEAST[name]]
@@ -103,7 +105,7 @@ def check_process_limits(chunks, sizes, seconds):
 
 
 def memory_limits(share, pmem):
-    """Returns the options for memory and swap. vmem is the sum of memory and swap, as in PBS's own cgroups hook. pmem is a limit for one
+    """Returns the options for memory and swap. As in PBS's cgroups hook, vmem is the sum of memory and swap. pmem is the limit of a single
     process, so memory_limits() multiplies pmem by the number of CPUs."""
     memory, swap = share.mem, None
     if memory is None and share.vmem is None and pmem is not None:
@@ -116,17 +118,17 @@ def memory_limits(share, pmem):
 
 
 def run_time_limits(walltime):
-    """Returns the options for the time at which MoM ends the job, and for the time at which pinfold ends the job if MoM cannot end it.
-    pinfold refuses a limit of 0."""
+    """Returns the options for two limits of the run time. MoM ends the job at the lower limit. If MoM fails, pinfold ends the job at the
+    higher limit. pinfold refuses a limit of 0."""
     if walltime is None:
         return []
     return ["--batch-run-time-max=%d" % max(walltime, 1), "--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
 
 
 def variables(given, present):
-    """Returns the changes of the job's environment: the variables that pinfold gave for the job, and None for each variable to remove. A
-    variable about a limit usually keeps its value. But if PINFOLD_JOB names another job, all variables about that job are replaced or
-    removed. (For example, the other job has submitted this job with its whole environment.)"""
+    """Returns the changes of the job's environment: the variables that pinfold gave for the job, and None for each variable to remove.
+    OMP_NUM_THREADS and the variables PINFOLD_* keep a value that they already have. If PINFOLD_JOB names another job, variables() replaces
+    or removes all variables PINFOLD_*. For example, a job that runs `qsub -V` passes its PINFOLD_JOB on to the new job."""
     other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
     kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
     stale = [name for name in present.keys() if other and name.startswith("PINFOLD_")]
@@ -143,8 +145,8 @@ def allocation(share, place):
 
 
 def identity(attributes, job_id, exec_host):
-    """Returns the options that describe the job in its receipt. `attributes` has MoM's attributes of the job, by PBS's names. The
-    value of Job_Owner is the user at the host of qsub. Variable_List is a dictionary."""
+    """Returns the options of pinfold that describe the job in the receipt. `attributes` has MoM's attributes of the job, by PBS's names.
+    The value of Job_Owner is the user at the host of qsub. Variable_List is a dictionary."""
     found = {"job-name": attributes.get("Job_Name"), "account": attributes.get("Account_Name"), "queue": attributes.get("queue"),
              "project": attributes.get("project"), "group": attributes.get("egroup"),
              "submit-host": str(attributes.get("Job_Owner") or "").partition("@")[2],
@@ -163,7 +165,8 @@ def identity(attributes, job_id, exec_host):
 
 
 def argument(value):
-    """Returns the value as a text that can be an argument of a program. pinfold makes the text printable, and shortens it further."""
+    """Returns the value as a text that can be an argument of a program. pinfold later makes the text printable, and may shorten the
+    text."""
     return str(value)[:8192].replace("\0", "?").encode("utf-8", "replace").decode()
 
 
@@ -177,9 +180,9 @@ def exit_status(value):
 
 
 def used_resources(usage, wall=None):
-    """Returns the used resources of a live job, or of a job with a receipt: cput in seconds, mem in kilobytes, and cpupercent. mem is the
-    memory that the job needed, without page cache. If the needed memory is not known, mem is the peak of the memory with page cache.
-    cpupercent is the mean over the time `wall` (in microseconds), as in PBS's own hook."""
+    """Returns the used resources of a job: cput, mem and cpupercent. `usage` comes from a live job or from a receipt. cput is in seconds,
+    and mem is in kilobytes. mem is the memory that the job needed, without page cache. If the needed memory is not known, mem is the peak
+    of the memory with page cache. cpupercent is the mean CPU use over `wall` microseconds. PBS's own hook computes this mean, too."""
     used = {}
     if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
         cpu = usage["cpu_user"] + usage["cpu_system"]
@@ -193,8 +196,9 @@ def used_resources(usage, wall=None):
 
 
 def is_of_this_run(receipt, start):
-    """Returns true if the receipt is of the run that began at `start`. A requeued job may have an older receipt on this host. The comparison
-    allows a few seconds, because PBS stores whole seconds, and reads the clock after the start."""
+    """Returns true if the receipt is of the run that began at `start`. A requeued job may have an older receipt on this host.
+    is_of_this_run() accepts a receipt that ended up to five seconds before `start`. PBS stores whole seconds, and reads the clock only
+    after the run has started."""
     return start is None or receipt["ended"] >= (start - 5) * 1000000
 
 
