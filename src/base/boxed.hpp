@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// Acts like std::optional, but an unset value needs no more memory than a pointer. Boxed is for a large member that is unset in
-/// most objects. For example, a job has some figures only at its end.
+/// Acts like std::optional, but an unset value needs no more memory than a pointer. Use Boxed for a large member that most
+/// objects leave unset. For example, pinfoldd knows some figures of a job only after the job's end.
 template <class T> class Boxed {
 public:
     Boxed() = default;

@@ -52,14 +52,14 @@ using MonotonicTime = MonotonicClock::time_point;
 /// CLOCK_THREAD_CPUTIME_ID counts the CPU time that the calling thread has used.
 using ThreadCpuClock = KernelClock<CLOCK_THREAD_CPUTIME_ID>;
 
-/// Returns a duration or a time as a number of microseconds. Only code that writes a format such as JSON, or calls a library such
-/// as sd-event, needs toUsec().
+/// Returns a duration or a time as a number of microseconds. Call toUsec() only to write a format such as JSON, or to call a
+/// library such as sd-event.
 constexpr std::uint64_t toUsec(Microseconds duration) { return duration.count(); }
 template <clockid_t Id> constexpr std::uint64_t toUsec(std::chrono::time_point<KernelClock<Id>> time) {
     return time.time_since_epoch().count();
 }
 
-/// Returns the duration or time (T) for a number of microseconds. Only code that reads a format needs fromUsec().
+/// Returns the duration or time (T) for a number of microseconds. Call fromUsec() only to read a format such as JSON.
 template <class T> constexpr T fromUsec(std::uint64_t usec) { return T(Microseconds(usec)); }
 
 /// Returns a duration in the form that system calls such as nanosleep(2) take.
@@ -82,8 +82,8 @@ constexpr Microseconds timeBetween(std::chrono::time_point<Clock> begin, std::ch
 /// CLOCK_BOOTTIME.
 constexpr RealTime bootedAt(RealTime now, BootTime sinceBoot) { return now - sinceBoot.time_since_epoch(); }
 
-/// Returns the time that is later than `time` by `delay`. If the sum of `time` and `delay` is too large for the clock, for
-/// example because `delay` is kForever, the result is the last time of the clock.
+/// Returns the time that is later than `time` by `delay`. If the sum of `time` and `delay` is too large for the clock, the result
+/// is the last time of the clock. For example, `delay` may be kForever.
 template <class Clock> constexpr std::chrono::time_point<Clock> after(std::chrono::time_point<Clock> time, Microseconds delay) {
     return time + std::min(delay, std::chrono::time_point<Clock>::max() - time);
 }

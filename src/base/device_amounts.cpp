@@ -15,8 +15,8 @@ bool isDevicePath(std::string_view path) {
            std::all_of(path.begin(), path.end(), [](char c) { return c > ' ' && c < 0x7f && c != ','; });
 }
 
-/// Returns false if systemd may find another device at the path than pinfoldd did, because systemd reads the path later. Users
-/// can make and change links in /dev/shm, and /dev/fd has the files of the process that reads it.
+/// systemd reads the path later than pinfoldd. Returns false if the path may then lead to another device. Users can make and
+/// change links in /dev/shm. In /dev/fd, each process finds its own files.
 bool isSteady(std::string_view path) {
     return std::filesystem::path(path).lexically_normal().string() == path && !path.starts_with("/dev/shm/") &&
            !path.starts_with("/dev/fd/");

@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// Holds the text and the exit status for a command line with which a program only prints a text: a call for help or for the
-/// version, or a usage error. If the exit status is 0, the text belongs to standard output, and otherwise to standard error.
+/// Holds the answer to a command line that asks for the help or the version, or that has a usage error. If `status` is 0, the
+/// program has to print `text` to standard output. If `status` is not 0, the program has to print `text` to standard error.
 struct EarlyExit {
     int status = 0;
     std::string text;

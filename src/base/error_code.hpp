@@ -24,7 +24,7 @@ enum class ErrorCode {
     SystemdFailed,
     Unreachable,
     TimedOut,
-    Damaged, ///< one of pinfold's own files is damaged; pinfoldd sends its callers Internal and not Damaged
+    Damaged, ///< one of pinfold's own files is damaged; on the bus, pinfoldd replaces Damaged by Internal
     Internal,
 };
 

@@ -48,7 +48,7 @@ bool changesTheTerminal(std::uint32_t c) {
 std::string forTerminal(std::string_view bytes, std::size_t maxBytes, bool backslashes) {
     constexpr std::string_view cut = "…";
     std::string out;
-    std::size_t lastFitting = 0; // the last length at which `out` and the mark "…" together still fitted
+    std::size_t lastFitting = 0; // the greatest length of `out` that leaves room for the mark "…"
     while (!bytes.empty()) {
         std::uint32_t codePoint = 0;
         const auto length = utf8Sequence(bytes, codePoint);

@@ -19,9 +19,9 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped);
 std::string escapeBusLabel(std::string_view text);
 std::optional<std::string> unescapeBusLabel(std::string_view label);
 
-/// Makes any bytes safe for a terminal, a log line and a D-Bus string. Control characters (also DEL, C1 and bidirectional
-/// controls) and bytes that are not UTF-8 become \xNN. A backslash becomes \\. The result has at most `maxBytes` bytes. If
-/// printable() has cut the text, the result ends with "…".
+/// Makes any bytes safe for a terminal, a log line and a D-Bus string. Control characters and bytes that are not UTF-8 become
+/// \xNN. DEL, C1 and bidirectional controls count as control characters. A backslash becomes \\. The result has at most
+/// `maxBytes` bytes. If printable() has cut the text, the result ends with "…".
 std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
 
 /// Returns true if printable() would change nothing in the text except backslashes.

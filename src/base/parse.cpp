@@ -29,8 +29,8 @@ bool equalsIgnoringCase(std::string_view a, std::string_view b) {
     return a.size() == b.size() && strncasecmp(a.data(), b.data(), a.size()) == 0;
 }
 
-/// Holds a decimal number as the quotient of `digits` and `scale`. Decimal does not use floating-point numbers, because they
-/// cannot hold all decimal numbers exactly, and because pinfold-run would have to load libm.
+/// Holds a decimal number as the quotient of `digits` and `scale`. Decimal does not use floating-point numbers. Floating-point
+/// numbers cannot hold all decimal numbers exactly, and would make pinfold-run load libm.
 struct Decimal {
     std::uint64_t digits = 0;
     std::uint64_t scale = 1;
@@ -245,8 +245,8 @@ std::string formatSize(std::uint64_t bytes) {
 
 namespace {
 
-/// Returns a duration below a minute as text. A number of seconds, or of milliseconds below 10, has one decimal place unless this
-/// decimal is 0.
+/// Returns a duration below a minute as text. The text has one decimal place, as in "1.5s" and "2.5ms". formatShort() leaves out
+/// a decimal place that is 0, and all decimal places of 10 to 999 ms.
 std::string formatShort(Microseconds duration) {
     if (duration < 1ms)
         return duration == 0us ? "0" : std::to_string(duration.count()) + "us";

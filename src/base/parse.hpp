@@ -28,8 +28,9 @@ constexpr std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>
 /// are powers of 1024, and "B" or "iB" may follow a suffix. Error: InvalidArgument.
 Result<std::uint64_t> parseSize(std::string_view text);
 
-/// Reads a duration such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity" as in systemd.time(7), or "1:30:00"
-/// or "2-06:00:00" (d-hh:mm:ss) as Slurm prints it. "infinity" means kForever. Error: InvalidArgument.
+/// Reads a duration in the form of systemd.time(7), such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity".
+/// parseDuration() also reads the forms that Slurm prints, such as "1:30:00" and "2-06:00:00" (d-hh:mm:ss). "infinity" means
+/// kForever. Error: InvalidArgument.
 Result<Microseconds> parseDuration(std::string_view text);
 
 /// Reads a CPU quota such as "150%" (like CPUQuota= in systemd.resource-control(5)) or "infinity". Returns the microseconds of
@@ -48,8 +49,8 @@ std::string signalName(int signal);
 /// Returns a size as text, such as "1.5K" for 1536, and "infinity" for kInfinity.
 std::string formatSize(std::uint64_t bytes);
 
-/// Returns a duration in its two largest units, such as "1h 30min" for 90min, or in one unit below a minute, such as "1.5s" or
-/// "250ms". Smaller parts are left out. Returns "infinity" for kForever.
+/// Returns a duration in its two largest units, such as "1h 30min" for 90min. Below a minute, formatDuration() uses only one
+/// unit, as in "1.5s" or "250ms". The text leaves out all smaller units. Returns "infinity" for kForever.
 std::string formatDuration(Microseconds duration);
 
 /// Returns a text such as "1 process", "2 processes" or "0 processes".

@@ -10,17 +10,17 @@ constexpr const char* kConfigDirectory = "/etc/pinfold";
 
 constexpr const char* kRuntimeDirectory = "/run/pinfold";
 constexpr const char* kRecordsDirectory = "/run/pinfold/jobs"; ///< the directory with the records of live jobs
-/// The directory with the receipts that pinfoldd could not write to the history yet.
+/// In this directory, pinfoldd keeps the receipts that it could not write to the history.
 constexpr const char* kKeptReceiptsDirectory = "/run/pinfold/receipts";
 constexpr const char* kProfilesDirectory = "/run/pinfold/profiles"; ///< the unfinished profiles of live jobs
-/// The file with the setting jobs.on_failure, which programs read if they get no answer from pinfoldd.
+/// The file contains the setting jobs.on_failure. A program reads the file if it gets no answer from pinfoldd.
 constexpr const char* kFailurePolicyFile = "/run/pinfold/on-failure";
 constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 
 constexpr const char* kStateDirectory = "/var/lib/pinfold";
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 
-/// The file in which pinfold-ship says which receipts are in the site's archive (see SentPosition).
+/// In this file, pinfold-ship says which receipts are in the site's archive (see SentPosition).
 constexpr const char* kSentFile = "/var/lib/pinfold-ship/sent";
 
 /// The file with the metrics of pinfold-ship. The file is not in the directory of node_exporter, because the user of pinfold-ship

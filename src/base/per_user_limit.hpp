@@ -15,13 +15,13 @@ class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
-    /// Counts one more thing for the user. The thing counts until the program destroys the last copy of the result of enter().
+    /// Adds 1 to the user's count. The count goes down again when the program destroys the last copy of the result of enter().
     /// Returns null if the user, or all users together, have already reached the limit.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:
     struct Counts {
-        std::map<uid_t, std::size_t> ofUser; ///< how many things each user has; a user without things has no entry
+        std::map<uid_t, std::size_t> ofUser; ///< the count of each user; a user whose count is 0 has no entry
         std::size_t ofAll = 0;
     };
     std::size_t most_;

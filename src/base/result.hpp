@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// If a failure is to be expected, a function returns an Error as a value. Exceptions of libraries stay inside the code that
-// calls the library.
+// A function returns an Error as a value if the caller has to expect the failure. Exceptions of libraries stay inside the code
+// that calls the library.
 #pragma once
 
 #include "base/error_code.hpp"

@@ -10,7 +10,7 @@ namespace pinfold {
 namespace {
 
 constexpr int kUsage = 2;
-constexpr int kFirstOwn = 256; // getopt_long(3) returns this number for the first of the options that only this program has
+constexpr int kFirstOwn = 256; // for the option program.options[N], getopt_long(3) returns kFirstOwn + N
 
 std::vector<option> tableOf(const ServiceProgram& program) {
     std::vector<option> table{
@@ -30,9 +30,9 @@ EarlyExit usageError(const ServiceProgram& program, const std::string& what) {
 std::variant<ServiceOptions, EarlyExit> parseServiceOptions(int argc, char** argv, const ServiceProgram& program) {
     ServiceOptions options;
     const auto table = tableOf(program);
-    optind = 0; // 0 makes glibc forget an earlier command line
+    optind = 0; // because of the value 0, getopt_long(3) of glibc begins with a new command line
     opterr = 0;
-    // '+' makes getopt_long(3) stop at a word that is not an option, so argv[at] is the word that it reads.
+    // '+' makes getopt_long(3) stop at a word that is not an option. getopt_long(3) therefore reads the word argv[at].
     for (int at = 1, c = 0; (c = ::getopt_long(argc, argv, "+", table.data(), nullptr)) != -1; at = optind) {
         if (c == 'h')
             return EarlyExit{0, program.usage};

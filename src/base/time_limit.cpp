@@ -6,7 +6,8 @@
 namespace pinfold {
 namespace {
 
-// kMost is the largest time limit, in seconds. No job runs so long, and the limit in microseconds still fits into 64 bits.
+// kMost is the largest time limit, in seconds. No job runs for kMost seconds, and kMost seconds in microseconds still fit into 64
+// bits.
 constexpr std::uint64_t kMost = 1ULL << 40U;
 
 } // namespace

@@ -17,7 +17,7 @@ namespace pinfold {
 namespace {
 
 struct Received {
-    std::uint32_t number; ///< the counter value of the eventfd that is the stand-in
+    std::uint32_t number; ///< the stand-in is an eventfd with this counter value
     UniqueFd original;
 };
 
@@ -48,11 +48,11 @@ bool exchange(std::span<int> descriptors) {
     return complete;
 }
 
-/// Replaces the descriptors of a message by stand-ins. libsystemd drops a message that has fewer descriptors than it announces,
-/// but does not close the descriptors of such a message. libsystemd even disconnects from the bus if the kernel has not passed on
-/// all descriptors of a message (MSG_CTRUNC). So exchangeAll() closes the remaining descriptors of an incomplete message, and
-/// clears the flag MSG_CTRUNC. (exchangeAll() is noexcept, because C++ exceptions must not pass through the C code of
-/// libsystemd.)
+/// Replaces the descriptors of a message by stand-ins. A message may announce more descriptors than have come. libsystemd drops
+/// the incomplete message, but does not close the descriptors that have come. libsystemd even disconnects from the bus if the
+/// kernel has not passed on all descriptors of a message (MSG_CTRUNC). exchangeAll() closes the descriptors of an incomplete
+/// message, and clears the flag MSG_CTRUNC. (exchangeAll() is noexcept, because C++ exceptions must not pass through the C code
+/// of libsystemd.)
 void exchangeAll(msghdr& message) noexcept {
     bool complete = (message.msg_flags & MSG_CTRUNC) == 0;
     std::vector<int> given;
@@ -106,9 +106,9 @@ ForeignFd ForeignDescriptors::behind(const ForeignFd& standIn) {
 
 } // namespace pinfold
 
-/// Replaces the C library's recvmsg() in the whole program, and so in libsystemd, too. recvmsg() is the only place where pinfoldd
-/// can take descriptors out of a message before libsystemd gets the message. (libsystemd gives pinfoldd only the descriptors that
-/// the message names.)
+/// Replaces the C library's recvmsg() in the whole program, including libsystemd. recvmsg() is the only place where pinfoldd can
+/// take descriptors out of a message before libsystemd gets the message. (libsystemd gives pinfoldd only the descriptors that the
+/// message names.)
 extern "C" __attribute__((visibility("default"))) ssize_t recvmsg(int socket, msghdr* message, int flags) {
     const auto size = ::syscall(SYS_recvmsg, socket, message, flags);
     if (size >= 0 && socket == pinfold::watchedSocket)

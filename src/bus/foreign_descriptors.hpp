@@ -12,10 +12,10 @@
 namespace pinfold {
 
 /// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message in the thread of the
-/// event loop, even descriptors that the message does not name. Closing a foreign descriptor may block. So ForeignDescriptors
-/// handles the descriptors of every message from the bus before libsystemd gets the message. ForeignDescriptors lets pidfds pass,
-/// and replaces each other descriptor by a stand-in that libsystemd can close at once. Only the thread of the event loop uses
-/// ForeignDescriptors, and a process has only one ForeignDescriptors object.
+/// event loop, even descriptors that the message does not name. Closing a foreign descriptor may block. ForeignDescriptors
+/// handles the descriptors of every message from the bus before libsystemd gets the message. ForeignDescriptors does not replace
+/// pidfds. It replaces every descriptor of another kind by a stand-in that libsystemd can close at once. Only the thread of the
+/// event loop uses ForeignDescriptors, and a process has only one ForeignDescriptors object.
 class ForeignDescriptors {
 public:
     /// `busSocket` must stay open, and `closer` must exist, until the ForeignDescriptors and all results of takeOver() are

@@ -50,7 +50,7 @@ int Gate::look(sd_bus_message* message) {
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
-    // For calls of its own methods, ManagerObject finds out the user, so the gate does not have to hold these calls.
+    // ManagerObject itself finds out who calls its methods, so the gate does not have to hold these calls.
     if (!caller && !ours)
         return hold(message, sender, std::move(kept));
     const char* method = sd_bus_message_get_member(message);
@@ -73,8 +73,7 @@ bool Gate::asksForTooMuch(sd_bus_message* message) const {
     return sd_bus_message_is_method_call(message, nullptr, kListAll) > 0 && objectBytes_() > kMostBytesOfObjects;
 }
 
-// All unknown senders together must not share one limit on their calls, because then one user with many connections could use up
-// the calls of all others.
+// If all unknown senders shared one limit on calls, a user with many connections could use up the calls of all users.
 int Gate::hold(sd_bus_message* message, const char* sender, std::shared_ptr<void> kept) {
     const std::shared_ptr<sd_bus_message> held(sd_bus_message_ref(message), &sd_bus_message_unref);
     callers_.resolve(sender, [held, kept = std::move(kept)](const Result<Caller>& caller) {

@@ -17,12 +17,12 @@
 namespace pinfold {
 
 /// Looks at every call before sdbus-c++ reads the call. When pinfoldd handles a call, it spends most of the time on reading the
-/// message. Without the gate, a user who sends calls faster than pinfoldd can read them would delay all other users. At almost no
-/// cost, the gate refuses users who call too often, and calls that are not requests to pinfoldd.
+/// message. Without the gate, a user who sends calls faster than pinfoldd can read them would delay all other users. The gate
+/// refuses users who call too often, and refuses messages that are not requests to pinfoldd. A refusal takes almost no time.
 class Gate {
 public:
-    /// `jobCount` returns the number of jobs. The gate uses the number of jobs as the price of a call that lists all objects.
-    /// `objectBytes` returns the size of a list of all objects.
+    /// `jobCount` returns the number of jobs. For a call that lists all objects, the gate charges the caller a fixed time for
+    /// each job. `objectBytes` returns the size of a list of all objects.
     Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits& clients, EventLoop& loop,
          ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
     Gate(const Gate&) = delete;
@@ -32,7 +32,7 @@ public:
     struct Call {
         std::string sender;
         std::string method = {};
-        Microseconds spentBefore{}; ///< EventLoop::cpuTime() when the gate let the call in
+        Microseconds spentBefore{}; ///< the value of EventLoop::cpuTime() at the time when the gate accepted the call
         bool counted = false;       ///< true if the gate has counted the call against the user's rate limit
         /// The gate keeps the result of ForeignDescriptors::takeOver() until the call has been decoded.
         std::shared_ptr<void> kept = {};
@@ -42,7 +42,7 @@ public:
 private:
     /// Checks a message. If look() returns 0, sdbus-c++ handles the message.
     int look(sd_bus_message* message);
-    /// Holds a message until the bus has said which user sent it. The gate then looks at the message again.
+    /// Holds a message until the bus has said which user sent the message, and then lets the gate check the message again.
     int hold(sd_bus_message* message, const char* sender, std::shared_ptr<void> kept);
     bool letIn(sd_bus_message* message, const Caller& caller);
     /// Returns true if the caller asks for a list of all objects and the list would be too large. (libsystemd writes all objects

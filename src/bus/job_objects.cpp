@@ -66,8 +66,8 @@ int append(sd_bus_message* reply, bool value, sdbus::IProxy&) {
     return sd_bus_message_append_basic(reply, SD_BUS_TYPE_BOOLEAN, &number);
 }
 
-/// Appends a list or a dictionary. sdbus-c++ cannot write into a message of libsystemd. So sdbus-c++ writes the value into a call
-/// that is never sent, and libsystemd copies the value from this call.
+/// Appends a list or a dictionary to `reply`. sdbus-c++ cannot write into a message of libsystemd. append() lets sdbus-c++ write
+/// the value into a call that is never sent. libsystemd then copies the value from this call.
 template <class T> int append(sd_bus_message* reply, const T& value, sdbus::IProxy& proxy) {
     auto unsent = dbus::makeCall(proxy, kJobInterface, "Unsent");
     unsent << value;
@@ -85,7 +85,7 @@ template <class F> int guarded(F&& f) noexcept {
     }
 }
 
-/// Appends a property to the reply. JobObjects has already found the job whose property this is.
+/// Appends a property to the reply. `object` is the FoundJob that JobObjects has found for the call.
 template <auto property>
 int get(sd_bus*, const char*, const char*, const char*, sd_bus_message* reply, void* object, sd_bus_error*) {
     const auto& found = *static_cast<const FoundJob*>(object);
@@ -166,7 +166,7 @@ FoundJob* JobObjects::find(std::string_view path) {
     if (!text || !keys_.contains(*text))
         return nullptr;
     auto job = manager_.job(*text);
-    if (!job) // if the job has just left the registry, remove() will send InterfacesRemoved
+    if (!job) // the job has just left the registry, and remove() will send InterfacesRemoved
         job = JobSummary{.key = *JobKey::parse(*text), .state = JobState::Accounting};
     found_ = FoundJob{*std::move(job), proxy_.get()};
     return &*found_;
@@ -181,8 +181,7 @@ char** JobObjects::paths() const {
 }
 
 std::size_t JobObjects::bytesOf(const JobSummary& job) {
-    // `interfaces` is the number of bytes that each object needs for the names of interfaces and properties, for numbers and for
-    // padding.
+    // Each object needs `interfaces` bytes for the names of interfaces and properties, for numbers and for padding.
     constexpr std::size_t interfaces = 870;
     constexpr std::size_t entry = 48;
     const auto scope = job.key.scopeName(0).size();

@@ -24,8 +24,9 @@ struct FoundJob {
 /// Implements the objects /org/pinfold1/job/<label> on the bus, one for each live job. Everyone may read the properties of a
 /// job's object, because they contain nothing private.
 ///
-/// JobObjects uses libsystemd, where one table describes the objects of all jobs (sd_bus_add_fallback_vtable(3)). An object of
-/// sdbus-c++ has a table of its own, and takes 4 KiB of memory. All functions throw sdbus::Error if libsystemd fails.
+/// JobObjects uses libsystemd, because one table of libsystemd describes the objects of all jobs (sd_bus_add_fallback_vtable(3)).
+/// An object of sdbus-c++ has a table of its own, and takes 4 KiB of memory. All functions throw sdbus::Error if libsystemd
+/// fails.
 class JobObjects {
 public:
     JobObjects(sdbus::IConnection& connection, const JobManager& manager);
@@ -53,8 +54,9 @@ private:
 
     sd_bus* const bus_;
     const JobManager& manager_;
-    std::set<std::string> keys_; ///< the jobs that have an object
-    /// libsystemd calls find() before it reads properties of an object, so all properties come from one summary.
+    std::set<std::string> keys_; ///< the keys of the jobs that have an object on the bus
+    /// Before libsystemd reads the properties of an object, libsystemd calls find(). All properties then come from the JobSummary
+    /// in found_.
     std::optional<FoundJob> found_;
     const std::unique_ptr<sdbus::IProxy> proxy_;
     dbus::Slot table_;

@@ -31,8 +31,8 @@ Reply<void> replyNothing(const Answer<>& answer) {
     return [answer](const Result<void>& done) { done ? answer.give() : answer.fail(done.error()); };
 }
 
-/// Makes a reply that answers with a receipt. The reply owns `wait` until pinfoldd answers the call, so that the call counts as a
-/// waiting call until then.
+/// Makes a reply that answers with a receipt. The reply owns `wait` until pinfoldd answers the call. As long as `wait` exists,
+/// the call counts as a waiting call.
 template <class Dict> Reply<Receipt> replyReceipt(const Answer<Dict>& answer, std::shared_ptr<void> wait) {
     return replyWith<Receipt>(answer, [answer, wait = std::move(wait)](const Receipt& receipt) { answer.give(toDict(receipt)); });
 }
@@ -324,8 +324,8 @@ void ManagerObject::ListReceipts(sdbus::Result<Dicts>&& result, Dict filter) {
         auto query = parts_.clients.enterQuery(caller);
         if (!query)
             return answer.fail(query.error());
-        // `more` says that pinfoldd has returned fewer receipts than the client wanted. So an answer has `more` only if the
-        // client asked for more receipts than pinfoldd returns at once.
+        // `more` says that pinfoldd has returned fewer receipts than the client wanted. An answer has `more` only if the client
+        // asked for more receipts than pinfoldd returns at once.
         const std::size_t most = decoded->limit > JobManager::kMostReceiptsAtOnce ? JobManager::kMostReceiptsAtOnce : SIZE_MAX;
         parts_.jobs.receipts(
             caller, *decoded,

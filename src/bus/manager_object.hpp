@@ -105,23 +105,22 @@ private:
     /// Finds out the caller of a request, and then calls body(caller, answer). `name` is the key or the unit name in the
     /// request.
     template <class... R, class F> void handle(sdbus::Result<R...>&& result, const std::string& name, F body);
-    /// Makes a reply that calls give(). The time of give() counts as time that pinfoldd has spent on the caller, just as the time
-    /// of the call does.
+    /// Makes a reply that calls give(). pinfoldd charges the caller for the CPU time of give().
     template <class T, class... R>
     Reply<T> charged(const Caller& caller, const Answer<R...>& answer, std::function<void(const T&)> give);
     void listJobs(sdbus::Result<Dicts>&& result, const std::string& after);
     void listProcesses(sdbus::Result<Dicts>&& result, const std::string& key, pid_t after);
     /// Returns an upper bound for the size of the answer to GetManagedObjects, in bytes.
     std::size_t objectBytes() const;
-    /// Calls `body` and catches its exceptions. Returns false if `body` has thrown. All code that runs because of a message
-    /// must run inside guarded(), because sdbus-c++ 1.2 lets exceptions pass through the C code of libsystemd.
+    /// Calls `body` and catches its exceptions. Returns false if `body` has thrown. All code that handles a message must run
+    /// inside guarded(). sdbus-c++ 1.2 would let an exception pass through the C code of libsystemd.
     template <class F> bool guarded(const char* what, F&& body) const {
         try {
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // If the bus has gone away, an exception is not a bug. The event loop also notices the loss of the bus, and pinfoldd
-            // starts again.
+            // An exception is no bug if it only says that pinfoldd has lost the bus. The event loop also notices the loss of the
+            // bus, and pinfoldd starts again.
             if (const auto name = dbus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// When jobs or the node change, ManagerSignals sends D-Bus signals and changes D-Bus objects. Every user can receive the signals,
-// so a signal must not contain facts that otherwise stand only in the job's receipt.
+// When jobs or the node change, ManagerSignals sends D-Bus signals and changes D-Bus objects. A signal must not contain private
+// facts from a job's receipt, because every user can receive the signals.
 #include "bus/codec.hpp"
 #include "bus/manager_object.hpp"
 

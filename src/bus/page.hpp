@@ -16,8 +16,8 @@ public:
     static constexpr std::size_t kMostBytes = 4 << 20;
     static constexpr std::size_t kMostValues = 20'000;
 
-    /// Adds an entry. Returns false if the page is full and does not take `entry`. An empty page always takes the first entry,
-    /// whatever the size of the entry is.
+    /// Adds an entry. If the page is full, add() returns false and does not add `entry`. To an empty page, add() adds an entry of
+    /// any size.
     bool add(Dict entry);
     /// Returns the entries of the page. The caller sets `more` if the list may have entries that the caller has not passed to
     /// add(). If `more` is true or the page was full, take() marks the last entry, to say that further entries may exist.

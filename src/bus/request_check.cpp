@@ -81,7 +81,7 @@ Result<void> checkDescriptors(sd_bus_message* message) {
     int fd = -1;
     for (std::size_t count = 0; sd_bus_message_read_basic(message, SD_BUS_TYPE_UNIX_FD, &fd) > 0;)
         if (++count > kMaxDescriptors)
-            return invalid("the call has more than 16 processes: adopt them in several calls");
+            return invalid("the call passes more than 16 processes: use several calls");
     return sd_bus_message_exit_container(message) < 0 ? unreadable() : Result<void>();
 }
 

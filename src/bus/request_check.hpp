@@ -7,9 +7,9 @@ struct sd_bus_message;
 
 namespace pinfold {
 
-/// Refuses a call if its arguments are costly to read, or if their meaning is ambiguous. Costly arguments are large dictionaries,
-/// large lists, and containers as values. Ambiguous arguments are dictionaries with repeated entries, because std::map would
-/// silently keep only one of the entries. checkRequest() moves the read position of the message.
+/// Refuses a call if its arguments are costly to read, or if their meaning is ambiguous. Large dictionaries, large lists and
+/// nested dictionaries are costly to read. A dictionary is ambiguous if two entries have the same key, because std::map would
+/// silently keep only one of them. checkRequest() moves the read position of the message.
 Result<void> checkRequest(sd_bus_message* message);
 
 } // namespace pinfold

@@ -31,7 +31,7 @@ template <class F> auto converted(F&& call) -> Result<decltype(call())> {
 }
 
 /// Makes an Impl, the private data of a client. The member `connection` of the Impl is a connection to the system bus, and the
-/// member `manager` is the proxy of pinfoldd's manager object. `name` is a name that pinfoldd has on the bus. Error: Unreachable.
+/// member `manager` is the proxy of pinfoldd's manager object. `name` is one of pinfoldd's names on the bus. Error: Unreachable.
 template <class Impl> Result<std::unique_ptr<Impl>> connected(const std::string& name = kBusName) {
     Result<void> checked;
     auto impl = converted([&checked, &name] {

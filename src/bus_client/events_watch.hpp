@@ -15,7 +15,7 @@ namespace pinfold {
 
 inline constexpr const char* kReceiptsStored = "receipts-stored"; ///< the name of an event
 
-/// Says which receipts pinfoldd has stored, as in the signal ReceiptsStored.
+/// Holds the arguments of the signal ReceiptsStored, by which pinfoldd says which receipts it has stored.
 struct StoredEvent {
     std::string epoch;
     std::uint64_t first = 0;
@@ -27,10 +27,10 @@ struct Event {
     std::string name; ///< the kind of event, for example "job-added", "task-removed", "drained"
     std::optional<std::string> job = {};
     std::optional<std::uint32_t> task = {};
-    std::optional<std::uint32_t> count = {};  ///< how many processes the event is about
+    std::optional<std::uint32_t> count = {};  ///< the number of leftovers, or of processes that cannot be killed
     std::optional<std::string> result = {};   ///< the result of a job that is over
     std::optional<std::string> oomCause = {}; ///< the cause of an out-of-memory kill
-    std::optional<std::string> limit = {};    ///< the name of the limit that the event is about
+    std::optional<std::string> limit = {};    ///< the name of the limit that the job has almost reached
     std::optional<std::string> reason = {};   ///< the reason of a drain
     std::optional<StoredEvent> stored = {};
 };

@@ -138,7 +138,7 @@ Result<std::string> ManagerClient::version() const {
 }
 
 Result<std::optional<Drain>> ManagerClient::draining() const {
-    // One call reads all properties. If each property had its own call, the properties could belong to two different drains.
+    // One call reads all properties. If pinfold read each property by a separate call, a new drain could begin between two calls.
     return converted([this] { return drainFrom(allProperties(*impl_->manager, kManagerInterface)); });
 }
 

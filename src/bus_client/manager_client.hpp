@@ -89,16 +89,17 @@ public:
     /// still creating the job at the time of listJobs().
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
-    /// Returns what the batch system and the owner have said about a live job. An older pinfoldd does not have the method, and
-    /// the result is an error.
+    /// Returns what the batch system and the owner have said about a live job. The result is an error if pinfoldd is too old to
+    /// have the method.
     Result<JobIdentity> identity(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;
-    /// Returns what a live job has used over time. If no live job has the key, the result is for the newest job with this key.
+    /// Returns what a live job has used over time. If no live job has the key, profile() returns the profile of the newest job
+    /// with this key.
     Result<Profile> profile(const std::string& key, Microseconds timeout = 30s) const;
     Result<std::vector<Receipt>> receipts(const ReceiptFilter& filter) const;
-    /// Removes receipts from the history. If a limit is set in the request, it replaces the configured limit of the history.
-    /// vacuum() waits for at most an hour until pinfoldd has removed the receipts.
+    /// Removes receipts from the history. A limit in the request replaces the configured limit of the history. vacuum() waits at
+    /// most an hour for pinfoldd to remove the receipts.
     Result<Vacuumed> vacuum(const VacuumRequest& request) const;
     Result<void> stop(const std::string& key, std::optional<Microseconds> grace) const;
     Result<void> suspend(const std::string& key) const;

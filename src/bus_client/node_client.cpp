@@ -64,8 +64,8 @@ NodeClient::~NodeClient() = default;
 
 Result<NodeClient> NodeClient::connect() {
     ::setenv("SYSTEMD_BUS_TIMEOUT", fmt::format("{}us", toUsec(kTimeLimit)).c_str(), 1);
-    // If a bus accepts the connection but sends nothing, libsystemd waits for 90 s, and ignores SYSTEMD_BUS_TIMEOUT. So a
-    // separate thread connects to the bus. When the time limit is over, connect() returns and the thread continues to wait.
+    // A separate thread connects to the bus. If a bus accepts the connection but sends nothing, libsystemd waits for 90 s, and
+    // ignores SYSTEMD_BUS_TIMEOUT. When the time limit is over, connect() returns and the thread continues to wait.
     using Made = Result<std::unique_ptr<Impl>>;
     std::packaged_task<Made()> connecting([] {
         return answered([] {

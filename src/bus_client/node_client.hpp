@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Asks other services on the system bus about this node, for `pinfold doctor`. A call of NodeClient has a time limit of two
-// seconds. A call may start a unit of systemd itself, but no other service.
+// seconds. A call may make the bus start a service of systemd, but no service of another project.
 #pragma once
 
 #include "base/clock.hpp"
@@ -26,7 +26,7 @@ public:
     ~NodeClient();
 
     /// Holds the properties of an object on the bus, as text. Blanks separate the entries of a list. Boolean values are "yes" or
-    /// "no". Properties omits structures and similar values.
+    /// "no". Properties leaves out values of complex types, such as structures.
     using Properties = std::map<std::string, std::string>;
     /// Returns the properties of an object. If `interface` is empty, properties() returns the properties of all interfaces.
     Result<Properties> properties(const std::string& service, const std::string& path, const std::string& interface) const;

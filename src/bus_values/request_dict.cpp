@@ -82,7 +82,7 @@ void addAllocationReaders(EntryReaders& readers, AllocationRequest& request) {
 
 void addIdentityReaders(EntryReaders& readers, JobIdentity& identity) {
     forEachIdentityField(identity, [&readers](const char* name, auto& member) {
-        if constexpr (std::is_same_v<decltype(member), std::optional<std::string>&>) // unlike a limit, the value may be any text
+        if constexpr (std::is_same_v<decltype(member), std::optional<std::string>&>) // any text is a valid value
             readers[name] = [name, &member](const sdbus::Variant& value) { return assign(toText(name, value), member); };
         else
             readers[name] = readerOf(name, member);

@@ -29,8 +29,8 @@ Result<VacuumRequest> readVacuumRequest(const Dict& options);
 
 /// Makes a dictionary with the entries exit_status and exit_signal.
 Dict toDict(const ExitState& exit);
-/// Adds readers for the entries exit_status and exit_signal. The caller must also refuse a report that has both exit_status and
-/// exit_signal.
+/// Adds readers for the entries exit_status and exit_signal. The readers do not refuse a report that has both exit_status and
+/// exit_signal, so the caller has to refuse it.
 void addExitReaders(EntryReaders& readers, ExitState& exit);
 
 } // namespace pinfold

@@ -76,7 +76,7 @@ Result<std::vector<UniqueFd>> openProcesses(const std::vector<std::string>& pids
 
 std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> processes) {
     const ProcessTable table;
-    // outsideOf() compares whole cgroup paths, from the root on, because users may give any name to a cgroup below their own
+    // outsideOf() compares whole cgroup paths, beginning at the root. A user may give any name to a cgroup below the user's own
     // cgroups.
     const auto inside = "/" + std::string(kBatchSlice) + "/" + slice + "/";
     std::erase_if(processes, [&](const UniqueFd& process) {

@@ -19,7 +19,7 @@ struct ArchiveOptions {
     std::uint16_t port = 5432;
     std::string database = "pinfold";
     std::string user = "postgres";
-    // The files `certificate`, `key` and `ca` are for a connection to a server by its name.
+    // pinfold uses the files `certificate`, `key` and `ca` to connect to a server by the server's name.
     std::string certificate = "/etc/pinfold/archive/node.crt";
     std::string key = "/etc/pinfold/archive/node.key";
     std::string ca = "/etc/pinfold/archive/ca.crt";

@@ -38,7 +38,8 @@ Result<std::vector<Receipt>> receiptsOfArchive(const ArchiveQuery& query) {
     if (!answer)
         return answer.error();
     if (!answer->unreadable.empty())
-        std::fprintf(stderr, "pinfold: the output lacks %s of the archive that this version of pinfold cannot read: %s\n",
+        std::fprintf(stderr,
+                     "pinfold: the output lacks %s of the archive, because this version of pinfold cannot read the text: %s\n",
                      counted(answer->unreadable.size(), "receipt", "receipts").c_str(), answer->unreadable.front().c_str());
     return std::move(answer->receipts);
 }

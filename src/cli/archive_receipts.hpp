@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gets receipts from the site's archive, if the configuration of this host says so.
+// Gets receipts from the site's archive, if the configuration of this host has archive.ask = true.
 #pragma once
 
 #include "archive_client/archive_protocol.hpp"
@@ -11,13 +11,13 @@
 namespace pinfold {
 
 /// Returns true if the configuration has archive.ask = true. If the configuration cannot be read, and this host has the socket of
-/// the archive, the error is ConfigInvalid. Without an error, pinfold would show only the receipts of this host, and a user could
-/// believe that they are the receipts of all hosts. If the configuration cannot be read, and this host does not have the socket,
-/// the result is false.
+/// the archive, the error is ConfigInvalid. Without an error, pinfold would show only the receipts of this host. A user could
+/// mistake them for the receipts of all hosts. If the configuration cannot be read, and this host does not have the socket, the
+/// result is false.
 Result<bool> asksArchive();
 
 /// Gets receipts from the archive. Prints a message to standard error if the answer has receipts that this version of pinfold
-/// cannot read. The errors are those of askArchive().
+/// cannot read. receiptsOfArchive() can return every error that askArchive() can return.
 Result<std::vector<Receipt>> receiptsOfArchive(const ArchiveQuery& query);
 
 } // namespace pinfold

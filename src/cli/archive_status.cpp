@@ -28,8 +28,8 @@ std::vector<Troubled> troubled(const ArchiveStatus& status, const TableStyle& st
     return list;
 }
 
-/// Returns the time up to which the archive has all receipts of the nodes without trouble.
-/// Returns nullopt if all nodes have trouble.
+/// Ignores nodes with trouble. The archive has all receipts that the remaining nodes wrote before the returned time. Returns
+/// nullopt if all nodes have trouble.
 std::optional<RealTime> completeUpTo(const ArchiveStatus& status) {
     std::optional<RealTime> earliest;
     for (const auto& node : status.nodes)

@@ -3,9 +3,9 @@
 
 namespace pinfold {
 
-/// If the command line is `pinfold archive ...` and archive-admin is installed, archive-admin replaces the process, and gets the
-/// whole command line. In all other cases, becomeArchiveAdmin() does nothing. archive-admin is a separate program, because it
-/// needs libpq, and most hosts have no archive.
+/// If the command line is `pinfold archive ...`, and archive-admin is installed, becomeArchiveAdmin() executes archive-admin with
+/// the whole command line. becomeArchiveAdmin() does nothing for another command line, or if archive-admin is not installed.
+/// archive-admin is a separate program, because it needs libpq, and most hosts have no archive.
 void becomeArchiveAdmin(int argc, char** argv);
 
 } // namespace pinfold

@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// If the command line is `pinfold run` and has --dry-run before the job's command, wordsOfDryRun() returns how many words stand
-/// before the job's command. For any other command line, the result is nullopt.
+/// For a dry run of `pinfold run`, wordsOfDryRun() returns how many words stand before the job's command. Returns nullopt if the
+/// verb is not `run`, or if no --dry-run stands before the job's command.
 std::optional<int> wordsOfDryRun(int argc, char** argv);
 
 /// Replaces the calling process by pinfold-run if the command line is `pinfold run` without --dry-run. pinfold-run then reads the

@@ -35,7 +35,7 @@ CLI::results_t withoutMark(const CLI::results_t& texts) {
     return texts == CLI::results_t{"{}", "%%"} ? CLI::results_t{"{}"} : texts;
 }
 
-/// addValue() passes the user's texts unchanged to the setters, because CLI11 itself would read "{}" as an empty list.
+/// addValue() passes the user's texts unchanged to the setters. CLI11 would otherwise read the text "{}" as an empty list.
 void addValue(CLI::App& app, const std::string& names, const Option& option) {
     const CLI::callback_t setAll = [&option](const CLI::results_t& texts) {
         for (const auto& text : withoutMark(texts))

@@ -29,8 +29,8 @@ using doctor::GridEngineAnswer;
 using doctor::Host;
 using Asking = std::function<void(const char* whom)>;
 
-// qconf is a script that starts a program, and the program asks another host. On a busy node, the answer of qconf takes longer
-// than an answer on the bus.
+// qconf is a script that starts a program, and the program asks another host. On a busy node, qconf takes longer to answer than a
+// service on the bus.
 constexpr std::chrono::seconds kQconfPatience{5};
 constexpr Microseconds kArchivePatience = 5s; // pinfold-archive needs up to three seconds to find out that the server is down
 constexpr const char* kUnits[] = {"pinfoldd.service",     "pinfoldd.socket", "batch.slice",          "-.slice",
@@ -108,8 +108,8 @@ void askGridEngine(Host& host, const Asking& asking) {
         host.gridEngine = trusted.error();
         return;
     }
-    // On Debian, /usr/bin/qconf is a link to a script, and the script looks at the name of the link. So pinfold runs the link
-    // /usr/bin/qconf, and not the script itself.
+    // On Debian, /usr/bin/qconf is a link to a script, and the script looks at the name of the link. pinfold therefore has to run
+    // the link /usr/bin/qconf, and not the script itself.
     const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
     const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
     auto global = programOutput(program, {"-sconf", "global"}, environment, kQconfPatience);

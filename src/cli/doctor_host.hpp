@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// Collects the data for `pinfold doctor` from systemd, the bus, pinfoldd, Grid Engine and the kernel. lookAtHost() waits at most
-/// 2 s for each answer. Before each question, lookAtHost() calls `asking` with the name of the program that it asks.
+/// 2 s for each answer. Before lookAtHost() asks a program, lookAtHost() calls `asking` with the name of the program.
 doctor::Host lookAtHost(const std::function<void(const char* whom)>& asking);
 
 } // namespace pinfold

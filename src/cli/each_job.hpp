@@ -50,7 +50,7 @@ ExitStatus sayWhatWouldBeDone(const VerbContext& context, const ManagerClient& c
 
 constexpr Microseconds kDefaultTimeout = 5min; ///< how long a verb waits for a job's end by default
 
-/// Makes the last output of a verb that has waited for a job's end. endWithReceipt() prints the receipt only with --json.
+/// Finishes a verb that has waited for the end of a job. With --json, endWithReceipt() prints the job's receipt.
 ExitStatus endWithReceipt(const VerbContext& context, const std::string& key, Microseconds timeout,
                           const Result<Receipt>& receipt);
 

@@ -12,9 +12,10 @@
 namespace pinfold {
 namespace {
 
-/// If the batch script ran on the host, returns the exit state of the batch script. Otherwise, returns the exit state of the
-/// first task that failed, or 0 if a task ended and none failed. The receipt of a host without the batch script has the exit
-/// state of the whole job, which says nothing about the host.
+/// If the batch script ran on the host, returns the exit state of the batch script. If the batch script ran on another host,
+/// exitOn() looks at the tasks on this host. The result is the exit state of the first task that failed, or 0 if a task ended and
+/// no task failed. In the receipt of a host without the batch script, the exit state is that of the whole job, and not that of
+/// the host.
 ExitState exitOn(const HostOfJob& host) {
     ExitState exit;
     RealTime at = RealTime::max();
@@ -33,8 +34,8 @@ ExitState exitOn(const HostOfJob& host) {
     return exit;
 }
 
-/// Returns the time from the event that ended the whole job to the end of the job's last process on the host `host`. The time is
-/// negative if the process ended before the event.
+/// Returns the time between two moments: the event that ended the whole job, and the end of the job's last process on `host`. The
+/// time is negative if the last process ended before the event.
 std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
     const auto& first = job.first.event;
     const auto isLost = [](const Receipt& receipt) { return receipt.result == JobResult::NodeLost; };
@@ -70,7 +71,7 @@ std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const Table
                         std::string(toString(host->receipts.back().result)), exitText(exitOn(*host)),
                         afterFirst(job, *host, amounts), amounts.duration(host->cpu), amounts.size(host->memoryNeed),
                         std::to_string(host->leftovers)});
-    if (job.hosts.size() > 1) // a node has only its own receipts, so with the receipts of one host no host counts as missing
+    if (job.hosts.size() > 1) // one node cannot show that hosts are missing, because it has only its own receipts
         for (const auto& name : job.missing)
             rows.push_back({legible(name, kMostHostBytes), "missing", "-", "-", "-", "-", "-"});
     return formatTable(columns, rows, style);

@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Returns the table of `pinfold why --hosts`. The first line is for the host with the event that ended the whole job, and the
-/// last lines are for the hosts without a receipt.
+/// Returns the table of `pinfold why --hosts`. The first line shows the host with the event that ended the whole job. The last
+/// lines show the hosts without a receipt.
 std::string hostTable(const HostsOfJob& job, const Amounts& amounts, const TableStyle& style);
 
 } // namespace pinfold

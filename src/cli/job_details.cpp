@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns true if pinfoldd has not answered the question, so that the error says nothing about the job.
+/// Returns true if the error only says that pinfoldd has not answered. The error then says nothing about the job.
 bool hasNoAnswer(const Error& error) {
     return error.code == ErrorCode::Unreachable || error.code == ErrorCode::TimedOut || error.code == ErrorCode::Busy;
 }
@@ -26,7 +26,7 @@ Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo
         return usage.error();
     else
         detail.usageDenied = usage.error().code == ErrorCode::Denied;
-    // The same callers may see the usage and the identity, so pinfold does not ask for a refusal twice.
+    // A caller who may not see the usage may not see the identity, so pinfold does not ask for the identity.
     if (detail.usageDenied)
         return detail;
     // An older pinfoldd does not know the question, and the error is then Unreachable.

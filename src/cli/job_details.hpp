@@ -11,12 +11,13 @@ namespace pinfold {
 /// Returns true if pinfoldd runs on this host and a live job has the key.
 bool isLiveHere(const std::string& key);
 
-/// Asks pinfoldd for all data that the caller may see about a live job. The errors are those of ManagerClient.
+/// Asks pinfoldd for all data that the caller may see about a live job. askDetail() can return every error that ManagerClient can
+/// return.
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
-/// Asks for the data of the jobs, except for their lists of processes. If pinfoldd is still creating a job, or if the caller may
-/// not ask about a job, the result has only the member JobDetail::job of that job. A job that has ended since listJobs() is not
-/// in the result. Errors: Unreachable, TimedOut and Busy.
+/// Asks for the data of the jobs, except for their lists of processes. If the caller may not ask about a job, the result has only
+/// the member JobDetail::job of the job. While pinfoldd is creating a job, the result has only this member, too. A job that has
+/// ended since listJobs() is not in the result. Errors: Unreachable, TimedOut and Busy.
 Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs);
 
 } // namespace pinfold

@@ -24,9 +24,9 @@
 namespace pinfold {
 namespace {
 
-// If the user types an id without a batch system, pinfold puts the name of each batch system before the id, because the history
-// finds a job only by its whole key. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". All other ids
-// contain no dot.
+// If the user types an id without a batch system, pinfold puts the name of each batch system before the id. The history finds a
+// job only by the whole key of the job. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". The ids of
+// all other batch systems contain no dot.
 constexpr std::array kSchedulers{"sge", "slurm", "manual", "user"};
 constexpr std::array kSchedulersWithServer{"pbs", "torque"};
 
@@ -34,7 +34,7 @@ std::span<const char* const> schedulersOf(const std::string& id) {
     return id.find('.') == std::string::npos ? std::span<const char* const>(kSchedulers) : kSchedulersWithServer;
 }
 
-/// Returns true if the text is the id of a job of OpenPBS or Torque, such as "4711.server" or "4711[3].server", and not a key.
+/// Returns true if the text is not a key, but the id of a job of OpenPBS or Torque, such as "4711.server" or "4711[3].server".
 bool isIdWithServer(const std::string& text) {
     const auto end = text.find_first_not_of("0123456789[]");
     return end != std::string::npos && end > 0 && text[end] == '.';
@@ -91,8 +91,8 @@ Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
         const auto key = keyWith(scheduler, id);
         const auto receipts = findReceipts({.key = key, .limit = 1});
         if (!receipts) {
-            // If the archive is down, pinfold looks for the key in the receipts of this host. With the key, the error message of
-            // the verb can at least name the hosts of the job.
+            // If the archive is down, pinfold looks for the key in the receipts of this host. If pinfold finds the key, the error
+            // message of the verb can at least name the hosts of the job.
             keys = keysOnThisHost(id);
             return keys.empty() ? Result<std::set<std::string>>(receipts.error()) : keys;
         }
@@ -117,8 +117,8 @@ Result<bool> isKeyOfJob(const std::string& key) {
 
 bool isUnit(const std::string& name) { return name.ends_with(".scope") || name.ends_with(".slice"); }
 
-/// Returns the key of the unit's job. A key such as "own.a.scope" looks like a unit, but is never the name of a job's unit,
-/// because the name of a job's unit has a '-' before its first dot.
+/// Returns the key of the unit's job. A key such as "own.a.scope" looks like a unit, but is never the name of a job's unit. In
+/// the name of a job's unit, a '-' stands before the first dot.
 Result<std::string> keyOfUnit(const std::string& name) {
     if (const auto unit = identifyUnit(name))
         return unit->key.text();

@@ -7,11 +7,11 @@
 
 namespace pinfold {
 
-/// Returns the key of the job that the user has named. The user may name a job by its key ("sge.4711"), by its scope or slice
-/// ("job-sge.4711.scope"), or by its id alone ("4711", or "4711.server" for OpenPBS and Torque). If a live job has the id,
-/// keyOf() does not look for jobs that are over. With `orProcess`, keyOf() returns a number unchanged if the number is the id of
-/// a process but not the id of a live job. The errors are NoSuchJob, and InvalidArgument if several jobs have the id, or if the
-/// unit does not belong to a job.
+/// Returns the key of the job that the user has named. The user may name a job by its key ("sge.4711"), or by its scope or slice
+/// ("job-sge.4711.scope"). The user may also name a job by its id in the batch system ("4711", or "4711.server" for OpenPBS and
+/// Torque). If a live job has the id, keyOf() does not look for jobs that are over. With `orProcess`, keyOf() returns a number
+/// unchanged if the number is the id of a process but not the id of a live job. The errors are NoSuchJob, and InvalidArgument if
+/// several jobs have the id, or if the unit does not belong to a job.
 Result<std::string> keyOf(const std::string& name, bool orProcess = false);
 
 } // namespace pinfold

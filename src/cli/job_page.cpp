@@ -15,7 +15,7 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kPageWidth = 80;
-constexpr std::size_t kRowIndent = page::kNameWidth + 2; // so that the lines of page::identityLines() are aligned with the others
+constexpr std::size_t kRowIndent = page::kNameWidth + 2; // aligns the rows of this page with the lines of page::identityLines()
 constexpr const char* kUsageIsPrivate =
     "only the job's owner, root and the members of pinfold-admin and pinfold-audit may see the job's usage and processes";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the name=value lines of `pinfold show`. The properties have the same names as the keys of the JSON output. If a value is
-// unset or unknown, it is empty.
+// Makes the name=value lines of `pinfold show`. The properties have the same names as the keys of the JSON output. An unset or
+// unknown value is an empty text.
 #pragma once
 
 #include "cli/json.hpp"
@@ -17,8 +17,8 @@ using Properties = std::vector<std::pair<std::string, std::string>>;
 /// Returns the properties of a live job. The argument `user` is the name of the job's owner.
 Properties propertiesOf(const JobDetail& detail, const std::string& user);
 
-/// Returns the properties of a job that is over. The argument `user` is the name of the job's owner, for a receipt that does not
-/// contain the name.
+/// Returns the properties of a job that is over. `user` is the name of the job's owner. propertiesOf() uses `user` if the receipt
+/// does not contain the owner's name.
 Properties propertiesOf(const Receipt& receipt, const std::string& user);
 
 /// Returns the names of all properties. Some properties exist only while a job is live, and others only after its end.

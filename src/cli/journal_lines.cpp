@@ -19,8 +19,8 @@ constexpr std::uint64_t kLastEntries = 10;
 constexpr std::uint64_t kLastErrors = 5;
 constexpr std::string_view kHarmless = "\\\t"; // printable() also escapes the characters of kHarmless
 
-/// Escapes a journal message like printable(), but does not escape backslashes, because the writers of journal messages have
-/// already escaped all quoted texts.
+/// Escapes a journal message like printable(), but does not escape backslashes. The writers of journal messages have already
+/// escaped all quoted texts.
 std::string harmless(std::string_view text) {
     std::string out;
     while (true) {

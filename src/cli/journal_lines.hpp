@@ -24,9 +24,9 @@ struct DaemonMessage {
     std::string message;  ///< printable
 };
 
-/// Returns the last few warnings and errors of pinfoldd, oldest first. The metric pinfold_errors_total counts the same warnings
-/// and errors, and pinfoldd also writes them to its standard error. Warnings about what jobs did, for example about leftovers,
-/// are not in the result. The result is nullopt if the caller may not read the journal.
+/// Returns the last few warnings and errors of pinfoldd, oldest first. The metric pinfold_errors_total counts the warnings and
+/// errors of pinfoldd. pinfoldd also writes them to its standard error. Warnings about what jobs did, for example about
+/// leftovers, are not in the result. The result is nullopt if the caller may not read the journal.
 std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon();
 
 /// Says who may read the entries that the caller may not read.

@@ -52,7 +52,7 @@ std::string jsonReceipts(const std::vector<Receipt>& receipts);
 std::string jsonReceipt(const Receipt& receipt);
 /// Returns the JSON document of `pinfold why` for a job of several hosts.
 std::string jsonHosts(const HostsOfJob& job);
-/// Returns a receipt as a single line of JSON, for programs that read each receipt as soon as it is there.
+/// Returns a receipt as a single line of JSON. A program can read each receipt as soon as pinfold has printed the line.
 std::string jsonReceiptLine(const Receipt& receipt);
 std::string jsonProfile(const std::string& job, const Profile& profile);
 /// Returns the JSON document of `pinfold plot` for a job that has several receipts.
@@ -74,8 +74,8 @@ std::string jsonIdle(const IdleListing& listing);
 std::string jsonStrays(const StrayRun& run);
 std::string jsonOpened(const std::string& job, const std::string& slice, const std::map<std::string, std::string>& environment);
 std::string jsonTask(const std::string& job, std::uint32_t task, const std::string& unit);
-/// Returns the JSON document of a command with --dry-run. `job` is empty if the command is about the node. `would` says what
-/// the command would do.
+/// Returns the JSON document of a command with --dry-run. `job` is empty if the command acts on the node, and not on a job.
+/// `would` says what the command would do.
 std::string jsonDryRun(const std::optional<std::string>& job, const std::vector<std::string>& would);
 std::string jsonLeftoverFiles(const LeftoverListing& listing);
 

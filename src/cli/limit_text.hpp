@@ -15,10 +15,10 @@ namespace pinfold {
 /// Returns the value of one limit as people read it, or "-" if the limit is not set.
 std::string limitValue(const ResourceLimits& limits, const LimitRow& row, const Amounts& amounts);
 
-/// Says how the limits that are in force differ from the limits of a job.
+/// Says which limits of a job the kernel does not enforce, and which limit systemd adds.
 struct Enforcement {
     std::vector<std::string> notEnforced = {}; ///< the names of the limits that the kernel does not enforce
-    /// The limit that systemd sets on the processes and threads of each task, if the job itself has no limit tasks_max.
+    /// If the job has no limit tasks_max, systemd itself limits the processes and threads of each task to systemdTasksMax.
     std::optional<std::uint64_t> systemdTasksMax = {};
 };
 
@@ -30,8 +30,8 @@ std::string limitsTable(const ResourceLimits& limits, const Enforcement& enforce
 std::string changeLines(const ResourceLimits& change, const ResourceLimits& before, const ResourceLimits& after,
                         const Amounts& amounts);
 
-/// Returns a line for each limit of `change` that has no effect. If a limit is set in `change` but not in `after`, pinfoldd has
-/// left the limit out, because the systemd of this node is too old for it.
+/// Returns a line for each limit of `change` that has no effect. If `change` has a limit that `after` lacks, pinfoldd has left
+/// the limit out, because systemd on this node is too old.
 std::string enforcementWarnings(const ResourceLimits& change, const ResourceLimits& after,
                                 const std::vector<std::string>& notEnforced);
 

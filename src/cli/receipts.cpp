@@ -47,8 +47,8 @@ std::string knownHosts(const std::string& key) {
     return nameList(nodes, std::max<std::uint64_t>(nodes.size(), own->identity.nodeCount.value_or(0)));
 }
 
-/// Gets receipts of the job with this key from the archive. If the archive is down, the error names the hosts of the job as far
-/// as this host knows them, because the user can read the receipts on those hosts.
+/// Gets receipts of the job with this key from the archive. If the archive is down, the error names each host of the job that
+/// this host knows. The user can read the receipts on these hosts.
 Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const ArchiveQuery& query) {
     auto receipts = receiptsOfArchive(query);
     if (receipts || (receipts.error().code != ErrorCode::Unreachable && receipts.error().code != ErrorCode::TimedOut))
@@ -82,7 +82,7 @@ Result<std::vector<Receipt>> newestOnThisHost(const ReceiptFilter& filter) {
     const bool known = receipts ? !receipts->empty() : receipts.error().code != ErrorCode::Unreachable;
     if (known || !key)
         return receipts;
-    // If the file could be read, fromFile() has already printed why pinfoldd does not answer.
+    // If fromFile() could read the file, fromFile() has already printed why pinfoldd does not answer.
     return Error{ErrorCode::Unreachable,
                  fmt::format("{}; the job may still run: see `systemctl status '{}'`",
                              receipts ? "the file has no receipt of job " + key->text() : away.message, key->sliceName())};

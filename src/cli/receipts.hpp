@@ -11,14 +11,14 @@
 namespace pinfold {
 
 /// Gets receipts from the site's archive if the configuration says so (archive.ask), and otherwise from pinfoldd. If the archive
-/// is not reachable, the error is Unreachable. findReceipts() does not use the receipts of this host instead, because a user
-/// could mistake them for the receipts of the whole site. The message of the error Unreachable names the hosts of the job if
-/// filter.key is set and pinfoldd on this host has a receipt of the job. If pinfoldd is not reachable, findReceipts() prints a
-/// message to standard error, and reads the history's file if the caller has the right to read it. In the result, the newest
-/// receipts come first.
+/// is not reachable, the error is Unreachable. findReceipts() then does not return the receipts of this host. A user could
+/// mistake them for the receipts of the whole site. The message of the error Unreachable names the hosts of the job if filter.key
+/// is set and pinfoldd on this host has a receipt of the job. If pinfoldd is not reachable, findReceipts() prints a message to
+/// standard error, and reads the history's file if the caller has the right to read it. In the result, the newest receipts come
+/// first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
-/// Says whether receipts come with Receipt::profile.
+/// Says whether the answer contains the profile of each receipt (Receipt::profile).
 enum class WithProfiles { No, Yes };
 
 /// Gets the receipts of the newest run of a job with this key. The result has at least one receipt. The archive has a receipt

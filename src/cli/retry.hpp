@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Makes a call, and repeats the call for at most `patience` while it fails with the error `code`. Use retryWhile() only for
-/// calls that may safely be made twice.
+/// Makes a call. While the call fails with the error `code`, retryWhile() repeats the call for at most the time `patience`. Use
+/// retryWhile() only for calls that may safely be made twice.
 template <class F>
 auto retryWhile(ErrorCode code, std::chrono::milliseconds patience, std::chrono::milliseconds pause, F&& call) {
     const auto deadline = std::chrono::steady_clock::now() + patience;
@@ -33,7 +33,7 @@ template <class T, class F> Result<T> retryWhileAway(F&& call) {
 }
 
 /// Makes a call, and repeats the call while pinfoldd answers Busy. pinfoldd answers Busy for a while if a user has made many
-/// calls, for example one call for each of many jobs.
+/// calls. For example, pinfold may make one call for each of many jobs.
 template <class F> auto retryWhileBusy(F&& call) {
     return retryWhile(ErrorCode::Busy, std::chrono::seconds(3), std::chrono::milliseconds(100), std::forward<F>(call));
 }

@@ -215,8 +215,8 @@ Result<StrayPolicy> policyFor(const StraysOptions& options) {
         return Error{ErrorCode::InvalidArgument,
                      "--min-uid is above --max-uid, so no user would be checked: lower --min-uid or raise --max-uid"};
     auto policy = resolve(std::move(config));
-    // A warning about the configuration counts as a problem: perhaps the administrator misspelt a key that should exempt a user
-    // or keep a file.
+    // A warning about the configuration counts as a problem. The administrator may have misspelt a key that exempts a user or
+    // keeps a file.
     policy.problems.insert(policy.problems.end(), loaded->warnings.begin(), loaded->warnings.end());
     return policy;
 }

@@ -16,7 +16,7 @@
 namespace pinfold {
 
 struct StraysOptions {
-    /// The mode is unset if the user passed the word "configured". This word stands for the mode of the site's configuration.
+    /// If the user passed the word "configured", the mode is unset, and the mode in the site's configuration applies.
     std::optional<StraysMode> mode = StraysMode::Report;
     /// Each function replaces a value of the site's section [strays] by a value from the command line.
     std::vector<std::function<void(StraysConfig&)>> settings;
@@ -32,8 +32,8 @@ struct StraysOptions {
 
 OptionSet straysOptions(StraysOptions& options);
 
-/// Returns the policy. The policy decides which processes are strays, and which users' files may be leftover files. The errors
-/// are InvalidArgument and those of the configuration.
+/// Returns the policy. The policy decides which processes are strays, and which users' files may be leftover files. policyFor()
+/// can return InvalidArgument, and every error that loadConfig() can return.
 Result<StrayPolicy> policyFor(const StraysOptions& options);
 
 std::string_view toString(StraysMode mode);

@@ -13,7 +13,7 @@ namespace {
 struct Wording {
     const char* done;
     const char* planned;
-    const char* action; ///< the word that stands for the action in the output for scripts
+    const char* action; ///< the word for the action in the output that scripts read
 };
 
 Wording wordingOf(StrayAction::Kind kind) {

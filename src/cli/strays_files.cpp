@@ -28,8 +28,8 @@ namespace {
 constexpr std::uint32_t kPage = 1000;
 constexpr std::size_t kMostReceipts = 200'000;
 
-/// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file, so `pinfold
-/// strays --files` can still list some of the leftover files.
+/// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file. `pinfold strays --files`
+/// can then list at least some of the leftover files.
 class JobSources {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
@@ -63,9 +63,9 @@ public:
                 return Error{ErrorCode::Internal,
                              fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
                                          userName(uid), kMostReceipts, formatLocal(since))};
-            // Another job may have ended in the same microsecond as the last job of this page. The next page therefore begins
-            // with the microsecond in which the last job of this page ended. If all jobs of this page ended in the same
-            // microsecond, the next page begins one microsecond earlier.
+            // Another job may have ended in the same microsecond as the last job of this page. The next page begins with the
+            // microsecond in which the last job of this page ended. If all jobs of this page ended in the same microsecond, the
+            // next page begins one microsecond earlier.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0us : 1us);
         }
     }
@@ -133,7 +133,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
         return fail({ErrorCode::InvalidArgument,
                      fmt::format("--mode={} acts on processes only: use --files with --remove, or with --mode=configured",
                                  toString(*options.mode))});
-    // The policy applies to processes and to files: if the policy exempts a user's processes, it also exempts the user's files.
+    // If the policy exempts a user's processes, the policy also exempts the user's files.
     const auto policy = policyFor(options);
     if (!policy)
         return fail(policy.error());
@@ -146,8 +146,8 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, RealTime since) { return pinfoldd.endedJobs(uid, since); }};
-    // The map keeps what isCandidate() has found out about each user, because a user database may be slow, and /tmp may be full
-    // of files.
+    // The map keeps the result of isCandidate() for each user. /tmp may be full of files, and isCandidate() may have to ask a
+    // slow user database.
     std::map<uid_t, bool> candidates;
     const auto isMine = [&](uid_t uid) {
         const auto [known, isNew] = candidates.try_emplace(uid);

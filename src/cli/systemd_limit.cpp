@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-// The property TasksMax of the scope has a value even if the kernel cannot enforce it. So systemdTasksMax() reads the limit from
+// The property TasksMax of the scope has a value even if the kernel cannot enforce the limit. systemdTasksMax() therefore reads
 // the kernel's file. Every user may read the file, even while PID 1 does not answer.
 std::optional<std::uint64_t> systemdTasksMax(const CgroupTree& cgroups, const std::string& key) {
     const auto job = JobKey::parse(key);

@@ -51,8 +51,9 @@ Row headerOf(const std::vector<Column>& columns) {
 }
 
 // libsmartcols draws the tables, but pinfold itself makes them narrower for narrow terminals. libsmartcols cannot leave out
-// columns, and does not mark the values that it has cut. Moreover, different versions of libsmartcols cut different columns.
-// For example, version 2.38 shrinks all columns in turn, and so it cuts the user's name when the command is long.
+// columns, and does not mark the values that it has cut. Moreover, different versions of libsmartcols cut different columns. For
+// example, version 2.38 of libsmartcols shrinks all columns in turn. If the command is long, version 2.38 also cuts the user's
+// name.
 
 /// Describes how the table shows a column.
 struct Shown {
@@ -120,8 +121,8 @@ LibraryTable newTable() {
     LibraryTable table(check(scols_new_table()));
     check(scols_table_set_termforce(table.get(), SCOLS_TERMFORCE_NEVER));
     check(scols_table_enable_noheadings(table.get(), 1));
-    // printable() has already escaped all control characters. If libsmartcols escaped characters too, it would escape the escaped
-    // characters a second time.
+    // printable() has already escaped all control characters. If libsmartcols escaped characters, it would escape the result of
+    // printable() a second time.
     check(scols_table_enable_noencoding(table.get(), 1));
     return table;
 }

@@ -24,14 +24,14 @@ public:
 
     /// Returns the maximum width of a line, in columns. Returns 0 if pinfold must not cut lines (output to a pipe, or --full).
     std::size_t width() const;
-    /// Returns the text with colours, if colours are on. Colours are on with --color=always. Colours are also on for a
-    /// terminal, if TERM is not "dumb" and NO_COLOR is not set.
+    /// Returns the text with colours, if colours are on. Colours are on with --color=always. With --color=auto, colours are on
+    /// for a terminal, unless NO_COLOR is set or TERM is "dumb".
     std::string colored(Tone tone, const std::string& text) const;
     /// Prints to standard output. If standard output is a terminal, print() uses a pager. The pager is $PINFOLD_PAGER, or
     /// $PAGER if PINFOLD_PAGER is not set, or `less -FRSX` by default.
     void print(const std::string& text) const;
-    /// Prints a text that may be too large for the memory: print() calls `write`, which writes the text piece by piece. If the
-    /// pager does not exist, print() calls `write` a second time.
+    /// Prints a text that may be too large for the memory. print() calls `write`, and `write` prints the text piece by piece. If
+    /// the pager does not exist, print() calls `write` a second time.
     void print(const std::function<void(std::FILE* to)>& write) const;
 
 private:

@@ -28,7 +28,7 @@ std::string strayMetrics(const std::vector<StrayRow>& strays) {
     for (const auto& stray : strays)
         ++counts[toString(stray.kind)];
     Exposition out;
-    out.metric("pinfold_strays", "gauge", "Processes of users that belong to no job, by kind.");
+    out.metric("pinfold_strays", "gauge", "Processes that belong to a user but to no job, by kind.");
     for (const auto& kind : strayKindNames())
         out.sample({{"kind", kind}}, counts[kind]);
     return out.text();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the files that `pinfold doctor` and `pinfold strays` write for node_exporter. These files contain figures, and lie beside
-// pinfoldd's own file. pinfoldd(8) lists the metrics. Other programs rely on the names of the metrics, so the names never change.
+// Makes the files that `pinfold doctor` and `pinfold strays` write for node_exporter. The files are in the directory of the file
+// that pinfoldd itself writes. pinfoldd(8) lists the metrics. Other programs rely on the names of the metrics, so the names never
+// change.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,11 +21,12 @@ constexpr std::string_view kStraysTextfile = "pinfold-strays.prom";
 /// Returns figures in Prometheus' text format. There is one series for each pair of a check and a state of the check.
 std::string findingMetrics(const std::vector<doctor::Finding>& findings);
 
-/// Returns figures in Prometheus' text format. There is one series for each kind of strays, also for kinds without strays.
+/// Returns figures in Prometheus' text format. Each kind of strays has a series, even if there are no strays of this kind.
 std::string strayMetrics(const std::vector<StrayRow>& strays);
 
-/// Writes the text to the file `name` in the directory of metrics.textfile. Does nothing if metrics.textfile is unset. The errors
-/// are those of the configuration, and Internal if the file cannot be written.
+/// Writes the text to the file `name` in the directory of metrics.textfile. Does nothing if metrics.textfile is unset.
+/// writeTextfile() can return every error that loadConfig() can return. The error is Internal if writeTextfile() cannot write the
+/// file.
 Result<void> writeTextfile(std::string_view name, const std::string& text);
 
 } // namespace pinfold

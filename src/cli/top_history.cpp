@@ -10,9 +10,9 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd looks at a job less and less often while the job gets older, and in the end only every 30 s (the default of
-// profile.interval). TopHistories waits longer and longer between two questions about a job. The pause is as long as the job has
-// lived so far, but at least kLeastWait and at most kMostWait.
+// pinfoldd looks at an old job only every 30 s (the default of profile.interval), and at a young job more often. TopHistories
+// waits longer and longer between two questions about a job. The pause is as long as the job has lived so far, but at least
+// kLeastWait and at most kMostWait.
 constexpr Microseconds kLeastWait = 5s;
 constexpr Microseconds kMostWait = 30s;
 constexpr Microseconds kPause = 10s; // the pause after a call that pinfoldd did not answer

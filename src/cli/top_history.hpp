@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Draws what the jobs on the screen of `pinfold top` used over time.
+// Draws the histories of the jobs on the screen of `pinfold top`. A history shows what a job used over time.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,8 +19,8 @@ namespace pinfold {
 
 inline constexpr std::size_t kHistoryCells = 12;
 
-/// Holds what a job used over time, as lines of kHistoryCells block characters. The last block character stands for the time just
-/// before pinfoldd's last look at the job. In each line, a full block stands for the highest value of the line.
+/// Shows what a job used over time. Each line has kHistoryCells block characters. The last block character shows the time just
+/// before pinfoldd last looked at the job. In each line, a full block stands for the highest value of the line.
 struct TopHistory {
     std::string memory; ///< the job's anonymous and shared memory
     std::string cpu;
@@ -57,9 +57,9 @@ private:
 
     Ask ask_;
     std::unordered_map<std::string, Known> known_; ///< what TopHistories knows about each job, by the key of the job
-    MonotonicTime second_{}; ///< the start of the period of one second in which TopHistories counts its calls
+    MonotonicTime second_{};                       ///< the start of the second for which `calls_` counts the calls
     std::size_t calls_ = 0;
-    MonotonicTime pausedUntil_{}; ///< when TopHistories may ask again after a call that pinfoldd did not answer
+    MonotonicTime pausedUntil_{}; ///< after an unanswered call, TopHistories asks nothing until this time
 };
 
 } // namespace pinfold

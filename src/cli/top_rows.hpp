@@ -31,7 +31,8 @@ struct TopSample {
 struct TopRow {
     JobInfo job;
     Microseconds age{};
-    /// The CPU use since the previous look, in percent of one core. The first look shows the CPU use since the job's start.
+    /// `cpu` is the CPU use since the previous measurement, in percent of one core. The first measurement shows the CPU use since
+    /// the job's start.
     std::optional<double> cpu;
     std::optional<double> cpuOfAllowed;         ///< CPU use in percent of the CPUs that the job may use
     std::optional<Microseconds> cpuTime;        ///< the CPU time since the job's start

@@ -10,9 +10,10 @@
 
 namespace pinfold {
 
-/// Shows text on the terminal's alternate screen, and reads keys one by one. TopScreen restores the terminal's former state in
-/// three cases: in its destructor, while the program is stopped (SIGTSTP), and when SIGINT, SIGTERM, SIGHUP or SIGQUIT ends the
-/// program. Only one TopScreen may exist at a time, because the signal handlers of TopScreen use global variables.
+/// Shows text on the terminal's alternate screen, and reads keys one by one. The destructor of TopScreen restores the terminal's
+/// former state. TopScreen also restores the former state when SIGTSTP stops the program, and when SIGINT, SIGTERM, SIGHUP or
+/// SIGQUIT ends the program. Only one TopScreen may exist at a time, because the signal handlers of TopScreen use global
+/// variables.
 class TopScreen {
 public:
     /// Returns true if standard output is a terminal with an alternate screen.
@@ -32,7 +33,7 @@ public:
     /// Shows a text of several lines, in which each line ends with a line break. The text must fit into size().
     void show(const std::string& text) const;
 
-    static constexpr char kRedraw = '\f'; ///< the result of wait() for Ctrl-L, or after the terminal has got a new size
+    static constexpr char kRedraw = '\f'; ///< the result of wait() after Ctrl-L, or after a change of the terminal's size
     /// Waits for a key. Returns 'q' if the terminal is closed. Returns nullopt if no key comes within `time`.
     std::optional<char> wait(Microseconds time) const;
 };

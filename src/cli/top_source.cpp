@@ -14,7 +14,7 @@ namespace {
 
 constexpr Microseconds kAskAgain = 10s;
 constexpr Microseconds kProfileTimeout = 1s;
-constexpr std::uint64_t kOtherDescriptors = 64; // the number of descriptors for everything except the cgroups
+constexpr std::uint64_t kOtherDescriptors = 64; // how many descriptors pinfold may need besides those of the cgroups
 
 std::string batchPath() { return "/" + std::string(kBatchSlice); }
 

@@ -16,10 +16,10 @@
 
 namespace pinfold {
 
-/// Reads the values of all jobs again and again, at little cost. TopSource keeps the cgroup files of the jobs open. At each
-/// look, TopSource reads the usage, the limits and the suspension of each job from the cgroup files. TopSource asks pinfoldd
-/// for the list of jobs when the slices in batch.slice have changed, and while a job is starting or ending. If no job and no
-/// slice changes, TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
+/// Reads the values of all jobs again and again, at little cost. TopSource keeps the cgroup files of the jobs open. Each call of
+/// look() reads the usage, the limits and the suspension of each job from the cgroup files. TopSource asks pinfoldd for the list
+/// of jobs when the slices in batch.slice have changed, and while a job is starting or ending. If no job and no slice changes,
+/// TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
 class TopSource {
 public:
     /// If `uid` is set, TopSource reads only the jobs of the user with this id.
@@ -28,7 +28,7 @@ public:
     /// Reads the present values of the jobs from their cgroups. Returns an error only if pinfoldd has never answered. trouble()
     /// returns later failures.
     Result<TopSample> look();
-    /// Returns the reason why the list of jobs is out of date. If the list is current, the result is unset.
+    /// Returns the reason why the list of jobs is out of date. If the list of jobs is up to date, the result is unset.
     const std::optional<Error>& trouble() const { return trouble_; }
 
     /// Asks pinfoldd what a live job has used over time. Waits for the answer for at most a second.
@@ -36,8 +36,8 @@ public:
 
 private:
     struct Watched {
-        /// What pinfoldd has said about the job. TopSource raises info.memoryNeed when the job uses more memory, because
-        /// TopSource looks at the job more often than pinfoldd does.
+        /// `info` is pinfoldd's last answer about the job. TopSource raises info.memoryNeed when the job uses more memory,
+        /// because TopSource looks at the job more often than pinfoldd does.
         JobInfo info;
         std::optional<CgroupDir> cgroup;
     };

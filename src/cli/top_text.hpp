@@ -26,13 +26,12 @@ struct TopStyle {
     std::size_t height = 0;
 };
 
-/// Returns the history of the job of a row, or nothing if the history is not known.
+/// Returns the history of the job in `row`, or nothing if the history is not known.
 using HistoryOf = std::function<std::optional<TopHistory>(const TopRow& row)>;
 
 /// Returns the output of `pinfold top`: the sums of all jobs, a line about problems, and a table. Each line ends with a line
-/// break. If the terminal has room beside all other columns, topText() adds columns with the histories of the jobs. topText()
-/// calls `historyOf` only if it adds the histories, and only for the rows that it shows. If `historyOf` is empty, topText() adds
-/// no histories.
+/// break. If the terminal is wide enough, topText() adds columns with the histories of the jobs. topText() asks `historyOf` only
+/// for the histories that topText() shows. If `historyOf` is empty, topText() adds no histories.
 std::string topText(const std::vector<TopRow>& rows, RealTime at, const std::optional<Error>& trouble, const TopStyle& style,
                     const HistoryOf& historyOf = {});
 

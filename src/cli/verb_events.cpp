@@ -28,7 +28,7 @@ ExitStatus events(const VerbContext& context, const Options& options) {
         return fail(watch.error());
     // `pinfold events` uses no pager, because a user wants to see each event at once.
     const auto heard = watch->listen([json = context.json || options.json](const Event& event) {
-        if (event.name == kReceiptsStored) // for each job, the event job-removed says more than receipts-stored
+        if (event.name == kReceiptsStored) // the event job-removed already reports the end of each job
             return true;
         const auto time = RealClock::now();
         std::fputs((json ? jsonEvent(event, time) : eventLine(event, time)).c_str(), stdout);

@@ -25,15 +25,15 @@ struct Options {
 OptionSet describe(Options& options) {
     return {{.name = "--since",
              .value = "DURATION",
-             .help = "look at this much time before now, 1s to 30d (default: idle.since of the configuration)",
+             .help = "judge what the jobs used in the last DURATION, 1s to 30d (default: idle.since of the configuration)",
              .set = into(options.since, durationFrom(kLeastSince, kMostSince, "time", "1s to 30d, such as 1h"))},
             userOption(options.user)};
 }
 
 bool holdsItsShare(const JobInfo& job) { return job.state == ShownState::Running || job.state == ShownState::Suspended; }
 
-/// Adds the job to the listing if the job is idle, or if pinfold cannot tell whether it is idle. Fails with the errors of
-/// ManagerClient. It is not an error if the job has ended or belongs to another user.
+/// Adds the job to the listing if the job is idle, or if pinfold cannot tell whether it is idle. examine() can return every error
+/// that ManagerClient can return. It is not an error if the job has ended or belongs to another user.
 Result<void> examine(const ManagerClient& client, const JobInfo& job, Microseconds age, IdleListing& listing) {
     const auto profile = retryWhileBusy([&] { return client.profile(job.key); });
     const auto holding = profile ? retryWhileBusy([&] { return client.holding(job); }) : Result<Holding>(profile.error());
@@ -69,8 +69,8 @@ Result<void> fill(IdleListing& listing, const std::optional<uid_t>& uid) {
         if (auto examined = examine(*client, job, age, listing); !examined)
             return examined;
     }
-    // The jobs are sorted by the number of CPUs that they leave unused, and jobs with equal numbers by the memory that they leave
-    // unused. The job with the most unused CPUs comes first.
+    // The jobs are sorted by the number of their unused CPUs. Jobs with the same number of unused CPUs are sorted by their unused
+    // memory. The job with the most unused CPUs comes first.
     const auto unused = [](const std::optional<Idleness>& idleness) { return idleness ? idleness->held - idleness->used : 0; };
     std::ranges::stable_sort(listing.jobs, std::ranges::greater(),
                              [unused](const IdleRow& row) { return std::pair(unused(row.cpus), unused(row.memory)); });
@@ -106,13 +106,13 @@ ExitStatus idle(const VerbContext& context, const Options& options) {
     }
     context.terminal.print(idleTable(listing.jobs, context.amounts, context.tableStyle()));
     sayWhatIsNotKnown(listing.withoutCpus, "job has no slots and no limit of CPUs", "jobs have no slots and no limit of CPUs");
-    sayWhatIsNotKnown(listing.withoutProfile, "job has not been looked at by pinfoldd in this time",
-                      "jobs have not been looked at by pinfoldd in this time");
+    sayWhatIsNotKnown(listing.withoutProfile, "job has no measurements in the last DURATION of --since",
+                      "jobs have no measurements in the last DURATION of --since");
     return ExitStatus::Ok;
 }
 
 } // namespace
 
-Verb idleVerb() { return makeVerb("idle", "list live jobs that hardly use what they hold", describe, idle); }
+Verb idleVerb() { return makeVerb("idle", "list live jobs that use little of their CPUs or their memory", describe, idle); }
 
 } // namespace pinfold

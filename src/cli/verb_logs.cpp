@@ -29,8 +29,9 @@ OptionSet describe(Options& options) {
 }
 
 /// Returns the filters that select a job's entries in the journal. The filters select the entries that the job's own processes
-/// wrote, and the entries about the job that pinfoldd, systemd or other programs of root wrote. Every user may write entries with
-/// PINFOLD_JOB= and UNIT= into the journal. So the filters also check who wrote an entry, by fields that only journald can set.
+/// wrote. They also select the entries about the job that programs of root wrote, such as pinfoldd and systemd. Every user may
+/// write entries with PINFOLD_JOB= and UNIT= into the journal. To check who wrote an entry, the filters use fields that only
+/// journald can set.
 JournalMatches matchesOf(const JobKey& key) {
     return {{"PINFOLD_JOB=" + key.text(), "_UID=0"},
             {"UNIT=" + key.sliceName(), "UNIT=" + key.scopeName(0), "_PID=1"},

@@ -67,7 +67,7 @@ OptionSet describe(Options& options) {
          .value = "TIME",
          .help = "how long to wait for `pinfold end` after the batch script's end (default 10s)",
          .set = into(options.reportWithin, parseDuration)},
-        {.name = "--replace", .help = "first end an earlier run of the job that is still live", .set = into(options.replace)},
+        {.name = "--replace", .help = "first end an earlier run of the job, if one is live", .set = into(options.replace)},
         {.name = "--adopt",
          .value = "PID",
          .help = "move these processes into the job",
@@ -95,7 +95,7 @@ Result<void> endFormerRun(const std::string& key) {
     return {};
 }
 
-/// Makes the processes part of the job. Processes that are in the job already stay there, so retryWhileAway() may repeat the
+/// Moves the processes into the job. adoptInto() skips a process that is already in the job, so retryWhileAway() may repeat the
 /// call.
 Result<void> adoptInto(const ManagerClient& client, const Options& options, const std::string& slice,
                        std::vector<UniqueFd>& processes) {

@@ -26,7 +26,7 @@ std::string inWords(const Reconciliation& found) {
             lines += orphanInWords(kind, name) + "\n";
     });
     if (all == 0)
-        return "all units, cgroups and records belong together\n";
+        return "all units, cgroups and records are in order\n";
     return fmt::format("{}{} put in order, {} left alone\n", lines, all - left, left);
 }
 

@@ -66,8 +66,8 @@ OptionSet describe(Options& options) {
 
 /// Does the work of `pinfold run --dry-run`.
 ExitStatus run(const VerbContext& context, const Options& options) {
-    // If --dry-run is missing and no option stands before `run`, pinfold-run has already replaced pinfold. So if this function is
-    // called without --dry-run, an option stands before `run`.
+    // Without --dry-run, run() handles only a command line in which an option stands before `run`. pinfold-run handles every
+    // other `pinfold run` without --dry-run.
     if (!options.dryRun)
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     if (options.role != WrapperRole::Job)

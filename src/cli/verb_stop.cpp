@@ -77,8 +77,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return hasEndedMeanwhile(stopped.error(), options) ? ExitStatus::Ok : fail(stopped.error());
-    // If `pinfold stop` stops only one job, it waits for the job's end on the connection that is already open. If
-    // pinfold first opened a new connection, pinfoldd might meanwhile forget a job that gets no receipt.
+    // If `pinfold stop` stops only one job, it waits for the job's end on the connection that is already open. A new connection
+    // takes time, and pinfoldd might meanwhile forget a job that gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;
@@ -93,8 +93,8 @@ ExitStatus waitFor(const VerbContext& context, const Options& options, const std
     });
 }
 
-/// Asks pinfoldd to stop all jobs, and afterwards waits for the end of each job. Because all stop requests come first, the grace
-/// times of the jobs run at the same time.
+/// Asks pinfoldd to stop all jobs, and afterwards waits for the end of each job. The grace times of the jobs run at the same
+/// time, because pinfoldd gets all requests before the first wait begins.
 ExitStatus stop(const VerbContext& context, const Options& options) {
     if (options.jobs.empty() && !options.user)
         return fail({ErrorCode::InvalidArgument, "name a job, or use --user"});

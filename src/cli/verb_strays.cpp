@@ -44,8 +44,8 @@ public:
         run_.reasons = findings.unseen;
         run_.reasons.insert(run_.reasons.end(), findings.doubts.begin(), findings.doubts.end());
         run_.unread = findings.unread;
-        // `pinfold strays` writes new figures only with --metrics, and only if it is certain that none of the strays is a process
-        // of a job. In all other cases, the file keeps the figures of an earlier run.
+        // With --metrics, `pinfold strays` writes new figures only if no stray can be a process of a job. If a stray may be a
+        // process of a job, the file keeps the figures of an earlier run.
         const auto counted =
             options_.metrics && findings.areSure() ? writeTextfile(kStraysTextfile, strayMetrics(run_.rows)) : Result<void>();
         const auto status = acts ? act(std::move(findings)) : report(findings);
@@ -145,6 +145,6 @@ ExitStatus strays(const VerbContext& context, const StraysOptions& options) {
 
 } // namespace
 
-Verb straysVerb() { return makeVerb("strays", "list processes of users that belong to no job", straysOptions, strays); }
+Verb straysVerb() { return makeVerb("strays", "list users' processes that belong to no job", straysOptions, strays); }
 
 } // namespace pinfold

@@ -28,8 +28,8 @@ struct Options {
     std::string sort = "cpu"; ///< the name of the column for sorting, one of sortNames()
     std::optional<std::string> user;
     bool batch = false;
-    std::uint64_t iterations = 0; ///< the number of looks; 0 means that `pinfold top` runs until somebody ends it
-    Microseconds delay = 1s;      ///< the time between two looks, kLeastDelay to kMostDelay
+    std::uint64_t iterations = 0; ///< the number of updates; 0 means that `pinfold top` runs until somebody ends it
+    Microseconds delay = 1s;      ///< the time between two updates, from kLeastDelay to kMostDelay
 };
 
 OptionSet describe(Options& options) {
@@ -186,7 +186,8 @@ ExitStatus top(const VerbContext& context, const Options& options) {
     TopStyle style{options.sort, context.output.legend, context.output.pairs, context.amounts, 0, 0};
     if (options.batch || context.json || context.output.pairs || !TopScreen::possible())
         return batch(context, options, source, style);
-    // The first look comes before the switch to the alternate screen, so that the user can read the error messages of the look.
+    // The first call of look() comes before the switch to the alternate screen, so that the user can read the error messages of
+    // look().
     auto first = source.look();
     if (!first)
         return fail(first.error());

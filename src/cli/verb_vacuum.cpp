@@ -17,8 +17,8 @@ struct Options {
     bool dryRun = false;
 };
 
-/// Reads a duration. A short duration must have a unit. A user who types `--max-age 30` usually means days, but a number without
-/// a unit means seconds. With 30 seconds, pinfoldd would remove nearly all receipts.
+/// Reads a duration. A duration below kLeastAgeWithoutUnit must have a unit. A user who types `--max-age 30` usually means days,
+/// but a number without a unit means seconds. If the maximum age were 30 seconds, pinfoldd would remove nearly all receipts.
 Result<Microseconds> ageWithUnit(const std::string& text) {
     const auto age = parseDuration(text);
     if (age && *age > 0s && *age < kLeastAgeWithoutUnit && parseUnsigned(text))

@@ -185,8 +185,8 @@ std::string bashScript(const Commands& commands) {
         words += wordsCase(verb.name, wordsOf(options), options);
     }
     return std::string(kBashHead) +
-           "\n# Sets the variables words, offer and comma for the value of the option $2 of the command $1. Fails if the option "
-           "has no value.\n"
+           "\n# Describes the value of the option $2 of the command $1 in the variables words, offer and comma. Fails if the "
+           "option has no value.\n"
            "_pinfold_value() {\n    case \"$1 $2\" in\n" +
            values +
            "    *) return 1 ;;\n    esac\n}\n"

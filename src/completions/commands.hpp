@@ -17,7 +17,7 @@ struct Command {
     /// Returns true if the argument of the command is another command with arguments of its own, as for `pinfold run`.
     bool runsCommand() const;
     /// Returns the command's own options and the common options of pinfold. If the argument is another command, --help is the
-    /// only common option in the result, because the other command would read all other common options as its own.
+    /// only common option in the result. The other command would read all further common options as its own.
     OptionSet withCommon(const OptionSet& common) const;
 };
 

@@ -55,8 +55,8 @@ struct Config {
     } jobs;
 
     /// [defaults]: the limits of a job, if the request for the job does not set these limits. For their own jobs, ordinary users
-    /// may not set limits above those in [defaults]. The keys are the names of limitTable(), and a value has the same form as on
-    /// the command line: memory_max = "4G", cpu_quota = "200%", run_time_max = "12h".
+    /// may not set limits above those in [defaults]. The keys are the names of limitTable(). A value has the same form as on the
+    /// command line, as in memory_max = "4G", cpu_quota = "200%" and run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. The job may also
@@ -120,7 +120,7 @@ struct Config {
 
     /// [idle]: which live jobs count as idle
     struct Idle {
-        Microseconds since = 1h; ///< since = "1h": how far back from now the use of a job counts; 1 min to 30 days
+        Microseconds since = 1h; ///< since = "1h": pinfold judges what a job used in this time before now; 1 min to 30 days
         /// share = "10%": a job is idle if it uses less than this share of the CPUs that it holds; 1 to 100 percent
         std::uint32_t share = 10;
         /// memory_share = "10%": a job is also idle if it needs less than this share of its memory limit; 1 to 100 percent
@@ -152,8 +152,8 @@ struct LoadedConfig {
 
 /// Names the directories in which loadConfig() looks for the configuration. The first directory has the lowest priority. If
 /// several directories have a main file, loadConfig() reads only the main file of the directory with the highest priority.
-/// loadConfig() reads the drop-ins of all directories. A drop-in replaces a drop-in of the same name in a directory with a lower
-/// priority. A link to /dev/null disables a drop-in.
+/// loadConfig() reads the drop-ins of all directories. If two directories have drop-ins with the same name, loadConfig() reads
+/// only the drop-in with the higher priority. A link to /dev/null disables a drop-in.
 struct ConfigPaths {
     std::filesystem::path vendor = "/usr/lib/pinfold";
     std::filesystem::path runtime = kRuntimeDirectory;
@@ -162,8 +162,8 @@ struct ConfigPaths {
     static ConfigPaths below(const std::filesystem::path& root);
 };
 
-/// Loads the configuration. The error ConfigInvalid has the form "file:line:column: what is wrong, with which value, and what
-/// is allowed". If no file of the configuration exists, loadConfig() returns no error.
+/// Loads the configuration. The message of the error ConfigInvalid begins with "file:line:column:". The message says what is
+/// wrong, with which value, and what is allowed. If no file of the configuration exists, loadConfig() returns no error.
 Result<LoadedConfig> loadConfig(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -27,7 +27,7 @@ def command(world, *options):
 def test_a_node_in_order(world):
     world.create("bus.1", world.process())
     assert reconcile(world) == {kind: [] for kind in KINDS}
-    assert command(world) == (0, "all units, cgroups and records belong together\n")
+    assert command(world) == (0, "all units, cgroups and records are in order\n")
     assert world.live() == {"bus.1": "running"}
 
 
