@@ -25,7 +25,7 @@
 namespace pinfold {
 namespace {
 
-// The service answers within some 15 s, unless other requests of the same user come first.
+// The service usually answers within some 15 s. The service may need more time if the user has sent several requests.
 constexpr Microseconds kSilence = 30s;
 constexpr Microseconds kSilenceOfReport = 150s; // the server may work on one table for two minutes
 constexpr Microseconds kPatienceWithBusy = 10s;
@@ -95,7 +95,7 @@ private:
     std::size_t taken_ = 0;
 };
 
-/// Handles a line of an answer that is not the last line. After an error, the rest of the answer is not read.
+/// Handles a line of an answer, except the last line. After an error, the rest of the answer is not read.
 using TakeLine = std::function<Result<void>(std::string_view line)>;
 
 Result<void> askOnce(const std::string& request, const std::string& socketPath, Microseconds silence, const TakeLine& take) {

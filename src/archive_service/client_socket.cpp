@@ -29,8 +29,8 @@ ssize_t receiveBytes(int socket, char* buffer, std::size_t size) {
     return ::recv(socket, buffer, static_cast<std::size_t>(length), MSG_DONTWAIT);
 }
 
-/// Returns true if the socket's queue contains no descriptors, and no more messages can come. Empties the queue, so that the
-/// kernel does not reset the connection before the client has read its answer.
+/// Returns true if the socket's queue contains no descriptors, and no more messages can come. closesAtOnce() empties the queue.
+/// If the queue were not empty, the kernel would reset the connection before the client has read the answer.
 bool closesAtOnce(int socket) {
     constexpr int kMostReads = 16; // a client of pinfold sends one line of at most 16 KiB
     std::array<char, 16384> unread;

@@ -12,8 +12,8 @@
 namespace pinfold {
 
 /// Owns the socket of a client. Every user may send descriptors to the socket (SCM_RIGHTS). The user can make close(2) of a sent
-/// descriptor take any time. The kernel closes these descriptors when somebody reads the message into a buffer without room for
-/// descriptors, or when the socket closes. ClientSocket never reads a message with descriptors. If a message with descriptors has
+/// descriptor take any time. The kernel closes the descriptors in a message when the socket closes, or when somebody reads the
+/// message without room for descriptors. ClientSocket never reads a message with descriptors. If a message with descriptors has
 /// come, a background thread closes the socket.
 class ClientSocket {
 public:

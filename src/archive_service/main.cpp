@@ -45,8 +45,8 @@ constexpr Microseconds kPatienceWithFile = 2s;
 // archive again, systemd starts a new service, and the new service reads the corrected configuration.
 constexpr Microseconds kIdleAfterRefusal = 1s;
 
-// Only one thread of the process may use the user database at a time. Nobody destroys the mutex before the process ends, because
-// a thread may wait for the user database until the end of the process.
+// Only one thread of the process may use the user database at a time. The mutex is global, because a thread may still wait for
+// the user database when the process ends.
 std::mutex userDatabase;
 
 /// `look` is a function of os/user_database.hpp. Returns a function that never calls `look` in two threads at the same time.
@@ -88,8 +88,9 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
 
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
-/// Waits until /etc/subuid was read, but not longer than kPatienceWithFile. Connections of subordinate ids may already be in the
-/// queue of the socket. The server needs /etc/subuid to count a connection of a subordinate id as a connection of the id's owner.
+/// Waits until `subordinates` has read /etc/subuid, but at most for the time kPatienceWithFile. Connections of subordinate ids
+/// may already be in the queue of the socket. The server needs /etc/subuid to count a connection of a subordinate id as a
+/// connection of the id's owner.
 void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
     subordinates.look();
     const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);

@@ -19,7 +19,7 @@ constexpr Microseconds kTableTime = 122s;
 // The queries of the site report sort many receipts. A sort in memory takes half as long as a sort on the disk.
 constexpr const char* kSettingsOfReport = "SET statement_timeout = '120s'; SET work_mem = '256MB'";
 constexpr const char* kSettingsAfterReport = "SET statement_timeout = '10s'; RESET work_mem";
-// PostgreSQL's JIT compiler is off, because the compilation of a query for all partitions takes longer than the query itself.
+// PostgreSQL's JIT compiler is off. To compile a query for all partitions takes longer than to run the query.
 constexpr const char* kSettings = "SET statement_timeout = '10s'; SET jit = off;"
                                   " SET TimeZone = 'UTC'; SET DateStyle = 'ISO'";
 constexpr Microseconds kToldAgain = 60s;
@@ -121,8 +121,8 @@ Result<void> ReceiptReader::begin(ReceiptRequest& request) {
     return {};
 }
 
-/// Makes sure that there is a connection that works. If the server was restarted, it has closed the old connection. If the server
-/// has vanished from the network, the old connection still seems to be open.
+/// Makes a new connection if the old connection does not work. A restart of the server closes the old connection. If the server
+/// has vanished from the network, the old connection seems to be open.
 Result<void> ReceiptReader::connect() {
     if (connection_ && connection_->run("SELECT 1", {}, kCheckTime))
         return {};
@@ -132,7 +132,7 @@ Result<void> ReceiptReader::connect() {
     auto connection = PostgresConnection::connect(server_, kConnectTime);
     auto prepared = connection ? connection->runScript(kSettings, kCheckTime) : Result<void>(connection.error());
     if (!prepared) {
-        // All failures give the caller the same error code, because each of these failures needs a repair.
+        // The caller gets the error Unreachable for every failure, because every failure needs a repair.
         const Error error{ErrorCode::Unreachable, "the archive of receipts is not reachable: " + prepared.error().message};
         outage_.noticed(error);
         return error;

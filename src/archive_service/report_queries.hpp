@@ -16,8 +16,8 @@ struct ReportQuery {
     std::string sql;
 };
 
-/// Reads all files NAME.sql in the directory, in the order of their names. The error is Internal if no such file exists, or if a
-/// file cannot be read.
+/// Reads all files NAME.sql in the directory, in the order of their names. The error is Internal if the directory has no file
+/// NAME.sql, or if a file cannot be read.
 Result<std::vector<ReportQuery>> readReportQueries(const std::filesystem::path& directory);
 
 } // namespace pinfold

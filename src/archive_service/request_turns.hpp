@@ -18,8 +18,8 @@ struct ReceiptRequest;
 
 /// Gives requests to threads that work on them. Users take turns. If a user sends many requests, these requests wait for each
 /// other, but do not delay the requests of other users. The threads work on at most kMostAtOnce requests of one user at the same
-/// time. If the requests of one user are slow, threads for the requests of other users are still free. Several threads may use
-/// the same RequestTurns object.
+/// time. Even if all requests of one user are slow, some threads stay free for the requests of other users. Several threads may
+/// use the same RequestTurns object.
 class RequestTurns {
 public:
     static constexpr std::size_t kMostAtOnce = 2;

@@ -39,7 +39,7 @@ public:
     void read(RequestTurns::Item item) { turns_.add(std::move(item)); }
     /// Removes a request if no thread works on it yet.
     void forget(uid_t uid, std::uint64_t id) { turns_.remove(uid, id); }
-    /// Returns a descriptor that is readable when takeDone() has something to return.
+    /// Returns a descriptor that becomes readable when takeDone() can return at least one page.
     int readable() const { return event_.get(); }
     std::vector<Done> takeDone();
 

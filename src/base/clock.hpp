@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// base/clock.hpp has the types of times and durations. The compiler refuses code that mixes up times of different clocks, or a
-// time and a duration. Durations are written with the literals of std::chrono, such as 20ms.
+// base/clock.hpp has the types of times and durations. The compiler refuses code that uses a time of one clock as a time of
+// another clock, or a time as a duration. Durations are written with the literals of std::chrono, such as 20ms.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace pinfold {
 
 using namespace std::chrono_literals;
 
-/// A Microseconds is a duration in microseconds. The number of microseconds is unsigned, as in org.pinfold1, in the records and
-/// in systemd. UINT64_MAX means "infinity", and is greater than all other values.
+/// A Microseconds is a duration in microseconds. The number of microseconds is unsigned. org.pinfold1, the records and systemd
+/// also use unsigned numbers. UINT64_MAX means "infinity", and is greater than all other values.
 using Microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 
 /// kForever is the duration "infinity". As a time limit, kForever means "no limit".

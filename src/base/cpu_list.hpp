@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Holds a set of CPU numbers in the kernel's list format, "0-3,8" (cgroup-v2.rst, cpuset.cpus). The kernel writes sets of NUMA
-/// nodes in the same format (cpuset.mems), so a CpuList can hold NUMA nodes too.
+/// Holds a set of CPU numbers in the kernel's list format, "0-3,8" (cgroup-v2.rst, cpuset.cpus). A CpuList can also hold NUMA
+/// nodes, because the kernel writes sets of NUMA nodes in the same format (cpuset.mems).
 class CpuList {
 public:
     /// The highest CPU number is 8191, because the kernel's NR_CPUS is at most 8192.
@@ -27,7 +27,7 @@ public:
     /// Returns the list as text. The text is sorted, and adjacent ranges are merged, so equal sets have equal texts. The empty
     /// set has the text "", which parse() refuses.
     std::string toString() const;
-    /// Returns the set of CPUs in the D-Bus format of systemd's AllowedCPUs=: bit n % 8 of byte n / 8 stands for CPU n.
+    /// Returns the set of CPUs in the D-Bus format of systemd's AllowedCPUs=: CPU n is the bit n % 8 of the byte n / 8.
     std::vector<std::uint8_t> toBitmap() const;
     bool empty() const { return cpus_.empty(); }
     std::size_t count() const;

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Returns a duration as a timeout of poll(2). The timeout is rounded up, so that the whole duration has passed when poll(2)
-/// returns.
+/// Returns a duration as a timeout of poll(2). pollTimeout() rounds the duration up, so that the whole duration has passed when
+/// poll(2) returns.
 inline int pollTimeout(Microseconds time) { return static_cast<int>(std::min<std::uint64_t>((time + 999us) / 1ms, INT32_MAX)); }
 
 class Deadline {

@@ -109,8 +109,8 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
             i += 3;
         }
     }
-    // If a name does not come from escapeUnitName(), the name may have too many or too few escaped characters. unescapeUnitName()
-    // refuses such a name.
+    // A name that does not come from escapeUnitName() may have too many or too few escaped characters. unescapeUnitName() refuses
+    // a name that escapeUnitName() would escape in another way.
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares functions that make any text safe for a unit name, a bus path or a terminal. Other code of pinfold must escape a
-// foreign text with the functions of base/escape.hpp before it writes the text to a unit name, a bus path or a terminal.
+// Declares functions that make any text safe for a unit name, a bus path or a terminal. Before pinfold writes a foreign text to a
+// unit name, a bus path or a terminal, a function of base/escape.hpp must escape the text.
 #pragma once
 
 #include <optional>
@@ -26,8 +26,8 @@ std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
 
 /// Returns true if printable() would change nothing in the text except backslashes.
 bool isPrintable(std::string_view bytes);
-/// Does the same as printable(), but does not change a text in which printable() would escape only backslashes. So a second call
-/// of legible(), for example in another program, does not change the text again.
+/// Escapes a text like printable(). If printable() would escape only backslashes, legible() does not change the text. A second
+/// call of legible(), for example in another program, therefore does not change the text again.
 std::string legible(std::string_view bytes, std::size_t maxBytes);
 
 } // namespace pinfold

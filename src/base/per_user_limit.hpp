@@ -10,7 +10,8 @@
 
 namespace pinfold {
 
-/// Limits how many things (for example, calls) one user has at a time, and how many things all users have together.
+/// Limits how many calls (or connections, for example) one user may have at the same time, and how many all users together may
+/// have.
 class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Holds the pending answer to a method call. The program must give the answer exactly once, but may do so at any later time. All
-/// copies of an Answer belong to the same call.
+/// Holds the pending answer to a method call. The program must send the answer exactly once, now or later. All copies of an
+/// Answer belong to the same call.
 template <class... R> class Answer {
 public:
     explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decodes the options of the D-Bus calls that pinfoldd passes on to its core, and encodes the core's answers. The code that
-// converts all other D-Bus dictionaries is in src/bus_values.
+// Decodes the options of the D-Bus calls that pinfoldd passes on to its core, and encodes the core's answers. src/bus_values has
+// the code that converts all further D-Bus dictionaries.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,7 +24,7 @@ Result<EndReport> decodeEndOptions(const Dict& options);
 Result<std::optional<Microseconds>> decodeStopOptions(const Dict& options);
 /// Reads the options of a method that has a single, boolean option, and returns its value. The default is false.
 Result<bool> decodeFlag(const Dict& options, const char* name);
-/// Decodes the options of a method that has no options so far, and refuses every option.
+/// Refuses every option. `options` comes from a method that has no options yet.
 Result<void> decodeNoOptions(const Dict& options);
 
 JobInfo infoOf(const JobSummary& job);

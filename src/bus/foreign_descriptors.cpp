@@ -51,8 +51,8 @@ bool exchange(std::span<int> descriptors) {
 /// Replaces the descriptors of a message by stand-ins. A message may announce more descriptors than have come. libsystemd drops
 /// the incomplete message, but does not close the descriptors that have come. libsystemd even disconnects from the bus if the
 /// kernel has not passed on all descriptors of a message (MSG_CTRUNC). exchangeAll() closes the descriptors of an incomplete
-/// message, and clears the flag MSG_CTRUNC. (exchangeAll() is noexcept, because C++ exceptions must not pass through the C code
-/// of libsystemd.)
+/// message, and clears the flag MSG_CTRUNC. exchangeAll() is noexcept, because a C++ exception must not pass through the C code
+/// of libsystemd.
 void exchangeAll(msghdr& message) noexcept {
     bool complete = (message.msg_flags & MSG_CTRUNC) == 0;
     std::vector<int> given;
@@ -107,8 +107,8 @@ ForeignFd ForeignDescriptors::behind(const ForeignFd& standIn) {
 } // namespace pinfold
 
 /// Replaces the C library's recvmsg() in the whole program, including libsystemd. recvmsg() is the only place where pinfoldd can
-/// take descriptors out of a message before libsystemd gets the message. (libsystemd gives pinfoldd only the descriptors that the
-/// message names.)
+/// take descriptors out of a message before libsystemd gets the message. libsystemd gives pinfoldd only those descriptors that
+/// the message names.
 extern "C" __attribute__((visibility("default"))) ssize_t recvmsg(int socket, msghdr* message, int flags) {
     const auto size = ::syscall(SYS_recvmsg, socket, message, flags);
     if (size >= 0 && socket == pinfold::watchedSocket)

@@ -18,23 +18,22 @@ namespace pinfold {
 /// event loop uses ForeignDescriptors, and a process has only one ForeignDescriptors object.
 class ForeignDescriptors {
 public:
-    /// `busSocket` must stay open, and `closer` must exist, until the ForeignDescriptors and all results of takeOver() are
-    /// destroyed.
+    /// `busSocket` and `closer` must outlive the ForeignDescriptors object and all results of takeOver().
     ForeignDescriptors(int busSocket, DescriptorCloser& closer);
     ~ForeignDescriptors();
     ForeignDescriptors(const ForeignDescriptors&) = delete;
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
-    /// Takes the descriptors that have come since the last call of takeOver(), and counts them for the user `owner`. When the
-    /// program destroys the last copy of the result, the closer closes the counted descriptors. Returns null if no descriptor has
-    /// come.
+    /// Takes all descriptors that have come since the last call of takeOver(). The closer counts these descriptors for the user
+    /// `owner`. When the program destroys the last copy of the result, the closer closes the counted descriptors. Returns null if
+    /// no descriptor has come.
     std::shared_ptr<void> takeOver(uid_t owner);
     /// Returns the original descriptor that ForeignDescriptors has replaced by `standIn`. A caller can take the original
     /// descriptor only once. The result is empty if `standIn` is a pidfd, or if the original descriptor is already closed.
     ForeignFd behind(const ForeignFd& standIn);
 
 private:
-    using Originals = std::map<std::uint32_t, ForeignFd>; ///< the original descriptors, by the counter value of their stand-in
+    using Originals = std::map<std::uint32_t, ForeignFd>; ///< maps the counter value of a stand-in to the original descriptor
 
     DescriptorCloser& closer_;
     std::shared_ptr<Originals> originals_ = std::make_shared<Originals>();

@@ -76,7 +76,8 @@ template <class T> int append(sd_bus_message* reply, const T& value, sdbus::IPro
     return sd_bus_message_copy(reply, dbus::rawMessage(unsent), true);
 }
 
-/// Calls f() for libsystemd. An exception must not pass through the C code of libsystemd, so guarded() turns it into an error.
+/// Calls f() for libsystemd. guarded() turns exceptions into errors, because an exception must not pass through the C code of
+/// libsystemd.
 template <class F> int guarded(F&& f) noexcept {
     try {
         return f();

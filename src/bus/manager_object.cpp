@@ -66,8 +66,8 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
         if (!caller->admin && !call.counted && !parts_.clients.rate.take(caller->countsAs, parts_.loop.bootTime()))
             return answer.fail({ErrorCode::Busy, fmt::format("too many calls of user {}: wait a second", caller->uid)});
         guardedCall([&] {
-            // pinfoldd checks the caller's right to make the request before it looks at anything else in the request. Later,
-            // JobManager checks the rights that depend on the owner of the job.
+            // pinfoldd first checks whether the caller may make the request, and then reads the rest of the request. JobManager
+            // later checks the rights that depend on the owner of the job.
             const auto action = actionOf(call.method);
             const auto admitted =
                 action ? admit(*caller, *action) : Result<void>(Error{ErrorCode::Denied, "pinfoldd does not know this request"});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Implements the object /org/pinfold1 on the bus. ManagerObject decodes the requests, asks JobManager, and encodes the answers.
-// ManagerObject itself decides only whether a user calls too often.
+// The only decision of ManagerObject is whether a user calls too often.
 #pragma once
 
 #include "bus/answer.hpp"
@@ -119,8 +119,8 @@ private:
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // An exception is no bug if it only says that pinfoldd has lost the bus. The event loop also notices the loss of the
-            // bus, and pinfoldd starts again.
+            // An exception is no bug if it only says that pinfoldd has lost the bus. If pinfoldd has lost the bus, the event loop
+            // notices the loss, and pinfoldd starts again.
             if (const auto name = dbus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")
                 logUnexpected(what, error);

@@ -20,7 +20,8 @@ public:
     /// any size.
     bool add(Dict entry);
     /// Returns the entries of the page. The caller sets `more` if the list may have entries that the caller has not passed to
-    /// add(). If `more` is true or the page was full, take() marks the last entry, to say that further entries may exist.
+    /// add(). If `more` is true, or if the page was full, take() marks the last entry. The mark says that further entries may
+    /// exist.
     std::vector<Dict> take(bool more) &&;
 
 private:
@@ -42,8 +43,7 @@ void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std:
         if (!page.add(encode(item)))
             break;
     answer.give(std::move(page).take(items.size() >= most));
-    // A long answer takes much memory, because sdbus-c++ keeps each value of a dictionary as a separate message until it sends
-    // the answer.
+    // A long answer takes much memory. sdbus-c++ keeps each value of a dictionary as a separate message until the answer is sent.
     if (items.size() > 100)
         freed.giveBack();
 }

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Other services on the bus, such as systemd, have to answer within kShortTime.
+/// systemd, the bus and every service except pinfoldd have to answer within kShortTime.
 constexpr Microseconds kShortTime = 2s;
 
 /// Makes a call and returns its answer. Throws sdbus::Error.

@@ -35,8 +35,8 @@ struct Event {
     std::optional<StoredEvent> stored = {};
 };
 
-/// Listens to pinfoldd's signals. Each EventsWatch has a connection of its own to the bus. While pinfoldd does not run,
-/// EventsWatch reports only that pinfoldd is away, and reports no events of jobs.
+/// Listens to pinfoldd's signals. Each EventsWatch has a connection of its own to the bus. When pinfoldd stops, EventsWatch
+/// reports that pinfoldd is away. While pinfoldd does not run, EventsWatch reports no events of jobs.
 class EventsWatch {
 public:
     /// Connects to the system bus. Error: Unreachable.

@@ -59,7 +59,7 @@ template <class T, class... Args> T ask(sdbus::IProxy& manager, const char* meth
     return result;
 }
 
-/// Repeats the call while pinfoldd answers Busy because the user has made too many calls.
+/// Repeats the call while pinfoldd answers Busy. Busy means that the user has made too many calls.
 template <class F> std::vector<Dict> patiently(F&& ask) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(kTimeout);
     while (true) {
@@ -74,8 +74,8 @@ template <class F> std::vector<Dict> patiently(F&& ask) {
 }
 
 /// Reads a list that pinfoldd sends in several pages. allPages() calls `ask` for each page, and passes to `ask` all entries that
-/// allPages() has read so far. pinfoldd limits the CPU time that it spends on each user. If the user has no time left, allPages()
-/// waits before it asks for the next page.
+/// allPages() has read so far. pinfoldd limits the CPU time that it spends on each user. If pinfoldd has no time left for the
+/// user, allPages() waits before it asks for the next page.
 template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, Decode&& decode) {
     std::vector<T> all;
     bool more = true;

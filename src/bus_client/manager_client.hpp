@@ -70,8 +70,8 @@ public:
     Result<void> drain(const std::string& reason) const;
     Result<void> undrain() const;
     Result<Reconciliation> reconcile(bool dryRun) const;
-    /// Makes pinfoldd read its configuration again. The error ConfigInvalid names the file and the line of the fault. After this
-    /// error, the old configuration stays in force.
+    /// Makes pinfoldd read its configuration again. The error ConfigInvalid names the file and the line of the fault. After the
+    /// error ConfigInvalid, pinfoldd keeps the old configuration.
     Result<void> reload() const;
     // The following functions return complete lists: they ask pinfoldd for all pages of a list.
     /// The argument `timeout` is the time limit for each page of the list.
@@ -84,13 +84,13 @@ public:
     /// Returns the names of the job's limits that the kernel does not enforce.
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
-    /// Returns the limits, the allocation and the slots of a live job. The function makes only one call on the bus, because there
-    /// may be many jobs. The error is NoSuchJob if the job has ended since listJobs(). The error may be Busy if pinfoldd was
-    /// still creating the job at the time of listJobs().
+    /// Returns the limits, the allocation and the slots of a live job. holding() makes only one call on the bus, because a verb
+    /// may call holding() for each of many jobs. The error is NoSuchJob if the job has ended since listJobs(). The error may be
+    /// Busy if pinfoldd was still creating the job at the time of listJobs().
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
-    /// Returns what the batch system and the owner have said about a live job. The result is an error if pinfoldd is too old to
-    /// have the method.
+    /// Returns the facts that the batch system and the owner have told pinfoldd about a live job. The result is an error if
+    /// pinfoldd is too old to have the method.
     Result<JobIdentity> identity(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;

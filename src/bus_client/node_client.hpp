@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Asks other services on the system bus about this node, for `pinfold doctor`. A call of NodeClient has a time limit of two
-// seconds. A call may make the bus start a service of systemd, but no service of another project.
+// For `pinfold doctor`, NodeClient asks systemd and further services on the system bus about this node. A call of NodeClient has
+// a time limit of two seconds. A call may make the bus start a service of systemd, but no service of another project.
 #pragma once
 
 #include "base/clock.hpp"
@@ -18,8 +18,8 @@ class NodeClient {
 public:
     static constexpr Microseconds kTimeLimit = 2s; ///< the time limit for each call
 
-    /// Connects to the system bus. connect() also sets SYSTEMD_BUS_TIMEOUT, the time limit for calls without a time limit of
-    /// their own.
+    /// Connects to the system bus. connect() also sets SYSTEMD_BUS_TIMEOUT. A call that sets no time limit has the time limit
+    /// SYSTEMD_BUS_TIMEOUT.
     static Result<NodeClient> connect();
     NodeClient(NodeClient&&) noexcept;
     NodeClient& operator=(NodeClient&&) noexcept;

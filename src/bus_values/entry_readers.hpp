@@ -34,8 +34,8 @@ Result<std::uint64_t> toNumber(const std::string& name, const sdbus::Variant& va
 Result<std::string> toText(const std::string& name, const sdbus::Variant& value);
 Result<void> readFlag(const std::string& name, const sdbus::Variant& value, bool& flag);
 Result<UniqueFd> toDescriptor(const std::string& name, const sdbus::Variant& value);
-/// Returns a duplicate of a descriptor in a message. The duplicate has the flag FD_CLOEXEC, which sdbus-c++ itself does not
-/// set.
+/// Returns a duplicate of a descriptor in a message. takeFd() sets the flag FD_CLOEXEC of the duplicate, because sdbus-c++ does
+/// not set FD_CLOEXEC.
 UniqueFd takeFd(const sdbus::UnixFd& fd);
 
 template <class T> Result<void> assign(Result<std::uint64_t> number, std::optional<T>& member) {

@@ -10,7 +10,8 @@
 
 namespace pinfold {
 
-/// On D-Bus, the I/O of a device has five values: device, bytes read, bytes written, number of reads, number of writes.
+/// On D-Bus, the I/O of a device has five values: the device's name, the bytes read and written, and the numbers of reads and
+/// writes.
 using DeviceIoStruct = sdbus::Struct<std::string, std::uint64_t, std::uint64_t, std::uint64_t, std::uint64_t>;
 using Bytes = std::vector<std::uint8_t>;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Converts between dictionaries and the options of requests. Clients send the dictionaries of toDict(), and pinfoldd reads them
-// with readers. pinfoldd checks every entry. If pinfoldd does not know an entry, it returns the error InvalidArgument with the
+// Converts between dictionaries and the options of requests. Clients send the dictionaries of toDict(). pinfoldd reads each entry
+// with an entry reader, and checks every entry. If pinfoldd does not know an entry, it returns the error InvalidArgument with the
 // name of the entry.
 #pragma once
 

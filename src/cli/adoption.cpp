@@ -34,8 +34,8 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     return processes;
 }
 
-/// Checks that the process behind each pidfd belongs to `owner`. (The user has typed process ids, and by now an id may belong to
-/// another process.)
+/// Checks that the process of each pidfd belongs to `owner`. The process that the user meant may have ended, and a new process
+/// may have got the typed id.
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
     for (const auto& process : processes) {
@@ -43,7 +43,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         const auto info = pid ? table.read(*pid) : pid.error();
         if (!info)
             return info.error();
-        if (hasEnded(process.get())) // `info` may be about a later process with the same id
+        if (hasEnded(process.get())) // `info` may describe a later process that has got the same id
             return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied,

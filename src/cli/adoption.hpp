@@ -24,8 +24,8 @@ std::vector<UniqueFd> outsideOf(const std::string& slice, std::vector<UniqueFd> 
 
 using AddedTask = std::pair<std::uint32_t, std::string>; ///< the number of the task, and the name of the task's scope
 
-// adoptAtSocket() and addBatchScriptAtSocket() send their requests to the wrapper's socket, so the caller needs no rights on the
-// bus.
+// The caller of adoptAtSocket() or addBatchScriptAtSocket() needs no rights on the bus, because both functions use the wrapper's
+// socket.
 /// The argument `owner` is the owner of the job.
 Result<AddedTask> adoptAtSocket(const std::string& key, uid_t owner, const UniqueFd& process);
 Result<AddedTask> addBatchScriptAtSocket(const std::string& key, const UniqueFd& process);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Describes the options of `pinfold archive`. pinfold uses the options for the help and the completions. The program
-// archive-admin reads the options from its command line, and does the work of `pinfold archive`.
+// archive-admin reads the options from the command line, and does the work of `pinfold archive`.
 #pragma once
 
 #include "base/clock.hpp"

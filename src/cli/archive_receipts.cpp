@@ -28,7 +28,7 @@ Result<bool> configuredToAsk() {
 } // namespace
 
 Result<bool> asksArchive() {
-    // The answer is kept, because a command may call asksArchive() for each of many jobs.
+    // asksArchive() keeps the answer, because a command may call asksArchive() for each of many jobs.
     static const auto answer = configuredToAsk();
     return answer;
 }

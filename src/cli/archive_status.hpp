@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// A node sends a sign of life each 5 minutes. A node is silent if three signs of life are missing.
+/// A node sends a sign of life each 5 minutes. A node counts as silent if the archive has missed three signs of life.
 constexpr Microseconds kArchiveSilence = 15min;
 
 /// Holds one row of the view pinfold.status. All times are from the server's clock.

@@ -139,8 +139,8 @@ void lookAtClock(Host& host) {
 void lookAtSpace(Host& host) {
     for (const char* directory : {kStateDirectory, "/run"}) {
         struct statvfs status {};
-        // Before the first start of pinfoldd, a directory of pinfoldd may not exist yet. pinfoldd will create the directory on
-        // the file system of its parent directory.
+        // Before the first start of pinfoldd, a directory of pinfoldd may not exist yet. pinfoldd will create the missing
+        // directory on the file system of the parent directory.
         auto path = std::filesystem::path(directory);
         while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
             path = path.parent_path();

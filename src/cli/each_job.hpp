@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the common parts of verbs that handle existing jobs.
+// Declares what all verbs for existing jobs have in common.
 #pragma once
 
 #include "base/clock.hpp"

@@ -14,8 +14,7 @@ namespace {
 
 /// If the batch script ran on the host, returns the exit state of the batch script. If the batch script ran on another host,
 /// exitOn() looks at the tasks on this host. The result is the exit state of the first task that failed, or 0 if a task ended and
-/// no task failed. In the receipt of a host without the batch script, the exit state is that of the whole job, and not that of
-/// the host.
+/// no task failed. The receipt of a host without the batch script has the exit state of the whole job, and not of the host.
 ExitState exitOn(const HostOfJob& host) {
     ExitState exit;
     RealTime at = RealTime::max();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes the output of --json. The output is a JSON document with a schema number. Keys of the document never change their
-// meaning. If a value is not known, it is null.
+// meaning. A value that is not known is null.
 #pragma once
 
 #include "base/clock.hpp"

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Adds the schema number to the object, as the first key, and returns the object.
+/// Returns the object `body` with the schema number as an additional first key.
 Json withSchema(Json body);
 
 /// Returns the text of a document with the members of `body`.

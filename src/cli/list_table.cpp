@@ -98,7 +98,7 @@ std::string memberText(const std::vector<std::string>& names) { return names.emp
 std::string memberText(const Labels& labels) { return memberText(labelPairs(labels)); }
 template <class T> std::string memberText(const std::optional<T>& value) { return value ? memberText(*value) : "-"; }
 
-/// Returns a column for each fact that the batch system or the owner has told about the job.
+/// Returns a column for each fact about the job that the batch system or the owner has told pinfoldd.
 std::vector<ListColumn> identityColumns() {
     const auto slots = [](const JobDetail& one) { return one.slots; };
     std::vector<ListColumn> columns{detailColumn(

@@ -47,7 +47,7 @@ std::string knownHosts(const std::string& key) {
     return nameList(nodes, std::max<std::uint64_t>(nodes.size(), own->identity.nodeCount.value_or(0)));
 }
 
-/// Gets receipts of the job with this key from the archive. If the archive is down, the error names each host of the job that
+/// Asks the archive for receipts of the job with the key `key`. If the archive is down, the error names each host of the job that
 /// this host knows. The user can read the receipts on these hosts.
 Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const ArchiveQuery& query) {
     auto receipts = receiptsOfArchive(query);

@@ -12,22 +12,22 @@ namespace pinfold {
 
 /// Gets receipts from the site's archive if the configuration says so (archive.ask), and otherwise from pinfoldd. If the archive
 /// is not reachable, the error is Unreachable. findReceipts() then does not return the receipts of this host. A user could
-/// mistake them for the receipts of the whole site. The message of the error Unreachable names the hosts of the job if filter.key
-/// is set and pinfoldd on this host has a receipt of the job. If pinfoldd is not reachable, findReceipts() prints a message to
-/// standard error, and reads the history's file if the caller has the right to read it. In the result, the newest receipts come
-/// first.
+/// mistake them for the receipts of the whole site. If filter.key is set, and pinfoldd on this host has a receipt of the job, the
+/// error message names the hosts of the job. If pinfoldd is not reachable, findReceipts() prints a message to standard error. A
+/// caller who may read the history's file gets the receipts from the file. In the result, the newest receipts come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
 /// Says whether the answer contains the profile of each receipt (Receipt::profile).
 enum class WithProfiles { No, Yes };
 
 /// Gets the receipts of the newest run of a job with this key. The result has at least one receipt. The archive has a receipt
-/// from each host of the job. A node has only receipts of its own, so on a node the result is the newest receipt. The error
-/// NoSuchReceipt has a message for the user.
+/// from each host of the job. On a node that does not ask the archive, the result is the node's newest receipt of the job. The
+/// error NoSuchReceipt has a message for the user.
 Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithProfiles profiles = WithProfiles::No);
 
 /// Returns what the job used over time, or an empty profile if the receipt has none. A node that was taken over can send any
-/// bytes as a profile to the archive. If the bytes are not a profile, the error is Internal, and its message names the host.
+/// bytes to the archive in place of a profile. If the bytes are not a profile, the error is Internal, and its message names the
+/// host.
 Result<Profile> profileOf(const Receipt& receipt);
 /// Returns what the job used over time. If profileOf() returns an error, knownProfileOf() prints the error to standard error, and
 /// returns an empty profile.

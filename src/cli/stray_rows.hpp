@@ -35,7 +35,7 @@ struct StrayRow {
 struct StrayRun {
     std::string mode;
     bool dryRun = false;
-    bool acted = false; ///< true if the run acted on a stray; false if no stray needed an action, or if `reasons` is not empty
+    bool acted = false;               ///< true if the run acted on at least one stray
     std::vector<std::string> reasons; ///< the facts that pinfold could not find out; the run acts only if the list is empty
     std::vector<std::string> unread;  ///< why command lines are not known, with one line for each process
     std::vector<StrayRow> rows;

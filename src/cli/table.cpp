@@ -50,10 +50,10 @@ Row headerOf(const std::vector<Column>& columns) {
     return header;
 }
 
-// libsmartcols draws the tables, but pinfold itself makes them narrower for narrow terminals. libsmartcols cannot leave out
-// columns, and does not mark the values that it has cut. Moreover, different versions of libsmartcols cut different columns. For
-// example, version 2.38 of libsmartcols shrinks all columns in turn. If the command is long, version 2.38 also cuts the user's
-// name.
+// libsmartcols draws the tables, but pinfold itself makes the tables narrow enough for the terminal. libsmartcols cannot leave
+// out columns, and does not mark the values that it has cut. Moreover, different versions of libsmartcols cut different columns.
+// For example, version 2.38 of libsmartcols shrinks all columns in turn. If the command is long, version 2.38 also cuts the
+// user's name.
 
 /// Describes how the table shows a column.
 struct Shown {

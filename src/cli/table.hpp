@@ -28,8 +28,8 @@ struct TableStyle {
 };
 
 /// Returns a table without borders, in which each line ends with a line break. The text of the cells must be printable. If the
-/// terminal is too narrow, formatTable() leaves out some columns, and shortens the text in other columns with an ellipsis. If a
-/// line is still too wide, formatTable() cuts the end of the line.
+/// terminal is too narrow, formatTable() leaves out some columns, and ends shortened cells with an ellipsis. If a line is still
+/// too wide, formatTable() cuts the end of the line.
 std::string formatTable(const std::vector<Column>& columns, const std::vector<std::vector<std::string>>& rows,
                         const TableStyle& style);
 

@@ -28,9 +28,9 @@ struct TopHistory {
     bool operator==(const TopHistory&) const = default;
 };
 
-/// Keeps the histories of jobs, and asks pinfoldd for a history only now and then. pinfoldd refuses the calls of an ordinary user
-/// who makes more than 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. TopHistories leaves the
-/// remaining calls of each second to the user's other programs.
+/// Keeps the histories of jobs, and asks pinfoldd for a history only now and then. pinfoldd refuses an ordinary user's calls
+/// beyond 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. TopHistories leaves the remaining
+/// calls of each second to the user's other programs.
 class TopHistories {
 public:
     using Ask = std::function<Result<Profile>(const std::string& key)>;
@@ -39,8 +39,8 @@ public:
     /// TopHistories calls `ask` to ask pinfoldd for the profile of a job.
     explicit TopHistories(Ask ask) : ask_(std::move(ask)) {}
 
-    /// Returns the history of the job. The result is unset if pinfoldd has not looked at the job yet, if the user may not read
-    /// the profile, or if TopHistories may not ask pinfoldd now.
+    /// Returns the history of the job. The result is unset if pinfoldd has not looked at the job yet, or if the user may not read
+    /// the profile. The result is also unset while TopHistories may not ask pinfoldd.
     std::optional<TopHistory> of(const TopRow& row, MonotonicTime now);
     /// Forgets the jobs that are not in `rows`.
     void keepOnly(const std::vector<TopRow>& rows);
@@ -56,7 +56,7 @@ private:
     void ask(const TopRow& row, MonotonicTime now, Known& known);
 
     Ask ask_;
-    std::unordered_map<std::string, Known> known_; ///< what TopHistories knows about each job, by the key of the job
+    std::unordered_map<std::string, Known> known_; ///< maps the key of a job to the facts about the job
     MonotonicTime second_{};                       ///< the start of the second for which `calls_` counts the calls
     std::size_t calls_ = 0;
     MonotonicTime pausedUntil_{}; ///< after an unanswered call, TopHistories asks nothing until this time

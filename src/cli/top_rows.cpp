@@ -16,7 +16,7 @@ using Amount = std::optional<std::uint64_t>;
 
 Amount usec(std::optional<Microseconds> time) { return time ? Amount(toUsec(*time)) : std::nullopt; }
 
-/// Returns the values that a job has at its start.
+/// Returns the values of a job at the job's start.
 TopJob atStart(const JobInfo& info) {
     TopJob start;
     start.info = info;
@@ -26,8 +26,8 @@ TopJob atStart(const JobInfo& info) {
     return start;
 }
 
-/// Returns the increase of an amount per second. The result is unset if one of the two amounts is not known, or if somebody has
-/// set back the clock meanwhile.
+/// Returns the increase of an amount per second. The result is unset if one of the amounts is not known, or if somebody set the
+/// clock back between the measurements.
 std::optional<double> rate(Amount before, Amount now, const TopJob& first, const TopJob& last) {
     if (!before || !now || *now < *before || last.at <= first.at)
         return std::nullopt;

@@ -54,8 +54,8 @@ std::vector<TopRow> topRows(const TopSample& before, const TopSample& now);
 /// Returns the names of the columns by which sortRows() can sort. The column `time` is the CPU time since the job's start.
 const std::vector<std::string>& sortNames();
 
-/// Sorts the rows by the column with the given name. Keys are sorted in ascending order, and all other columns in descending
-/// order. Rows without a value come last. Rows with equal values are sorted by key.
+/// Sorts the rows by the column with the given name. The column with the keys is sorted in ascending order, and every other
+/// column is sorted in descending order. Rows without a value come last. Rows with equal values are sorted by key.
 void sortRows(std::vector<TopRow>& rows, const std::string& name);
 
 } // namespace pinfold

@@ -107,8 +107,8 @@ bool TopScreen::possible() {
 
 TopScreen::TopScreen() {
     hasKeys = ::isatty(STDIN_FILENO) == 1 && ::tcgetattr(STDIN_FILENO, &before) == 0;
-    // pinfold blocks SIGTSTP, SIGCONT and SIGWINCH except during the wait for a key, because these signals would interrupt a
-    // call on the bus.
+    // pinfold receives SIGTSTP, SIGCONT and SIGWINCH only while pinfold waits for a key. At any other time, these signals could
+    // interrupt a call on the bus.
     sigset_t waiting;
     ::sigemptyset(&waiting);
     for (const int signal : {SIGTSTP, SIGCONT, SIGWINCH})

@@ -20,8 +20,8 @@ struct TopStyle {
     bool legend = true; ///< show the line with the sums, and the column headers
     bool pairs = false; ///< print each row as a line of NAME="value", and nothing else
     Amounts amounts;
-    // `width` and `height` are the size of the terminal. If the page does not fit, topText() leaves out less important columns
-    // and the last rows, and cuts lines. If `width` and `height` are 0, topText() cuts nothing.
+    // `width` and `height` are the size of the terminal. If the page does not fit into the terminal, topText() leaves out less
+    // important columns and the last rows, and cuts lines. If `width` and `height` are 0, topText() cuts nothing.
     std::size_t width = 0;
     std::size_t height = 0;
 };

@@ -28,7 +28,8 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// Turns -9 into --signal=9, and -KILL into --signal=KILL. `pinfold kill` accepts the short forms, because kill(1) accepts them.
+/// Turns -9 into --signal=9, and -KILL into --signal=KILL. `pinfold kill` accepts the forms -9 and -KILL, because kill(1) accepts
+/// them.
 std::string signalAsOption(const std::string& word) {
     return word.size() > 1 && word[0] == '-' && parseSignal(word.substr(1)) ? "--signal=" + word.substr(1) : word;
 }

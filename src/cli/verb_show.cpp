@@ -66,7 +66,7 @@ ExitStatus showEnded(const VerbContext& context, const Options& options, const H
     return ExitStatus::NotRunning;
 }
 
-/// Returns true if this host asks the archive, so that pinfoldd does not have to run on this host.
+/// Returns true if pinfoldd does not have to run on this host, because this host asks the archive.
 bool needsNoDaemon() {
     const auto archive = asksArchive();
     return archive && *archive;

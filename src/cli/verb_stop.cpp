@@ -40,7 +40,7 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// With --user, it is not an error if a job ends before pinfold stops it, because the command line does not name the job.
+/// With --user, the command line names no job. A job may then end before pinfold stops the job, and this is no error.
 bool hasEndedMeanwhile(const Error& error, const Options& options) { return options.user && error.code == ErrorCode::NoSuchJob; }
 
 ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, Microseconds timeout) {
@@ -77,8 +77,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return hasEndedMeanwhile(stopped.error(), options) ? ExitStatus::Ok : fail(stopped.error());
-    // If `pinfold stop` stops only one job, it waits for the job's end on the connection that is already open. A new connection
-    // takes time, and pinfoldd might meanwhile forget a job that gets no receipt.
+    // To wait for the end of a single job, `pinfold stop` uses the connection that is already open. A new connection takes time,
+    // and pinfoldd might meanwhile forget a job that gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;

@@ -21,8 +21,8 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 }
 
 Commands allCommands() {
-    // The options contain pointers to local variables of allCommands(). The pointers become invalid later, but no code follows
-    // them, because the options are not used to parse a command line.
+    // The options contain pointers to local variables of allCommands(). The pointers become invalid when allCommands() returns.
+    // No code follows the pointers, because no code parses a command line with these options.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

@@ -14,7 +14,7 @@ struct Command {
     std::string summary;
     OptionSet options; ///< the options of the command, with the command's arguments
 
-    /// Returns true if the argument of the command is another command with arguments of its own, as for `pinfold run`.
+    /// Returns true if the argument of the command is a second command with its arguments, as in `pinfold run`.
     bool runsCommand() const;
     /// Returns the command's own options and the common options of pinfold. If the argument is another command, --help is the
     /// only common option in the result. The other command would read all further common options as its own.

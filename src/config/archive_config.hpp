@@ -7,7 +7,7 @@
 namespace pinfold {
 
 /// [archive]: where the site's archive of receipts is. All keys except `server` have valid defaults. If `server` is empty, the
-/// site has no archive, and the other keys have no effect.
+/// site has no archive, and all further keys have no effect.
 struct ArchiveConfig {
     std::string
         server; ///< server = "HOST" | "/DIR": the host of the PostgreSQL server, or the directory of its socket; may be ""
@@ -17,8 +17,8 @@ struct ArchiveConfig {
     std::string certificate = "/etc/pinfold/archive/node.crt";
     std::string key = "/etc/pinfold/archive/node.key"; ///< key = "/path": the private key of `certificate`
     std::string ca = "/etc/pinfold/archive/ca.crt";    ///< ca = "/path": certificates that sign the server's certificate
-    /// max_unsent = "4G", at least 1 MiB: pinfoldd keeps receipts that the archive does not have yet, until history.db has more
-    /// than max_unsent bytes in use. If max_unsent is kInfinity, pinfoldd always keeps these receipts.
+    /// max_unsent = "4G", at least 1 MiB: pinfoldd keeps unsent receipts until history.db has more than max_unsent bytes in use.
+    /// If max_unsent is kInfinity, pinfoldd never removes a receipt that the archive does not have.
     std::uint64_t maxUnsent = 4'294'967'296;
     bool ask = false; ///< ask = true: the command line on this host asks the archive
 

@@ -43,7 +43,8 @@ struct Config {
         std::uint64_t maxPerUser = 10000;     ///< max_per_user: the maximum number of live jobs of one user
         std::uint64_t maxTasks = 1000;        ///< max_tasks: how many live tasks one job may have besides its batch script
         std::uint64_t maxTasksPerUser = 8000; ///< max_tasks_per_user: how many live tasks all jobs of one user may have
-        /// linger = "60s": how long a job without a batch script stays after its last task has ended; 0 or more, or kForever.
+        /// linger = "60s": how long pinfoldd keeps a job without a batch script after the end of the last task; 0 or more, or
+        /// kForever.
         Microseconds linger = 60s;
         /// slots = "none" | "weight" | "quota" | "cpus": how the number of a job's slots decides the job's share of the CPUs
         Slots slots = Slots::Weight;

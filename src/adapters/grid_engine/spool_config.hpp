@@ -24,7 +24,8 @@ public:
 
     /// Returns all values of a name, in the order of the file. The result may be empty.
     const std::vector<std::string>& values(std::string_view name) const;
-    /// Returns the last value of a name, or an empty text if there is no value. sge_shepherd uses the last value too.
+    /// Returns the last value of a name, or an empty text if the name has no value. If a name has several values, sge_shepherd
+    /// uses the last value.
     std::string value(std::string_view name) const;
 
 private:

@@ -103,8 +103,8 @@ void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, 
         }
 }
 
-/// Lowers the memory limit to the job's limit for the resident set. Like the real shepherd, lowerResident() does not multiply
-/// the limit for the resident set by the number of slots.
+/// Lowers the memory limit to the job's limit for the resident set. The real shepherd does not multiply the limit for the
+/// resident set by the number of slots, so lowerResident() does not multiply it.
 void lowerResident(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name) {
     lower(limit, config, name, 1);
 }
@@ -178,8 +178,7 @@ GridEngineOutput readOutput(const GridEngineConfig& config, const Place& place, 
 } // namespace
 
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
-    // For a binding of the type "env_" or "pe_", Grid Engine only tells the job which cores to use, and does not bind the job to
-    // the cores.
+    // If the type of the binding is "env_" or "pe_", Grid Engine tells the job the cores, but does not bind the job.
     if (binding.size() > kLongestBinding || binding.starts_with("env_") || binding.starts_with("pe_"))
         return {};
     const auto colon = binding.rfind(':');

@@ -23,8 +23,8 @@ struct GridEngineOutput {
     std::string name; ///< the name of the file, if `path` is a directory
 };
 
-/// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine sorts the sockets, and the cores of each socket, by
-/// their lowest CPU, and numbers them in this order.
+/// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine sorts the sockets by their lowest CPU, and then numbers
+/// the sockets. Within each socket, Grid Engine does the same with the cores.
 struct GridEngineCore {
     unsigned socket = 0;
     unsigned core = 0;
@@ -49,8 +49,8 @@ struct GridEngineJob {
 
 /// Reads a job. `directory` is the shepherd's spool directory, <spool directory of sge_execd>/active_jobs/<job>.<task>. For a
 /// slave task, the path ends with <job>.<task>/<id>. readGridEngineJob() uses the lowest value of each limit, because a user may
-/// have added lines to the configuration. The error is InvalidArgument if the configuration lacks the job's id or the job's
-/// owner, or has two different values for the id or for the owner.
+/// have added lines to the configuration. The error is InvalidArgument if the job's id or the job's owner is missing, or has two
+/// different values.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
 /// Adds the submit host, the submit directory and the nodes to the identity of a job. `environment` has the variables of the

@@ -23,7 +23,7 @@ std::string variable(const char* name) {
 }
 
 int epilogue() {
-    // slurmd itself sets the environment of epilogues, so no variable comes from the user.
+    // slurmd sets all variables of the epilogue, so no variable comes from the user.
     const auto id = parseUnsigned(variable("SLURM_JOB_ID"));
     if (!id || *id > UINT32_MAX) {
         std::fputs("slurm-epilogue: SLURM_JOB_ID is not the number of a job: only slurmd calls this program, as Epilog\n",

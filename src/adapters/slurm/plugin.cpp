@@ -105,7 +105,7 @@ SlurmTask describe(spank_t spank) {
     return task;
 }
 
-/// Requeues the job if the job is running. If the owner has cancelled the job meanwhile, the job must not come back.
+/// Requeues the job if the job is running. A job that the owner has just cancelled must not go back into the queue.
 void requeue(std::uint32_t jobId) {
     if (slurm_requeue(jobId, JOB_RUNNING) != SLURM_SUCCESS)
         slurm_error("pinfold: job %u is not requeued: %s", jobId, slurm_strerror(errno));
@@ -191,8 +191,8 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     const auto process = item<pid_t>(spank, S_TASK_PID, 0);
     if (process <= 0)
         return 0; // the "extern" step has no process of the user
-    // The hook does not report its failure to slurmstepd. If the hook reported its failure, slurmstepd would not wait for any
-    // child process, and would say that the batch script exited with 0.
+    // The hook does not report its failure to slurmstepd. After a report of a failure, slurmstepd would wait for no child
+    // process, and would say that the batch script exited with 0.
     if (guarded([&] { return join(spank, process); }) != 0)
         ::kill(process, SIGKILL);
     return 0;

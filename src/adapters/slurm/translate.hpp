@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Translates Slurm's data about a task into pinfold's terms. The code does not include headers of Slurm, so the code can be
-// built and tested without Slurm.
+// Translates Slurm's data about a task into pinfold's terms. slurm/translate.cpp includes no header of Slurm, so developers can
+// build and test it without Slurm.
 #pragma once
 
 #include "model/receipt.hpp"
@@ -63,8 +63,8 @@ std::string slurmKey(std::uint32_t jobId);
 /// job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
-/// Holds the changes of a task's environment by the name of the variable. If a value is unset, the caller has to remove the
-/// variable from the environment.
+/// Maps the name of each changed variable to the new value. If the value is unset, the caller has to remove the variable from the
+/// task's environment.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 /// Returns how the environment of a task changes. `given` has the variables that pinfoldd gave for the job. `isSet` says whether
 /// the task's environment already has a variable. If the environment lacks PINFOLD_JOB, a variable of limit_variables.hpp keeps a

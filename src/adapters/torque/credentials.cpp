@@ -92,8 +92,8 @@ bool isNow(uid_t uid, gid_t gid) {
            users == std::array{uid, uid, uid} && groups == std::array{gid, gid, gid};
 }
 
-/// Enters the working directory again, with the user's rights. pbs_mom has entered the directory as root. If the process stayed
-/// in a directory that is closed to the user, the process could open all files in the directory.
+/// Enters the working directory again with the user's rights, because pbs_mom has entered the directory as root. If the process
+/// stayed in a directory that is closed to the user, the process could open all files in the directory.
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)

@@ -95,7 +95,7 @@ void sayKilled(const std::string& key, uid_t user, const std::vector<ProcessInfo
     SdJournal("torque-epilogue").event(event);
 }
 
-/// Prepares a search for leftovers. Returns nullopt if the search cannot be made because data is missing.
+/// Prepares a search for leftovers. Returns nullopt if pinfold lacks data for the search.
 std::optional<Search> search(const std::string& key, const std::string& user) {
     Search search;
     const auto uid = findUser(user);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // pbs_mom runs some scripts as the job's user, but in pbs_mom's own cgroup: prologue.user, epilogue.user, and the scripts of
-// `qsub -l prologue=` and `-l epilogue=`. Processes that a script leaves behind in pbs_mom's cgroup do not belong to a job, so
-// they do not end when the job ends.
+// `qsub -l prologue=` and `-l epilogue=`. The end of a job does not end a process that a script left behind in pbs_mom's cgroup,
+// because the process is in no job.
 #pragma once
 
 #include <string>

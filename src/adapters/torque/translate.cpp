@@ -101,8 +101,8 @@ Error missing(const char* what) {
             std::string(what) + ": only pbs_mom calls this program; see pinfold's documentation for Torque"};
 }
 
-/// Returns the text of an element, if the element exists exactly once. libxml2 writes a user's '<' as "&lt;", so no value of a
-/// user can look like an element.
+/// Returns the text of an element that exists exactly once. A user's value cannot look like an element, because libxml2 writes
+/// '<' as "&lt;".
 std::optional<std::string_view> element(std::string_view xml, const std::string& name) {
     const auto open = '<' + name;
     std::optional<std::string_view> found;

@@ -2,7 +2,8 @@
 """Handles the events of a job: begin opens the job, launch and attach put processes into the job, and epilogue ends the job.
 
 If a job cannot be put into its scope, PBS requeues the job. After the start of a job, the hook rejects only a resume that failed. If the
-hook rejected the epilogue, MoM would delete the job. The hook keeps no state between events, because pinfoldd has the state.
+hook rejected the epilogue, MoM would delete the job. The hook keeps no data about jobs between two events, because pinfoldd has all data
+about the jobs.
 """
 
 import os
@@ -66,8 +67,8 @@ def identity_of(job):
 
 def open_job(job, *options, output=None):
     """Opens the job, and returns the job's slice and environment. The events launch and attach also call open_job(). If the job is already
-    live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job. Each event calls pinfold only once,
-    because the start of the command is the greatest part of an event's cost."""
+    live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job. The hook runs pinfold only once for each
+    event, because most of the time of a run goes into the start of pinfold."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
                         "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
@@ -110,8 +111,8 @@ def on_attach(event):
     owner = owner_of(event.job).pw_uid
     outside = session_of(event.pid, owner)
     while outside:  # a process may have forked before pinfold moved it
-        # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. The check is
-        # needed, because the hook runs as root, and a process id may belong to a process of another user by now.
+        # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. The hook runs as
+        # root. Without --owner, the hook could adopt a process of another user, because a process id may have a new process by now.
         opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
         outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 
@@ -206,8 +207,8 @@ def refusal_of_node():
 
 
 def refresh(live, job):
-    """Reports the job's resource usage to MoM, and passes the job's walltime to pinfold. A user may have changed the walltime by qalter, and
-    MoM has no event for this change."""
+    """Reports the job's resource usage to MoM, and passes the job's walltime to pinfold. The hook gets no event from MoM when a user
+    changes the walltime by qalter."""
     report(job.resources_used, words.used_resources(live["usage"] or {}))
     walltime = resource(job, "walltime", int)
     if walltime is None or live["limits"]["batch_run_time_max"] == max(walltime, 1) * 1000000:
@@ -221,13 +222,14 @@ def refresh(live, job):
 
 
 def jobs_on_disk():
-    """Returns the keys of the jobs for which MoM has a file. The hook's input also has a list of jobs, but that list may lack jobs, because
-    MoM may have written only a part of the input."""
+    """Returns the keys of the jobs for which MoM has a file. The list of jobs in the hook's input may lack jobs, because MoM may have
+    written only a part of the input."""
     return {key_of(name[:-3]) for name in os.listdir(os.path.join(node.mom_home(), "mom_priv", "jobs")) if name.endswith(".JB")}
 
 
 def give_up(event, failure):
-    """Handles a failure of pinfold. Rejects the event, or returns if MoM should accept the event in spite of the failure."""
+    """Handles a failure of pinfold. Rejects the event. If MoM should accept the event in spite of the failure, give_up() returns without a
+    rejection."""
     key = key_of(event.job.id) if event.type != pbs.EXECHOST_PERIODIC else "periodic"
     pbs.logmsg(pbs.EVENT_ERROR, "pinfold: %s: %s" % (key, failure))
     starts = event.type in (pbs.EXECJOB_BEGIN, pbs.EXECJOB_LAUNCH, pbs.EXECJOB_ATTACH)

@@ -35,9 +35,9 @@ def unkillable_policy():
 
 
 def tell_state(event, unkillable):
-    """Sets or resets the state of a node that takes jobs. The hook sets each state only once, because MoM sends the state to the server
-    until the server has got the state. If an administrator has changed the comment that the hook set on a vnode, the hook does not reset
-    the state of the vnode."""
+    """Sets or resets the state of a node that takes jobs. The hook sets each state only once. MoM repeats the state until the server has
+    received the state. If an administrator has changed the comment that the hook set on a vnode, the hook does not reset the state of the
+    vnode."""
     said = read_note(event)
     left = {name: word for name, word in said.items() if (unkillable and not word["refusal"]) or not take_back(event, name, word)}
     policy = unkillable_policy()

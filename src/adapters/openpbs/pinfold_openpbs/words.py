@@ -11,8 +11,7 @@ from .failure import Failure
 # MoM ends a job at its walltime. If MoM cannot end the job, pinfold ends the job WALLTIME_MARGIN seconds after the walltime. During the
 # margin, MoM can end the job, and pinfold can learn of a walltime that somebody has changed by qalter.
 WALLTIME_MARGIN = 600
-# A job that is younger than YOUNG seconds may be missing in MoM's list of jobs, because MoM writes the list before it starts the
-# hook.
+# MoM's list of jobs may lack a job that is younger than YOUNG seconds, because MoM writes the list before the hook starts.
 YOUNG = 300
 # JOB_SCRIPT is MoM's task number of the job script. Each further task has a higher number, or has its host's number in the upper bits of
 # the task number (momtask_create() of mom_comm.c).
@@ -96,7 +95,7 @@ def share_of(chunks):
 
 def check_process_limits(chunks, sizes, seconds):
     """Raises Failure if a limit is too small for the hook. The limit vmem of each single vnode must be large enough for the hook, because
-    the job may give up all further vnodes. `sizes` and `seconds` are the limits of the whole job, by the name of the resource."""
+    the job may give up all further vnodes. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
     found = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode] + sorted(sizes.items())
     small = [(name, text) for name, text in found if size_bytes(text) < size_bytes(LEAST[name])]
     small += [(name, value) for name, value in sorted(seconds.items()) if value < LEAST[name]]
@@ -145,8 +144,8 @@ def allocation(share, place):
 
 
 def identity(attributes, job_id, exec_host):
-    """Returns the options of pinfold that describe the job in the receipt. `attributes` has MoM's attributes of the job, by PBS's names.
-    The value of Job_Owner is the user at the host of qsub. Variable_List is a dictionary."""
+    """Returns the options of pinfold that describe the job in the receipt. `attributes` has MoM's attributes of the job, under the names
+    that PBS uses. The value of Job_Owner is the user at the host of qsub. Variable_List is a dictionary."""
     found = {"job-name": attributes.get("Job_Name"), "account": attributes.get("Account_Name"), "queue": attributes.get("queue"),
              "project": attributes.get("project"), "group": attributes.get("egroup"),
              "submit-host": str(attributes.get("Job_Owner") or "").partition("@")[2],
@@ -203,8 +202,8 @@ def is_of_this_run(receipt, start):
 
 
 def forgotten(jobs, known, on_disk, now):
-    """Returns the keys of live jobs that are neither in MoM's list nor in MoM's directory of jobs. Jobs that are already ending, or that are
-    young, are not in the result."""
+    """Returns the keys of live jobs that are neither in MoM's list nor in MoM's directory of jobs. The result contains no job that is
+    already ending, and no job that is younger than YOUNG seconds."""
     return sorted(key for key, job in jobs.items()
                   if key not in known and key not in on_disk and job["state"] in ("running", "suspended")
                   and job["created"] < (now - YOUNG) * 1000000)
