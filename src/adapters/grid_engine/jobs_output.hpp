@@ -17,8 +17,8 @@ struct JobOwner {
     gid_t gid = 0;
 };
 
-/// Adds the text to the job's output file, if the file exists. The user chose the path of the output file, and the path may lead
-/// anywhere by now. The process that writes to the output file therefore has only the rights of the job's owner. A call of
+/// Adds the text to the job's output file, if the file exists. The user chose the path of the output file, and the path may
+/// lead to any file of the node. Only a process with the rights of the job's owner writes to the output file. A call of
 /// addToJobsOutput() takes at most five seconds, even if a file server does not answer.
 void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std::string_view text);
 

@@ -32,8 +32,8 @@ bool isProgram(const path& file) {
     return ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0111) != 0;
 }
 
-/// sge_execd is the parent of this process. execdsDirectory() returns the directory that contains the program sge_execd. (On
-/// Debian, other directories have shell scripts with the names of Grid Engine's programs.)
+/// The parent of grid-engine-shepherd is sge_execd. execdsDirectory() returns the directory that contains the program
+/// sge_execd. (On Debian, other directories have shell scripts with the names of Grid Engine's programs.)
 path execdsDirectory() {
     std::error_code error;
     return std::filesystem::read_symlink("/proc/" + std::to_string(::getppid()) + "/exe", error).parent_path();

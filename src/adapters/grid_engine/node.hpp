@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out the facts about the node that grid-engine-shepherd needs.
+// The functions of this header find three things on the node: the real sge_shepherd, the owner of a job, and the CPUs of cores.
 #pragma once
 
 #include "adapters/grid_engine/jobs_output.hpp"
@@ -13,13 +13,14 @@
 
 namespace pinfold {
 
-/// Returns the path of the real sge_shepherd. The real sge_shepherd is in the directory of the sge_execd that started this
-/// program, or in the directory that the cell's bootstrap file names. The job's environment cannot change which sge_shepherd the
-/// function finds. If no directory has an sge_shepherd, the error is Internal, and its message lists the searched directories.
+/// Returns the path of the real sge_shepherd. findRealShepherd() looks in the directory of the sge_execd that started
+/// grid-engine-shepherd. findRealShepherd() then looks in the directory that the cell's bootstrap file names. The job's
+/// environment cannot change the result. If no searched directory has an sge_shepherd, the error is Internal. The message of
+/// the error lists the searched directories.
 Result<std::string> findRealShepherd();
 
-/// Finds the user with the given name. The error is InvalidArgument if the name service does not know the user. (sge_execd also
-/// holds a job whose user the name service does not know.)
+/// Finds the user with the given name. The error is InvalidArgument if the name service does not know the user. (If the name
+/// service does not know the user of a job, sge_execd itself holds the job.)
 Result<JobOwner> findOwner(const std::string& name);
 
 /// Returns all hyper-threads of the given cores, or an empty list if the node does not have the cores.

@@ -38,8 +38,9 @@ std::string seconds(Microseconds time) {
     return text;
 }
 
-/// Grid Engine's file `usage` has lines such as ru_utime=12.5. If the receipt's value for `name` is larger than `value`, larger()
-/// returns the receipt's value. In all other cases, the result is nullopt.
+/// Grid Engine's file `usage` has lines such as ru_utime=12.5. If the receipt's value for `name` is larger than `value`,
+/// larger() returns the receipt's value. If the receipt has no larger value, or `value` is not a number, larger() returns
+/// nullopt.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)
@@ -48,8 +49,8 @@ std::optional<std::string> larger(std::string_view name, std::string_view value,
         return seconds(*usage.cpuUser);
     if (name == "ru_stime" && usage.cpuSystem && Seconds(*usage.cpuSystem).count() > *theirs)
         return seconds(*usage.cpuSystem);
-    // Like ru_maxrss, the memory need does not include the page cache. The memory peak includes the page cache, so it counts only
-    // if the memory need is not known.
+    // Like ru_maxrss, the memory need does not include the page cache. The memory peak includes the page cache. The function
+    // uses the memory peak only if the receipt has no memory need.
     const auto kibi = (usage.memoryNeed ? usage.memoryNeed : usage.memoryPeak).value_or(0) / 1024;
     if (name == "ru_maxrss" && static_cast<double>(kibi) > *theirs)
         return std::to_string(kibi);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the contents of the files that sge_execd reads when a shepherd has ended: exit_status, error and usage in the job's spool
-// directory. Reference: common/execution_states.h, daemons/execd/reaper_execd.c and daemons/qmaster/job_exit.c of Son of Grid
-// Engine 8.1.9.
+// When a shepherd has ended, sge_execd reads the files exit_status, error and usage in the job's spool directory. The functions
+// of this header make the contents of the three files. Reference: common/execution_states.h, daemons/execd/reaper_execd.c and
+// daemons/qmaster/job_exit.c of Son of Grid Engine 8.1.9.
 #pragma once
 
 #include "base/error_code.hpp"
@@ -39,9 +39,9 @@ std::optional<ExitState> exitFromUsage(std::string_view usage);
 
 /// Returns new contents for Grid Engine's file "usage". If the receipt has larger times or a larger memory peak than the file
 /// "usage", the receipt's values replace the values in the file. The shepherd's figures leave out two kinds of processes:
-/// processes for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on this
-/// host, the file "usage" stays as it is: each task has its own shepherd. With the receipt's values, each of these shepherds
-/// would report the use of the whole job.
+/// processes for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on
+/// this host, each task has its own shepherd and its own file "usage". For a job with several tasks, usageWithReceipt() changes
+/// nothing. A change would make each shepherd report the resources of the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
 /// If a signal killed the shepherd before the shepherd wrote Grid Engine's file "usage", pinfold writes the result of

@@ -85,8 +85,8 @@ Result<void> Shepherd::readJob() {
 }
 
 void Shepherd::makeCommand() {
-    // sge_execd passes no argument to a shepherd_cmd. But the real shepherd needs "-bg": without this argument, the real shepherd
-    // would write to standard error.
+    // sge_execd passes no argument to a shepherd_cmd. The real shepherd needs the argument "-bg". Without "-bg", the real
+    // shepherd would write to standard error.
     static std::string background = "-bg";
     if (command_.size() == 1)
         command_.push_back(background.data());
@@ -128,9 +128,9 @@ void Shepherd::becomeAdmin() const {
 }
 
 /// Writes the id of this process into the file "pid" of the spool directory. After a restart, sge_execd sends signals to the
-/// process that the file "pid" names, and waits for the end of this process. The file "pid" must not name the real shepherd,
-/// because a freeze of the job also freezes the real shepherd. If the file "pid" named the real shepherd, the end of the real
-/// shepherd would also free the job's slot before the end of the job.
+/// process that the file "pid" names, and waits for the end of the named process. The file "pid" must not name the real
+/// shepherd, because a freeze of the job also freezes the real shepherd. When the named process ends, sge_execd frees the job's
+/// slot. The real shepherd ends before the job is over.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;
@@ -141,8 +141,8 @@ bool Shepherd::nameUsAsTheShepherd() {
 
 void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
     const auto receipt = words.receipt ? *words.receipt : Receipt{};
-    // The real shepherd writes the file exit_status last. So if the file exit_status is missing, the real shepherd was
-    // interrupted.
+    // The real shepherd writes the file exit_status last. If the file exit_status is missing, something killed the real
+    // shepherd before its work was done.
     if (exit.signal && spool_.read("exit_status").value_or("").empty()) {
         (void)spool_.write("error", "pinfold: " + causeOfKilled(*exit.signal, receipt) + "\n");
         if (spool_.read("usage").value_or("").empty())
@@ -157,7 +157,7 @@ void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
 
 /// Tells sge_execd why the job did not run, and returns the exit status. putBack() writes the file exit_status last, because
 /// sge_execd trusts the file exit_status most. If putBack() cannot write the file exit_status, sge_execd trusts the exit status
-/// of this process.
+/// of grid-engine-shepherd.
 int Shepherd::putBack(GridEngineVerdict verdict, const std::string& why) {
     const auto status = static_cast<int>(verdict);
     (void)spool_.write("error", "pinfold: " + why + "\n");
