@@ -26,12 +26,12 @@ public:
     ~AsyncHistory();
 
     /// Opens the file if it is not open, and writes the changes. Each call of write() is one transaction. The transactions have
-    /// the same order as the calls. The answer contains the stored receipts, see History::write(). If the result is the error
-    /// Internal, write() has written nothing.
+    /// the same order as the calls. The answer contains the stored receipts, in the order that History::write() describes. If the
+    /// result is the error Internal, write() has written nothing.
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
     /// Calls History::vacuum() when all earlier calls of write() are done. Errors: Internal; Busy.
     void vacuum(const Retention& retention, RealTime now, std::size_t maxRows, Reply<Vacuumed> reply);
-    /// Calls History::tryVacuum() in the same way as vacuum().
+    /// Calls History::tryVacuum() when all earlier calls of write() are done. Errors: Internal; Busy.
     void tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience, Reply<Vacuumed> reply);
     /// Calls History::live() after all earlier calls of write() are done. Errors: Internal; Busy.
     void live(Reply<LiveTable> reply);
@@ -39,10 +39,10 @@ public:
     /// queries wait, and with Internal for any other reason.
     void list(ReceiptFilter filter, Reply<std::vector<Receipt>> reply);
 
-    /// Calls History::profile() in the same way as list().
+    /// Calls History::profile() without waiting until earlier calls of write() and vacuum() are done. Errors: Busy; Internal.
     void profile(const std::string& id, Reply<std::string> reply);
 
-    /// Calls History::unsent() in the same way as list().
+    /// Calls History::unsent() without waiting until earlier calls of write() and vacuum() are done. Errors: Busy; Internal.
     void unsent(const std::filesystem::path& sentFile, Reply<std::uint64_t> reply);
 
     /// Returns true while a thread migrates the file of an older pinfold to the newest schema.

@@ -17,8 +17,8 @@ using sqlite::Statement;
 using sqlite::Transaction;
 
 // At most 32 schedulers have their own rows in the table `kinds`. Users choose the scheduler's name, and every query looks at
-// each row of `kinds`, so the number of these rows must have a limit. All schedulers after the first 32 share the rows of `kinds`
-// whose scheduler name is empty ('').
+// each row of `kinds`. So the table `kinds` must not grow without limit. All schedulers after the first 32 share the rows of
+// `kinds` whose scheduler name is empty ('').
 constexpr const char* kAddKind =
     "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
     " CASE WHEN :scheduler IN (SELECT scheduler FROM kinds)"
@@ -29,8 +29,8 @@ constexpr const char* kKindOfReceipt =
     "(SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND outcome = :outcome"
     " AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1)";
 
-// If another program has added rows to the table `receipts`, max() needs its second argument. If the number of a new receipt
-// were already in use, sqlite would not add the receipt.
+// Another program may have added rows to the table `receipts`, so max() also gets the highest number in `receipts`. If the number
+// of a new receipt were already in use, sqlite would not add the receipt.
 constexpr const char* kAddReceipt =
     "INSERT OR IGNORE INTO receipts (number, id, key, uid, ended, receipt, kind)"
     " VALUES ((SELECT max(last, coalesce((SELECT max(number) FROM receipts), 0)) + 1 FROM numbering),"
@@ -43,7 +43,7 @@ constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, 
 constexpr const char* kStored = "SELECT receipt, number FROM receipts WHERE id = :id";
 
 // A job whose receipt is stored gets no row in `live`. Without WHERE NOT EXISTS, a restarted pinfoldd might add a row for a job
-// that has its receipt already. If the job already has a row in `live`, the row gets the newer receipt.
+// whose receipt is stored already. If the job already has a row in `live`, the row gets the newer receipt.
 constexpr const char* kAddLive = "INSERT INTO live (id, key, uid, started, boot, receipt)"
                                  " SELECT :id, :key, :uid, :started, :boot, :receipt"
                                  " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)"

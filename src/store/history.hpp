@@ -39,21 +39,22 @@ struct ReceiptFilter {
     std::optional<std::uint64_t> after = {};
     /// The epoch to which `after` belongs. If the history has another epoch, list() uses 0 in place of `after`.
     std::optional<std::string> epoch = {};
-    bool profiles = false; ///< list() also reads Receipt::profile
+    bool profiles = false; ///< true if list() should read Receipt::profile
 
     bool operator==(const ReceiptFilter&) const = default;
 };
 
-/// Holds the id of the boot and the time on CLOCK_BOOTTIME, with which vacuum() can check CLOCK_REALTIME.
+/// Contains the id of the boot and the time on CLOCK_BOOTTIME. vacuum() compares CLOCK_REALTIME with this time.
 struct ClockReading {
     std::string bootId;
     BootTime boot{};
 };
 
-/// Says which receipts stay although they exceed the limits, because they are not in the site's archive yet.
+/// Says which unsent receipts stay, even if the receipts exceed the limits of Retention. An unsent receipt is not yet in the
+/// site's archive.
 struct KeepUnsent {
     std::filesystem::path sentFile; ///< the file of pinfold-ship (see SentPosition)
-    /// While the database's pages in use have more than maxBytes bytes in total, the limits apply to unsent receipts, too.
+    /// If the database's pages in use have more than maxBytes bytes in total, vacuum() treats unsent receipts like sent receipts.
     std::uint64_t maxBytes = 0;
 };
 
@@ -77,7 +78,7 @@ struct VacuumRequest {
 
 struct Vacuumed {
     std::uint64_t removed = 0; ///< the number of removed receipts
-    std::uint64_t unsent = 0;  ///< the number of those removed receipts that were not in the archive, see Retention::unsent
+    std::uint64_t unsent = 0;  ///< how many of the removed receipts were not in the archive (see Retention::unsent)
     bool more = false;         ///< the history still exceeds the limits, so vacuum() must be called again
     std::uint64_t bytes = 0;   ///< the size of the file's pages that are still in use, in bytes
     bool clockDoubted = false; ///< the clock is doubtful, so vacuum() removed no receipt because of its age
@@ -85,8 +86,8 @@ struct Vacuumed {
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    /// The total size of those pages of the file that are in use, in bytes. Receipts and indexes count, but not the log and free
-    /// pages.
+    /// The total size of those pages of the file that are in use, in bytes. The size includes receipts and indexes. The size does
+    /// not include the log and free pages.
     std::uint64_t bytes = 0;
     /// The earliest time at which a job with a receipt ended. The value is unset if there are no receipts.
     std::optional<RealTime> oldest = {};
@@ -135,9 +136,9 @@ public:
     /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the
     /// newest schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s,
     /// and needs free space as large as the file. Before each migration, open() calls `beforeMigration`. The settings are WAL
-    /// and synchronous=FULL, so the changes are durable when write() returns. The error of a method of History is Damaged if the
-    /// file is incomplete or is not a database of sqlite, and Internal for any other reason. An error contains sqlite's own
-    /// message. For errors of open(), the message also contains the path.
+    /// and synchronous=FULL, so the changes are durable when write() returns. If the file is incomplete or is not a database of
+    /// sqlite, a method of History fails with the error Damaged. For any other reason, the method fails with the error Internal.
+    /// An error contains sqlite's own message. For errors of open(), the message also contains the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
@@ -148,7 +149,7 @@ public:
     /// receipt of a job again after a crash. The result contains the stored receipts, with sequence and epoch, in the order of
     /// `changes.receipts`. A job is live from `started` until its receipt is written, and cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
-    /// Returns the jobs that are live according to write().
+    /// Returns the jobs that write() has marked as live.
     Result<LiveTable> live() const;
     /// Returns the receipts that match the filter, the newest first. The function list() reads only indexes, unless the file
     /// has schema 1 and was opened ReadOnly.
@@ -159,8 +160,8 @@ public:
     /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if no key has the form.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
-    /// Returns how many sequences of the history are higher than the position in `sentFile` (see SentPosition). A receipt that
-    /// was removed before it was sent counts until the position reaches the receipt's sequence. A call reads two rows.
+    /// Returns how many sequences of the history are higher than the position in `sentFile` (see SentPosition). If a receipt was
+    /// removed before pinfold-ship sent it, the result includes its sequence until the position is higher. A call reads two rows.
     Result<std::uint64_t> unsent(const std::filesystem::path& sentFile) const;
     /// Returns false if the connection does not see changes that other programs write after the file was opened. Only a
     /// connection with Mode::ReadOnly can miss changes.
@@ -171,12 +172,13 @@ public:
     /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, the receipts
     /// that are not in the archive stay as long as the file is not larger than KeepUnsent::maxBytes. The function vacuum() may
     /// remove up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to
-    /// remove 100 receipts because of their age, and 250 ms to remove 100 receipts because of the file's size. After an error
-    /// vacuum() has removed nothing.
+    /// remove 100 receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100 receipts. After
+    /// an error vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
-    /// Returns what vacuum() would remove in total if it were called until the history no longer exceeds `retention`. Changes
-    /// nothing: tryVacuum() does all the work in one transaction, and rolls the transaction back. During the transaction, nobody
-    /// else can write to the history. So if tryVacuum() needs longer than `patience`, it gives up with the error TimedOut.
+    /// Returns what vacuum() would remove in total if it were called until the history no longer exceeds `retention`. The
+    /// function tryVacuum() does all the work in one transaction, and rolls the transaction back at the end. During the
+    /// transaction, nobody else can write to the history. So if tryVacuum() needs longer than `patience`, it gives up with the
+    /// error TimedOut.
     Result<Vacuumed> tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience);
 
 private:

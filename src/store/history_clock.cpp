@@ -16,11 +16,12 @@ constexpr const char* kStore = "INSERT OR REPLACE INTO clock (row, boot_id, boot
 struct LastLook {
     RealTime real{};
     Microseconds elapsed{}; ///< how long the node was certainly up since the last call
-    Microseconds agreed{};  ///< the time for which the clock had agreed with CLOCK_BOOTTIME until the last call
+    Microseconds agreed{};  ///< how long the clock and CLOCK_BOOTTIME had agreed at the time of the last call
 };
 
-/// Returns the clock reading that the last call of clockIsBelieved() stored. If no reading is stored yet, the result contains the
-/// time of the newest receipt instead. If there is neither a reading nor a receipt, the result contains the time `now`.
+/// Returns the clock reading that the last call of clockIsBelieved() stored. If no clock reading is stored yet, the result
+/// contains the time of the newest receipt. If there is neither a clock reading nor a receipt, the result contains the time
+/// `now`.
 Result<LastLook> lastLook(sqlite3* db, const ClockReading& clock, RealTime now) {
     const auto row = sqlite::Statement::prepare(db, "SELECT real, boot, boot_id, agreed FROM clock");
     if (!row)

@@ -20,7 +20,8 @@ std::string timeInName() {
     return {text.data(), ::strftime(text.data(), text.size(), "%Y%m%dT%H%M%SZ", &utc)};
 }
 
-/// Returns a name for a damaged file. No earlier damaged file has this name. (pinfoldd may find two damaged files in one second.)
+/// Returns a name for a damaged file. The function never returns the name of an earlier damaged file. (pinfoldd may find two
+/// damaged files in one second.)
 std::filesystem::path nameForDamaged(const std::filesystem::path& file) {
     const auto name = file.string() + ".damaged-" + timeInName();
     auto free = name;
@@ -60,8 +61,7 @@ Result<void> HistoryFile::open() {
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
     // HistoryFile renames the log ("-wal") before sqlite closes the damaged file. If the log kept its name, sqlite would write
-    // the log to the damaged file when sqlite closes the file. sqlite must not open the new file together with the log of the
-    // damaged file.
+    // the log to the damaged file when sqlite closes this file. A new file must not have the log of the damaged file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};

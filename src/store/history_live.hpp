@@ -6,7 +6,7 @@
 
 namespace pinfold {
 
-/// Reads the table `live`, see History::live(). Error: Internal.
+/// Reads the table `live` for History::live(). Error: Internal.
 Result<LiveTable> readLive(sqlite3* db);
 
 } // namespace pinfold

@@ -15,7 +15,8 @@ bool asksForKinds(const ReceiptFilter& filter) {
     return filter.result || filter.scheduler || filter.leftoversOnly || !filter.outcomes.empty();
 }
 
-// The condition with instr() is cheap, and makes it unnecessary to parse the JSON of receipts without labels.
+// The condition with instr() is cheap. Because of this condition, sqlite does not parse the JSON text of a receipt without
+// labels.
 constexpr const char* kLabelOfReceipt = " AND instr(receipt, '\"labels\":{') > 0"
                                         " AND CASE WHEN json_valid(receipt) THEN json_extract(receipt, :label) END ";
 
@@ -56,7 +57,7 @@ struct Conditions {
             sql += " AND ended < :until";
         if (place) // sqlite can use an index for the condition `ended <= :ended`
             sql += " AND ended <= :ended AND (ended < :ended OR number < :number)";
-        if (filter.scheduler) // several schedulers may share a kind, so the kind alone is not enough
+        if (filter.scheduler) // several schedulers may share a kind, so the query must compare the scheduler, too
             sql += " AND receipts.key >= :first AND receipts.key < :after";
         if (filter.label)
             sql += kLabelOfReceipt + std::string(filter.label->value ? "= :label_value" : "IS NOT NULL");
@@ -151,8 +152,8 @@ struct Stream {
     bool operator<(const Stream& other) const { return std::tie(ended, number) < std::tie(other.ended, other.number); }
 };
 
-/// Returns the SQL query of a stream. The query names its index (INDEXED BY). Without INDEXED BY, sqlite would guess, because
-/// it has no statistics of this database.
+/// Returns the SQL query of a stream. The query names its index (INDEXED BY). Without INDEXED BY, sqlite would guess which index
+/// is best, because sqlite has no statistics of this database.
 std::string streamSql(const Conditions& conditions, const char* index, const std::string& kinds) {
     return std::string("SELECT ended, number FROM receipts INDEXED BY ") + index + " WHERE 1" + conditions.sql() + kinds +
            " ORDER BY ended DESC, number DESC LIMIT :limit";
@@ -175,8 +176,9 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
     return {};
 }
 
-/// Starts one stream for all kinds if the index is ordered by time (by_key, by_ended), and otherwise one stream for each kind.
-/// For by_key, one stream is enough: a key has few receipts, and each entry of by_key contains the kind of its receipt.
+/// If the index is ordered by time (by_key, by_ended), startAll() starts one stream for all kinds. Otherwise, startAll() starts
+/// one stream for each kind. A query by_key needs only one stream, because a key has few receipts. Each entry of by_key contains
+/// the kind of its receipt.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -227,8 +229,8 @@ Result<void> fetch(const Statement& byNumber, std::uint64_t number, const std::s
     return taken;
 }
 
-/// Merges the streams into one order. The function merge() fetches a receipt before the stream advances to the next receipt. As
-/// long as the stream is at a receipt, merge() can read the receipt, even if another process removes it.
+/// Merges the streams into one order. The function merge() fetches a receipt before the stream advances to the next receipt.
+/// Until the stream advances, merge() can read the receipt, even if another process removes the receipt.
 Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std::uint32_t limit, const std::string& epoch) {
     const auto byNumber = Statement::prepare(db, "SELECT receipt FROM receipts WHERE number = :number");
     if (!byNumber)
@@ -250,7 +252,8 @@ Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std
     return receipts;
 }
 
-/// Lists receipts in the order of their numbers. The query walks along the table itself, or along the index of one user.
+/// Lists receipts in the order of their numbers. The query reads the table in the order of the rows, or uses the index of one
+/// user.
 Result<std::vector<Receipt>> listAfter(sqlite3* db, const Conditions& conditions, const std::string& epoch) {
     const auto& filter = conditions.filter;
     std::string kinds;
@@ -272,7 +275,7 @@ Result<std::vector<Receipt>> listAfter(sqlite3* db, const Conditions& conditions
     return read ? Result(std::move(receipts)) : read.error();
 }
 
-/// Lists the receipts of a file of this version.
+/// Lists the receipts of a file that has the newest schema.
 Result<std::vector<Receipt>> listInOrder(sqlite3* db, const Conditions& conditions) {
     const auto epoch = epochOf(db);
     if (!epoch)
@@ -285,7 +288,7 @@ Result<std::vector<Receipt>> listInOrder(sqlite3* db, const Conditions& conditio
     return merge(db, std::move(*streams), conditions.filter.limit, *epoch);
 }
 
-/// Lists the receipts of a file that is from an earlier version of pinfoldd and is not converted yet. Reads receipts until enough
+/// Lists the receipts of a file that has an older schema, because nobody has migrated the file yet. Reads receipts until enough
 /// receipts match the filter.
 Result<std::vector<Receipt>> listWithoutKinds(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
@@ -320,8 +323,8 @@ Result<std::string> epochOf(sqlite3* db) {
 }
 
 Result<std::vector<Receipt>> listReceipts(const HistoryDatabase& history, const ReceiptFilter& filter) {
-    // The scheduler is the first part of a key, and has no dot. If the scheduler in the filter contained a dot, the query would
-    // also compare a part of the job's number.
+    // The scheduler is the first part of a key, and has no dot. If the scheduler in the filter contained a dot, the text after
+    // the dot would match a part of the job's number.
     if (filter.scheduler && filter.scheduler->find('.') != std::string::npos)
         return std::vector<Receipt>();
     std::optional<Place> place;

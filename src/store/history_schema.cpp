@@ -16,15 +16,15 @@ constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr std::uint64_t kSchemaWithLive = 3;
 constexpr std::uint64_t kSchemaWithUnknown = 4;
 constexpr int kBusyTimeoutMs = 2000;
-// The writer may have to wait long for the file, for example while somebody copies the file. A separate thread of pinfoldd waits,
-// and not the event loop's thread.
+// The writer may have to wait long for the file, for example while somebody copies the file. A separate thread of pinfoldd waits
+// for the file, so the event loop does not wait.
 constexpr int kWriterBusyTimeoutMs = 10'000;
 
 // auto_vacuum has an effect only before the first table exists. A file of schema 1 never gets auto_vacuum, because VACUUM would
-// rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. This reuse is enough to
-// keep the file below its maximum size. With synchronous = FULL a transaction is on the disk when the commit returns.
-// The cache is small, because pinfoldd mostly adds rows. A migration or a slow reader can make the log long. With
-// journal_size_limit, sqlite shortens the log when sqlite begins to overwrite the log from its start.
+// rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. The reuse of free pages
+// is enough to keep the file below its maximum size. With synchronous = FULL a transaction is on the disk when the commit
+// returns. The cache is small, because pinfoldd mostly adds rows. A migration or a slow reader can make the log long. With
+// journal_size_limit, sqlite shortens a long log when it next writes to the log's beginning.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"
                                   "PRAGMA journal_mode = WAL;"
                                   "PRAGMA synchronous = FULL;"
@@ -70,7 +70,7 @@ constexpr const char* kVersion = "PRAGMA user_version = 5;";
 
 // Reading a million JSON texts takes long, even if each text is read only once. So fillKinds() inserts all kinds that may
 // occur, and kDropUnusedKinds deletes the kinds that do not occur. Only the 32 most frequent schedulers get their own kinds,
-// because add() has the same limit. The result '?' is for JSON texts that cannot be read.
+// because kAddKind gives at most 32 schedulers their own rows. The result '?' is for JSON texts that cannot be read.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -126,8 +126,8 @@ std::string ddl(std::uint64_t from) {
 
 /// Returns the number of the file's schema, or 0 if the file has no tables.
 Result<std::uint64_t> schemaOf(sqlite3* db) {
-    // A file of schema 1 may have tables but no schema number, because an earlier pinfold created the tables in one transaction,
-    // and wrote the schema number in a later transaction.
+    // A file of schema 1 may have tables but no schema number. An earlier pinfold created the tables in one transaction, and
+    // wrote the schema number in a later transaction.
     return sqlite::queryNumber(db, "SELECT max(user_version, EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'receipts'))"
                                    " FROM pragma_user_version");
 }
@@ -156,7 +156,8 @@ std::string immutableUri(const std::filesystem::path& file) {
     return uri + "?immutable=1";
 }
 
-/// Creates the file with mode 0600. So other users can never read the history. The log of sqlite gets the same mode.
+/// Creates the file with mode 0600. Because of the mode, no other user can ever read the history. sqlite gives its log the mode
+/// of the file.
 void createPrivate(const std::filesystem::path& file) {
     std::error_code ignored; // the code ignores an error, because sqlite reports a wrong path later
     if (std::filesystem::create_directories(file.parent_path(), ignored))

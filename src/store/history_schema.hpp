@@ -4,12 +4,13 @@
 // A filter can contain the key, the user and times. A filter can also contain four properties: scheduler, result, outcome (the
 // number of a JobOutcome) and leftovers (1: the job left processes behind). Each of the four properties has only few possible
 // values. Each existing combination of scheduler, result, outcome and leftovers is a kind, and has a row in the table `kinds`.
-// The row of each receipt contains the number of the receipt's kind. Within a kind, the indexes are ordered by `ended`. So a
-// few index searches and a merge find the newest receipts that match a filter, even if only few receipts match it.
+// The row of each receipt contains the number of the receipt's kind. Within a kind, the indexes are ordered by `ended`. So a few
+// index searches and a merge find the newest receipts that match a filter. The search is fast even if only few receipts match the
+// filter.
 //
 // The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, because without it sqlite
-// would reuse the numbers of removed receipts. The table `numbering` also stores the epoch, which is a random name that each new
-// file gets.
+// would reuse the numbers of removed receipts. The table `numbering` has a second column for the epoch. The epoch is a random
+// name that each new file gets.
 //
 // The table `live` has a row for each running job. A row of `live` contains the receipt that the job gets if the node goes down.
 //
@@ -41,7 +42,7 @@ struct HistoryDatabase {
 };
 
 /// Opens the file for reading and writing. Creates the file if it does not exist, and migrates an older file to the newest
-/// schema. Before a migration from an older schema, openHistoryFile() calls `beforeMigration`, if set. Errors: Damaged;
+/// schema. If `beforeMigration` is set, openHistoryFile() calls it before a migration from an older schema. Errors: Damaged;
 /// Internal. An error message contains sqlite's message and the path.
 Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const std::function<void()>& beforeMigration);
 /// Opens the file for reading only, and does not create or change the file. Errors: Damaged; Internal. An error message contains

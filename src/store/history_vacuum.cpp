@@ -23,8 +23,8 @@ constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
                                       " (SELECT number FROM receipts INDEXED BY by_uid"
                                       " WHERE uid = :uid AND number <= :last ORDER BY ended, number LIMIT :limit)";
 
-// The query counts receipts and not bytes. The count is exact enough, because the size of a receipt is limited. To count
-// receipts, sqlite needs only the index.
+// The query counts receipts and not bytes. The count of receipts is exact enough to choose a user, because the size of a receipt
+// is limited. To count receipts, sqlite needs only the index.
 constexpr const char* kCounts =
     "SELECT uid, count(*) FROM receipts INDEXED BY by_uid WHERE number <= :last GROUP BY uid ORDER BY uid";
 
@@ -70,7 +70,7 @@ public:
             }
             const auto limit = maxRows - done.removed;
             auto removed = removeUpTo(sent_, *bytes, limit);
-            // Unsent receipts are removed only when no sent receipt is left that could be removed instead.
+            // Unsent receipts are removed only when no sent receipt can be removed.
             if (removed && *removed == 0 && mayRemoveUnsent(*bytes)) {
                 removed = removeUpTo(kAll, *bytes, limit);
                 done.unsent += removed ? *removed : 0;
@@ -125,7 +125,8 @@ private:
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {
             std::uint64_t receipts = 0;
-            /// The number of receipts of the user's id that has the most receipts, and the id itself.
+            /// A user may have several ids. The pair `most` describes the id with the most receipts: first the number of its
+            /// receipts, then the id.
             std::pair<std::uint64_t, std::uint64_t> most;
         };
         std::map<uid_t, User> users;
@@ -188,8 +189,8 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
         return vacuum.error();
     if (auto shrunk = vacuum->shrink(maxRows, done); !shrunk)
         return shrunk.error();
-    // A receipt or a profile is seldom larger than a page. So with two pages for each of `maxRows` rows, sqlite frees the pages
-    // of all receipts that this call of vacuum() has removed, and some older free pages.
+    // A receipt or a profile is seldom larger than a page. So 2 * `maxRows` pages are enough for all receipts that this call of
+    // vacuum() has removed, and for some older free pages.
     if (auto freed = sqlite::run(db, "PRAGMA incremental_vacuum(" + std::to_string(2 * maxRows) + ")"); !freed)
         return freed.error();
     const auto bytes = bytesInUse(db);

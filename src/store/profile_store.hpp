@@ -11,9 +11,10 @@
 
 namespace pinfold {
 
-/// Keeps the unfinished profiles of live jobs as <directory>/<E>.json, mode 0600, so that they survive a restart of pinfoldd.
-/// ProfileStore does no fsync, because /run is in memory. The profiles are not in the records of jobs, because an older pinfoldd
-/// refuses a record with an unknown member. An older pinfoldd does not look at the files of profiles.
+/// Keeps the unfinished profiles of live jobs, so that the profiles survive a restart of pinfoldd. Each profile is a file
+/// <directory>/<E>.json with mode 0600. ProfileStore does no fsync, because /run is in memory. The profiles are not in the
+/// records of jobs, because an older pinfoldd refuses a record with an unknown member. An older pinfoldd does not look at the
+/// files of profiles.
 class ProfileStore {
 public:
     explicit ProfileStore(std::filesystem::path directory) : directory_(std::move(directory)) {}

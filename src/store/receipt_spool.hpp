@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Keeps receipts that pinfoldd could not yet write to the history, so that they survive a restart of pinfoldd. Each receipt is
-/// a file <directory>/<id>.json with mode 0600. ReceiptSpool does no fsync, because the directory is in memory.
+/// Keeps receipts that pinfoldd could not yet write to the history, so that the receipts survive a restart of pinfoldd. Each
+/// receipt is a file <directory>/<id>.json with mode 0600. ReceiptSpool does no fsync, because the directory is in memory.
 class ReceiptSpool {
 public:
     explicit ReceiptSpool(std::filesystem::path directory) : directory_(std::move(directory)) {}

@@ -30,11 +30,11 @@ public:
         std::vector<std::string> unreadable;
     };
     /// Reads all records. Only pinfoldd, which writes the records, may call load(). First, load() removes temporary files that
-    /// a crash left. The errors are those of read().
+    /// a crash left. The function load() fails with the errors of read().
     Result<Loaded> load() const;
-    /// Reads all records, even while pinfoldd writes records. A record that pinfoldd removes during read() does not count. If
-    /// the directory does not exist, the result has no records. The errors are Denied, and Internal if the directory cannot be
-    /// read.
+    /// Reads all records, even while pinfoldd writes records. If pinfoldd removes a record during read(), the result does not
+    /// contain the record. If the directory does not exist, the result has no records. The errors are Denied, and Internal if the
+    /// directory cannot be read.
     Result<Loaded> read() const;
 
 private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes the text of one file. In this file, pinfold-ship says which receipts are in the site's archive, and pinfoldd
-// reads the file before pinfoldd removes receipts. The file belongs to the user of pinfold-ship, so pinfoldd does not trust its
-// contents. Whatever the file says, pinfoldd removes no receipt that it would keep on a site without an archive.
+// Reads and writes the text of one file. In this file, pinfold-ship says which receipts are in the site's archive. pinfoldd reads
+// the file before pinfoldd removes receipts. The file belongs to the user of pinfold-ship, so pinfoldd does not trust its
+// contents. A forged file does little harm: pinfoldd removes only receipts that it would remove on a site without an archive.
 #pragma once
 
 #include "base/clock.hpp"
@@ -28,8 +28,8 @@ std::string encode(const SentPosition& sent);
 /// contains no position. Without a position, no receipt counts as sent.
 std::optional<SentPosition> readSentPosition(const std::filesystem::path& file);
 
-/// Returns the sequence up to which, according to the file, the receipts of the epoch are in the archive. Returns 0 if the file
-/// contains no position of this epoch.
+/// Returns the sequence that the file contains. All receipts of the epoch up to this sequence are in the archive. Returns 0 if
+/// the file contains no position of this epoch.
 std::uint64_t sentOf(const std::filesystem::path& file, const std::string& epoch);
 
 } // namespace pinfold

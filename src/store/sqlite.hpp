@@ -86,7 +86,7 @@ public:
                 return used;
         }
     }
-    /// Runs a statement that returns no rows, and makes it ready for the next run.
+    /// Runs a statement that returns no rows, and resets the statement for the next run.
     Result<void> finish() const {
         auto stepped = step();
         reset(); // the statement is reset only after the text of the error was copied

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out from the cgroup path of a process to which units the process belongs. All functions are pure.
+// The functions in this file read the cgroup path of a process, and find out to which units the process belongs. All functions
+// are pure.
 #pragma once
 
 #include "model/stray_kind.hpp"
@@ -17,8 +18,8 @@ struct Place {
     /// The service or scope in the innermost slice. If the text is empty, the cgroup is not in a service or scope, and should not
     /// have processes.
     std::string_view unit;
-    /// The rest of the path, below the unit. The programs in the unit, and possibly the user, choose the names in this part of
-    /// the path.
+    /// Contains the part of the path that is below the unit. The programs in the unit choose the names in the path below the
+    /// unit. The user may have chosen these names, too.
     std::string_view below;
 };
 

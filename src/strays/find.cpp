@@ -49,7 +49,7 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
     if (!policy.config.kinds.contains(stray.kind))
         return "strays of this kind are not acted on";
     if (stray.process.cgroup == policy.ownCgroup)
-        return "this command runs in the same unit";
+        return "this command runs in the same unit as the stray";
     return std::nullopt;
 }
 

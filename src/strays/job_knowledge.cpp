@@ -69,8 +69,8 @@ JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const 
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
     // Read the records first, then pinfoldd's list, and the cgroups last. If a job ends while learnOnce() reads the three
-    // sources, only the later sources may lack the job. After the job's end, all sources lack the job, so the next call of
-    // learnOnce() finds no disagreement about the job.
+    // sources, only the sources that learnOnce() reads after the end lack the job. After the job's end, no source contains the
+    // job, so the next call of learnOnce() finds no disagreement about the job.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);
@@ -107,8 +107,8 @@ bool JobKnowledge::isOurs(const ProcessIdentity& process) const {
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups) {
     std::vector<std::string> disagreements;
     auto known = learnOnce(list, records, cgroups, disagreements);
-    // While a job begins or ends, the sources disagree about the job for a moment. Each further call of learnOnce() may find
-    // other jobs that begin or end. So a disagreement counts only if every call has found it.
+    // While a job begins or ends, the sources disagree about the job for a moment. Another call of learnOnce() may find that
+    // other jobs begin or end. So a disagreement counts only if every call has found it.
     auto lasting = disagreements;
     for (int tries = 1; tries < kTries && !lasting.empty(); ++tries) {
         std::this_thread::sleep_for(kBetween);

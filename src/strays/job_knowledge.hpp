@@ -32,15 +32,15 @@ struct JobKnowledge {
     std::set<std::string> slices; ///< the slices of the live jobs
     bool recordsKnown = false;
     std::vector<ProcessIdentity> ours; ///< the supervisors of jobs, and each leader that waits until the scope of its job exists
-    /// Each text is a reason why there may be legitimate users or processes that are not in these lists.
+    /// Each text is a reason why a legitimate user or process may be missing in the lists of JobKnowledge.
     std::vector<std::string> problems;
 
     bool isOurs(const ProcessIdentity& process) const;
 };
 
 /// Reads pinfoldd's list, the records and the cgroups below batch.slice. pinfoldd's list, the records and the cgroups must agree.
-/// If the sources disagree, learnJobs() reads them again up to five times within half a second, because jobs may begin and end
-/// meanwhile.
+/// If the sources disagree, learnJobs() reads the sources again, because a job may begin or end at this moment. learnJobs() reads
+/// the sources up to five times within half a second.
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups);
 
 } // namespace pinfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decides to which job a leftover file or System V IPC object belongs, and why pinfold keeps it. The functions do not read or
-// remove any file or object.
+// The functions in this file find out which job left a file or System V IPC object behind. The function whyKept() says why
+// pinfold keeps the file or object. The functions do not read or remove any file or object.
 #pragma once
 
 #include "base/clock.hpp"
@@ -29,8 +29,8 @@ struct UserFile {
     std::optional<IpcObject> ipc = {}; ///< the IPC object; unset for a file
     uid_t uid = 0;
     std::optional<RealTime> born = {}; ///< the time at which the file was created; unset if the file system does not know it
-    /// The file was created at the time `born`, or at most `bornWithin` later. For IPC objects, `bornWithin` is needed because
-    /// their times are whole seconds.
+    /// The file was created at the time `born`, or at most `bornWithin` later. For an IPC object, the kernel gives the time only
+    /// in whole seconds, so `bornWithin` is almost one second.
     Microseconds bornWithin{};
     TreeSurvey tree = {};
 };
@@ -69,13 +69,13 @@ public:
     /// `jobs` may be in any order. A job that is in `jobs` twice counts once.
     explicit EndedJobs(std::vector<EndedJob> jobs);
 
-    /// Returns the jobs that ran when the file was born. If the time of the birth is not known, returns the jobs that ran when
-    /// the file was changed last.
+    /// Returns the jobs that ran when the file was created. If nobody knows when the file was created, returns the jobs that ran
+    /// when somebody changed the file last.
     JobsOfFile of(const UserFile& file) const;
 
 private:
     std::vector<EndedJob> jobs_;  ///< the jobs in the order of their start
-    std::vector<RealTime> ended_; ///< element i is the latest end of the jobs jobs_[0] to jobs_[i]
+    std::vector<RealTime> ended_; ///< element i is the latest time at which one of the jobs jobs_[0] to jobs_[i] ended
 };
 
 /// Lists the reasons to keep a file. The function whyKept() returns the first reason of Kept that applies.
@@ -85,7 +85,7 @@ enum class Kept {
     BirthUnknown, ///< pinfold does not know when the file, or a file inside the directory, was created
     Older,        ///< the file, or a file inside the directory, was created before the job began
     Changed,      ///< somebody changed the file after the job's end
-    InUse,        ///< a living process has the file open, mapped or attached, or has created or last used the IPC object
+    InUse,        ///< a living process has opened or mapped the file, or has created, attached or last used the IPC object
     Young,        ///< the job ended less than strays.file_min_age ago
     Unseen,       ///< pinfold could not examine the whole file or tree
     Unknown,      ///< pinfold does not know all facts that it needs for the decision
@@ -94,7 +94,8 @@ enum class Kept {
 std::string_view toString(Kept kept); ///< returns a word for JSON, such as "live-job"
 std::string_view reason(Kept kept);   ///< returns a text for people, such as "its user has a live job"
 
-/// Holds the facts about jobs, processes and time that whyKept() needs, in addition to the file.
+/// whyKept() decides about one file. LeftoverContext holds the other facts that whyKept() needs: facts about jobs, processes and
+/// time.
 struct LeftoverContext {
     bool liveJob = false;   ///< the file's user has a live job
     bool processes = false; ///< the file's user has processes on this node
@@ -105,8 +106,8 @@ struct LeftoverContext {
     Microseconds minAge{}; ///< the time that must pass between the job's end and the removal
 };
 
-/// A change of a file within kMoment after the job's end does not count as a later change. Such an early change may come from the
-/// batch system, or only seem to come after the job's end because a clock is coarse.
+/// A change of a file within kMoment after the job's end does not count as a later change. An early change may come from the
+/// batch system. A change may also seem to come after the job's end because a clock is coarse.
 constexpr Microseconds kMoment = 2s;
 
 /// Returns the reason to keep the file, or nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and

@@ -17,8 +17,8 @@
 namespace pinfold {
 namespace {
 
-// pinfold spends at most the time kPatience to read which files a process has open or mapped. Five seconds are enough on a busy
-// node for a process with the usual maximum of 65,530 mappings.
+// pinfold spends at most the time kPatience to read which files a process has open or mapped. On a busy node, a process with the
+// usual maximum of 65,530 mappings takes less than five seconds.
 constexpr std::chrono::seconds kPatience{5};
 
 void logRemoval(Journal& journal, const LeftoverFile& leftover) {
@@ -59,8 +59,8 @@ public:
             keepLeftovers(uid, candidates);
             if (candidates.empty())
                 continue;
-            // If files should be removed, pinfold looks at jobs and processes again for each user. The removal of the previous
-            // user's files may have taken some time.
+            // If pinfold removes files, it looks at jobs and processes again for each user. The removal of the previous user's
+            // files may have taken some time.
             if (!known || journal_)
                 lookAround();
             known = true;
@@ -126,13 +126,13 @@ private:
 
     void findIpc() {
         for (const auto& object : orGap(listIpcObjects()))
-            // If one user created the object and gave it to another user, pinfold cannot know who owns the object, and leaves
-            // it out.
+            // If one user created the object and gave it to another user, pinfold cannot know who owns it. The search leaves out
+            // such an object.
             if (rules_.ordinary(object.uid) && object.creator == object.uid)
                 found_[object.uid].emplace_back(userFile(object));
     }
 
-    /// Removes from `candidates` all files that no job of the user left behind, and sorts the other candidates by kind and
+    /// Removes from `candidates` all files that no job of the user left behind. Then sorts the remaining candidates by kind and
     /// name.
     void keepLeftovers(uid_t uid, std::vector<Candidate>& candidates) {
         auto oldest = RealTime::max();
@@ -157,9 +157,9 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // If pinfold cannot see which files a process has open, pinfold needs to keep only the files that belong to the users of
-        // this process. (pinfold keeps all files of users who have processes anyway.) If the process has another user's file
-        // open, the process can still read the file after the removal.
+        // If pinfold cannot see which files a process has open, it keeps only the files that belong to the process's users.
+        // (pinfold keeps all files of users who have processes anyway.) A process that has another user's file open can still
+        // read the file after pinfold has removed the file.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
         inUse_ = std::move(inUse.files);
@@ -223,7 +223,8 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
-    ProcessLooks looks_; ///< all looks at processes use one ProcessLooks object, because the object counts the looks that hang
+    /// ProcessLooks counts the reads of /proc that hang, so the search uses one ProcessLooks object for all processes.
+    ProcessLooks looks_;
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;
     std::map<uid_t, std::vector<Candidate>> found_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Searches the node once for files and System V IPC objects that ended jobs left behind. If the caller wishes, the search removes
-// those of the files and objects that may be removed.
+// the files and objects that it may remove.
 #pragma once
 
 #include "base/clock.hpp"
@@ -39,7 +39,8 @@ struct LeftoverSources {
 
 struct LeftoverFile {
     UserFile file;
-    JobsOfFile jobs; ///< the jobs that ran when the file was created or, if this time is not known, when it was changed last
+    /// The jobs that ran when the file was created. If this time is not known: the jobs that ran when the file was last changed.
+    JobsOfFile jobs;
     std::optional<Kept> kept; ///< why the file is kept; unset if it may be removed
     bool removed = false;
     std::uint64_t others = 0;         ///< the number of other users' entries in the directory, which pinfold does not remove
@@ -62,7 +63,7 @@ struct LeftoverListing {
     std::vector<LeftoverGap> gaps;
 };
 
-/// Searches for leftovers. Without `journal`, searchLeftovers() removes nothing. With `journal`, searchLeftovers() removes
+/// Searches for leftovers. Without `journal`, searchLeftovers() removes nothing. If `journal` is given, searchLeftovers() removes
 /// leftovers. For each removal, and for each file that it cannot remove, searchLeftovers() writes a journal entry.
 LeftoverListing searchLeftovers(const LeftoverRules& rules, const LeftoverSources& sources, Journal* journal);
 

@@ -19,8 +19,8 @@ struct StrayPolicy {
     std::set<uid_t> exemptUsers;
     std::set<gid_t> exemptGroups;
     SubordinateIds subordinates; ///< the owners of subordinate ids; a limit for a user includes the user's subordinate ids
-    std::string ownCgroup;       ///< the cgroup of this program; processes in it, such as the admin's login session, are spared
-    /// Each text is about a name in the configuration that belongs to no known user or group. While the configuration contains an
+    std::string ownCgroup; ///< the cgroup of this program; pinfold spares the processes in it, such as the admin's login session
+    /// Each text names a user or group of the configuration that the node does not know. While the configuration contains an
     /// unknown name, pinfold must not kill any process, because the name could stand for any user.
     std::vector<std::string> problems;
 };

@@ -40,8 +40,7 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
         return cgroup.error();
     seen.info = std::move(*info);
     seen.cgroup = std::move(*cgroup);
-    // If the process has ended, its number may belong to another process now, and the text from /proc may describe that other
-    // process.
+    // If the process has ended, another process may have its number now. The text from /proc may then describe the other process.
     if (hasEnded(seen.pidfd.get()))
         return std::optional<SeenProcess>();
     return std::optional(std::move(seen));

@@ -29,8 +29,9 @@ void cutShort(std::vector<std::string>& problems);
 /// Returns all processes for whose real user id `wanted` returns true, except kernel threads, pid 1 and this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
-/// Reads a process again. The process is still the same only if its pid, user and start time are those of the first scan. Fails
-/// with PidGone if the process has ended or runs as another user now, or with Internal.
+/// Reads a process again. The process is still the same only if its pid, user and start time have not changed since
+/// scanProcesses(). Fails with PidGone if the process has ended or now runs as another user. Fails with Internal for any other
+/// reason.
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen);
 
 } // namespace pinfold

@@ -18,8 +18,8 @@ namespace {
 constexpr std::chrono::seconds kLastWords{10};
 constexpr std::chrono::seconds kCommandLinePatience{1}; // the time limit for reading one command line
 
-/// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, the job's record is gone, so no
-/// record names the job's pinfold-run any more. But pinfold-run still writes its last messages before it ends.
+/// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, the job's record is gone, so
+/// pinfold can no longer find the job's pinfold-run in a record. But pinfold-run still writes its last messages before it ends.
 void awaitLeavers(std::vector<Stray>& strays) {
     const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
     const auto deadline = std::chrono::steady_clock::now() + kLastWords;
@@ -44,8 +44,8 @@ StrayScanner::StrayScanner(const std::filesystem::path& root, JobLister jobs, St
 }
 
 Findings StrayScanner::look(Pidfds pidfds) const {
-    // StrayScanner reads the processes first, and the jobs afterwards. So if a process was in a job, there are two cases: the
-    // list of jobs contains the job, or job and process have ended.
+    // StrayScanner reads the processes first, and the jobs afterwards. So if a process was in a job, the list of jobs contains
+    // the job, unless the job and the process have both ended.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     ProcessLooks looks(kCommandLinePatience, policy_.subordinates);
@@ -73,7 +73,7 @@ Findings StrayScanner::lookAgain(std::vector<Stray> strays) const {
         else if (read.error().code != ErrorCode::PidGone)
             unseen.push_back(read.error().message);
     }
-    // The second look does not read command lines again, so the function `describe` is empty here.
+    // The function lookAgain() does not read command lines a second time, so the function `describe` is empty here.
     auto findings = judge(std::move(processes), [](ProcessInfo&) {});
     findings.unseen = std::move(unseen);
     return findings;

@@ -28,11 +28,12 @@ public:
     StrayScanner(const std::filesystem::path& root, JobLister jobs, StrayPolicy policy);
 
     Findings look(Pidfds pidfds) const;
-    /// Reads the jobs and processes again, and returns those of `strays` that still exist and are still strays. The pidfds of
+    /// Reads the jobs and processes again. Returns all elements of `strays` that still exist and are still strays. The pidfds of
     /// `strays` must be open.
     Findings lookAgain(std::vector<Stray> strays) const;
     /// Call confirm() right before you send a signal to the stray. Succeeds if the stray is still the same process in the same
-    /// cgroup. Fails with PidGone and a message that says what has changed, or with Internal.
+    /// cgroup. Fails with PidGone if the stray has changed, and the message says what has changed. Fails with Internal for any
+    /// other reason.
     Result<void> confirm(Stray& stray) const;
 
     const StraysConfig& config() const { return policy_.config; }

@@ -37,7 +37,7 @@ std::vector<Stray> outlast(std::vector<Stray> strays, std::chrono::microseconds 
     }
 }
 
-/// Sends one message to each terminal. The message is about all strays of that terminal.
+/// Sends one message to each terminal. The message to a terminal names all strays of this terminal.
 class Terminals {
 public:
     explicit Terminals(const std::vector<Stray>& strays) {
@@ -106,7 +106,7 @@ Result<void> stopAll(const StrayScanner& scanner, std::vector<Stray> strays, con
     auto left = outlast(signalAll(scanner, std::move(strays), StrayAction::Kind::Terminate, tell), grace);
     if (left.empty())
         return {};
-    // Since the first look, a stray may have become a supervisor by execve(2), or the stray's user may have got a job.
+    // Since look(), a stray may have become a supervisor by execve(2), or the stray's user may have got a job.
     auto findings = scanner.lookAgain(std::move(left));
     if (!findings.areSure())
         return Error{ErrorCode::Internal, "SIGKILL was not sent to processes that survived SIGTERM: " +

@@ -21,7 +21,8 @@ namespace {
 
 // dbus-daemon allows each connection 128 unanswered calls and 512 match rules. So pinfoldd waits for the answers to fewer than
 // 128 calls at the same time. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses
-// the 513th match rule, PID 1 of systemd 252 leaves the bus for good. No program on the node can then reach PID 1 over the bus.
+// the 513th match rule, PID 1 of systemd 252 leaves the bus for good. If PID 1 has left the bus, no program on the node can reach
+// PID 1 over the bus.
 constexpr std::size_t kMaxInFlight = 64;
 // The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. So freezes
 // have their own queue, and no other call waits for a freeze.
@@ -102,8 +103,8 @@ struct SdbusSystemdManager::Impl {
     /// sdbus-c++ 1.2 catches no exception of a match handler. If pinfoldd cannot read a signal, it ignores the signal.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
-            // systemd and the bus send their signals to everyone. So a signal whose only receiver is pinfoldd comes from another
-            // program.
+            // systemd and the bus send their signals to everyone. So if a signal names pinfoldd as its receiver, another program
+            // has sent the signal.
             if (!dbus::isBroadcast(dbus::rawMessage(message)))
                 return;
             try {
@@ -120,8 +121,8 @@ struct SdbusSystemdManager::Impl {
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        /// Maps the D-Bus path of each ended systemd job of this unit to its result. The map is kept until pinfoldd knows the
-        /// path of the systemd job that it has asked for.
+        /// Maps the D-Bus path of each ended systemd job of this unit to its result. pinfoldd needs the map until it knows the
+        /// path of the systemd job that it has requested.
         std::map<std::string, SystemdOutcome> ended;
     };
 
@@ -141,7 +142,7 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // After a long wait, the unit name in the call may belong to another unit, and the process number to another process.
+            // After a long wait, the unit name in the call may mean another unit. The process number may mean another process.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else

@@ -22,8 +22,8 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = dbus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // The match rule must test the third argument of the signal. But an earlier argument of the signal is not a string, and
-    // libsystemd cannot test any argument after such an argument. So ShutdownWatch has its own filter. A match rule for every
+    // The match rule must test the third argument of the signal. But the signal's first argument is a number, and libsystemd
+    // cannot test the arguments after a number. For this reason, ShutdownWatch has a filter of its own. A match rule for every
     // signal JobNew would bring several signals for each job of pinfoldd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);

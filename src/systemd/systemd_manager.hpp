@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the calls from pinfoldd to PID 1 (org.freedesktop.systemd1(5)). Tests use another implementation of SystemdManager.
-// All calls are asynchronous: each function with a callback returns before PID 1 has answered, and SystemdManager later calls the
+// All calls are asynchronous: a function with a callback returns before PID 1 has answered. SystemdManager later calls the
 // callback exactly once.
 #pragma once
 
@@ -110,9 +110,9 @@ public:
     /// Returns the version of systemd, such as 252 for "252.39-1~deb12u1".
     virtual unsigned version() const = 0;
 
-    /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. During a daemon-reload or daemon-reexec (between the
-    /// two Reloading signals), SystemdManager does not call onUnitRemoved, because PID 1 then sends UnitRemoved for live units.
-    /// But SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. So the callback must look at the
+    /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. Between the two Reloading signals of a daemon-reload or
+    /// daemon-reexec, PID 1 sends UnitRemoved for live units. SystemdManager does not call onUnitRemoved in this time. But
+    /// SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. So the callback must look at the
     /// cgroup to learn whether the unit still exists.
     std::function<void(const std::string& unit)> onUnitRemoved;
     /// SystemdManager calls onOomdKill when systemd-oomd has killed everything in the cgroup `path` (signal Killed of

@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd's own timer limits the grace period. TimeoutStopUSec only limits stops that PID 1 itself begins, at a shutdown.
+// pinfoldd's own timer limits the grace period. TimeoutStopUSec is the time limit for a stop that PID 1 begins at a shutdown.
 constexpr std::uint64_t kTimeoutStop = 30'000'000;
 constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
@@ -54,7 +54,7 @@ void appendCommon(Properties& properties, std::string description) {
 std::string describe(const char* what, const JobKey& key) {
     auto shown = key.escaped().substr(0, 100);
     // If the cut is inside an escape "\\xNN", the last character of the line may be a backslash. After a daemon-reload, systemd
-    // would then read the next setting as a continuation of the line.
+    // would read the next setting as a part of the line with the backslash.
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
     return what + shown;
@@ -88,7 +88,7 @@ std::string pages(std::uint64_t bytes, std::uint64_t pageSize) {
 }
 
 /// Converts IOWeight= to the weight of the BFQ scheduler, as systemd does (src/basic/cgroup-util.h, BFQ_WEIGHT). IOWeight= and
-/// BFQ have the same minimum weight and the same default weight. So only weights above the default need a conversion.
+/// BFQ have the same minimum weight and the same default weight. So pinfoldd converts only weights above the default.
 std::uint64_t bfqWeight(std::uint64_t weight) {
     constexpr std::uint64_t usual = 100;
     constexpr std::uint64_t most = 10'000;

@@ -20,25 +20,24 @@ namespace pinfold {
 /// Holds the data from which pinfoldd makes a unit of a job.
 struct TaskProperties {
     ResourceLimits limits;
-    /// The only devices that the job may open, besides the harmless ones (DevicePolicy=closed). If `devices` is unset, the job
-    /// may open all devices.
+    /// Lists the devices that the job may open. DevicePolicy=closed adds the harmless devices, such as /dev/null. If `devices` is
+    /// unset, the job may open all devices.
     std::optional<DeviceRules> devices;
     bool shepherd = false; ///< if true, an out-of-memory kill must not end the task's leader
 };
 
-/// Returns the properties of a job's slice: its limits, accounting, Description, and its place in the order of a shutdown.
+/// Returns the properties of a job's slice: its limits, its accounting, its description, and its order at a shutdown.
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job);
 
-/// Returns the properties of a task's scope, such as Slice, PIDs, CollectMode and OOMPolicy. The scope of task 0 also has the
-/// job's limits, so that `systemctl show` shows the limits for the scope.
+/// Returns the properties of a task's scope, such as Slice, PIDs, CollectMode and OOMPolicy. The scope of task 0 gets the job's
+/// limits, so that `systemctl show` shows these limits for the scope.
 std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const TaskProperties& job,
                                           const std::vector<pid_t>& pids);
 
 /// Returns the properties of a service that runs a program once, for at most 5 min, and is gone afterwards.
 std::vector<UnitProperty> programProperties(std::string description);
 
-/// Returns only the properties for the limits. With the result of limitProperties(), pinfoldd changes the limits of a live
-/// unit.
+/// Returns only the properties for the limits. pinfoldd needs these properties to change the limits of a live unit.
 std::vector<UnitProperty> limitProperties(const ResourceLimits& limits);
 
 /// Reads a file of a cgroup, without the trailing line break. Returns nullopt if the file does not exist.
@@ -56,8 +55,8 @@ struct ExpectedCgroupValue {
     bool holds(const CgroupReader& read) const;
 };
 /// Returns the values that pinfoldd must find in the cgroup after the start. The check is needed because systemd accepts a
-/// property even if its controller is missing. Without its controller, a property has no effect. Amounts of memory are rounded
-/// down to pages, as in the kernel.
+/// property even if its controller is missing. If the controller of a property is missing, the property has no effect. Amounts of
+/// memory are rounded down to pages, as in the kernel.
 std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize,
                                                       const DeviceNumbers& numbers);
 

@@ -55,7 +55,8 @@ Advice onKill(const Receipt& receipt) {
     case OomCause::Oomd:
         return "systemd-oomd killed the job because of memory pressure on the node: tell the administrators.";
     case OomCause::Administrator:
-        return "An administrator lowered the limit below what the job used, or told the kernel to kill: ask the administrators.";
+        return "An administrator lowered the limit below the job's use, or told the kernel to kill a process: ask the "
+               "administrators.";
     }
     return std::nullopt;
 }
@@ -70,7 +71,7 @@ Advice onSupervisor(const Receipt& receipt) {
 Advice onNode(const Receipt& receipt) {
     if (receipt.result != JobResult::NodeShutdown && receipt.result != JobResult::NodeLost)
         return std::nullopt;
-    return "The job itself did not cause this end: submit the job again, or let the batch system requeue jobs when a node fails.";
+    return "The job did not cause its own end: submit the job again, or let the batch system requeue jobs when a node fails.";
 }
 
 Advice onLeftovers(const Receipt& receipt) {
@@ -107,8 +108,8 @@ Advice onCpu(const Receipt& receipt) {
     const auto cpus = cpusOf(receipt);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
-    // A job that used clearly less CPU time than its quota allowed was slowed down only at some moments, and needs no advice
-    // about the quota.
+    // If a job used clearly less CPU time than its quota allowed, the quota slowed the job down only at some moments. Such a job
+    // needs no advice about the quota.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
         return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)

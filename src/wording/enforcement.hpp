@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes texts about limits that are set, but that the kernel does not enforce.
+// Makes texts about limits that pinfold has set and the kernel does not enforce.
 #pragma once
 
 #include <string>

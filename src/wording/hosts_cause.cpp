@@ -25,7 +25,8 @@ std::string taskInWords(const EndEvent& event, const Receipt& receipt) {
     return "task " + std::to_string(task->number) + (task->command.empty() ? "" : " (" + legible(task->command, 64) + ")");
 }
 
-/// Returns the part of a sentence that says why memory ran out. Before this part, the sentence has the name of the host.
+/// Returns the part of a sentence that says why memory ran out. The caller writes the name of the host before this part of the
+/// sentence.
 std::string memoryInWords(const Receipt& receipt) {
     if (!receipt.oom)
         return " because memory ran out";
@@ -65,7 +66,8 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if nobody stopped the job on the hosts with HostRole::After: on each of them, the batch script exited by itself.
+/// Returns true if nobody stopped the job on the hosts with HostRole::After. On each of these hosts, the batch script exited by
+/// itself.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {

@@ -17,7 +17,7 @@ namespace {
 
 // A host is idle if it used less than 1/100 of the average CPU time of the job's hosts.
 constexpr std::uint64_t kIdleShare = 100;
-// If the hosts used less CPU time than this on average, the job's work has perhaps not begun.
+// If the hosts used less CPU time than kLeastMeanForAdvice on average, the job's work has perhaps not begun.
 constexpr Microseconds kLeastMeanForAdvice = 60s;
 
 /// Returns a line like page::line(), but breaks a long value into several lines.
@@ -87,8 +87,8 @@ std::string timeLines(const HostsOfJob& job, const Amounts& amounts) {
            line("ended", amounts.time(job.ended) + ", after " + amounts.runTime(timeBetween(job.started, job.ended)));
 }
 
-/// Names the host on which the job ended first. If the clocks are not exact enough to know this host, names all hosts that may
-/// have been the first.
+/// Names the host on which the job ended first. If the clocks of the hosts are not exact enough, names all hosts on which the job
+/// may have ended first.
 std::string firstLines(const HostsOfJob& job, const Amounts& amounts) {
     const auto& event = job.first.event;
     if (!event)
@@ -151,7 +151,7 @@ std::string spreadInWords(const HostsOfJob& job, const Spread& spread, const Sho
     return text;
 }
 
-/// Returns the efficiency of the whole job, if all receipts have the figures for it.
+/// Returns the line with the CPU efficiency of the whole job. The line is empty if a receipt lacks a figure for the calculation.
 std::string efficiencyLine(const HostsOfJob& job, const Amounts& amounts) {
     Microseconds whole{};
     double cpus = 0;

@@ -16,17 +16,18 @@ constexpr std::size_t kNameWidth = 13;
 
 /// Returns a line such as "  host         node7", with its line break.
 std::string line(const std::string& name, const std::string& value);
-/// Returns a line that has no name, because it continues the value of the line before it.
+/// Returns a line without a name. The line continues the value of the line before it.
 std::string further(const std::string& value);
 
-/// Returns a text such as "25.00%", as the program seff prints efficiencies.
+/// Returns a text in the form of the program seff, such as "25.00%".
 std::string exactPercent(double share);
-/// Returns the line with the CPU efficiency, which comes below the CPU time.
+/// Returns the line with the CPU efficiency. The page shows this line below the CPU time.
 std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, double cpusHeld, const Amounts& amounts);
 
-/// Returns the line with the hosts of a job. A job of one host has no such line.
+/// Returns the line with the hosts of a job. For a job of one host, the text is empty.
 std::string nodesLine(const JobIdentity& identity);
-/// Describes what the batch system and the owner say about the job. `hosts` is the line about the hosts of the job, or empty.
+/// Describes what the batch system and the owner say about the job. `hosts` is the line with the job's hosts. `hosts` may be
+/// empty.
 std::string identityLines(const JobIdentity& identity, const std::string& hosts);
 
 } // namespace pinfold::page

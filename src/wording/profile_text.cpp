@@ -55,7 +55,7 @@ std::string decimal(double value) {
 
 std::string bytes(double value, const Amounts& amounts) { return amounts.size(static_cast<std::uint64_t>(std::llround(value))); }
 
-/// Returns how many eighths of a block show the value. A value above 0 gets at least one eighth of a block.
+/// Returns how many eighths of a block show the value. If the value is above 0, the result is at least one eighth of a block.
 int eighths(double value, double full, int most) {
     if (value <= 0 || full <= 0)
         return 0;
@@ -128,7 +128,7 @@ std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t co
     const auto whole = static_cast<double>(profile.length().count());
     if (whole <= 0)
         return values;
-    double begin = 0; // the column in which the point begins
+    double begin = 0; // the column at which the chart begins to show the point
     for (const auto& point : profile.points()) {
         const auto end = begin + static_cast<double>(point.length.count()) / whole * static_cast<double>(columns);
         for (auto column = static_cast<std::size_t>(begin); column < columns && static_cast<double>(column) < end; ++column) {
@@ -143,7 +143,7 @@ std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t co
 double highestOf(const Profile& profile, Curve curve) {
     double highest = 0;
     for (const auto& point : profile.points()) {
-        double sum = 0; // if the measures had their maxima at different moments, the sum is a little too high
+        double sum = 0; // if the measures were highest at different moments, the sum of their highest values is a little too high
         for (const auto measure : rowOf(curve).sum)
             sum += point.mostOf(measure);
         highest = std::max(highest, sum);

@@ -22,7 +22,7 @@ std::string curveName(Curve curve);
 
 /// Returns the values of a curve for `columns` equal parts of the profile's time: the mean of each part.
 std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t columns);
-/// Returns the highest value that a curve had at any moment. This value may be higher than each of the mean values from
+/// Returns the highest value that a curve had at any moment. The highest value may be above each of the mean values from
 /// valuesOf().
 double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".

@@ -27,7 +27,7 @@ std::string runTimeLimit(const Receipt& receipt) {
     return "its run time limit" + (limit ? " of " + formatDuration(*limit) : std::string());
 }
 
-/// Says what ended the job. The text is empty if the job ended by itself, or if other code reports the end.
+/// Says what ended the job. The text is empty if the result is Exited, Signaled, OutOfMemory or NodeLost.
 std::string stopInWords(const Receipt& receipt, NameOfUser nameOf) {
     switch (receipt.result) {
     case JobResult::Stopped:

@@ -19,8 +19,8 @@ namespace pinfold {
 using NameOfUser = std::string (*)(uid_t uid);
 /// Returns the user id as text ("root" for 0).
 std::string userNumber(uid_t uid);
-/// Returns the name of a user whom a text about the receipt mentions. The name of the job's owner comes from the receipt, because
-/// pinfoldd must not wait for a name service. All other names come from `nameOf`.
+/// Returns the name of a user, for a text about the receipt. The name of the job's owner comes from the receipt, because pinfoldd
+/// must not wait for a name service. The names of all users except the owner come from `nameOf`.
 std::string nameIn(const Receipt& receipt, uid_t uid, NameOfUser nameOf);
 
 /// Returns a text such as "exited with status 3" or "was ended by SIGSEGV (Segmentation fault)".
@@ -29,10 +29,10 @@ std::string exitInWords(const ExitState& exit);
 /// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
-/// Returns a line for the job's own output, without a newline, if something other than the job itself ended the job. The line
-/// says on which host, why and when the job ended, and what it had used. The line is empty if the job ended by itself. The line
-/// is also empty after an out-of-memory kill, because oomNotice() makes the line about this kill. The line is empty, too, if the
-/// node went down, because nobody could write the line.
+/// If something other than the job itself ended the job, returns a line for the job's own output. The line has no newline. The
+/// line says on which host, why and when the job ended, and what it had used. The line is empty if the job ended by itself. The
+/// line is empty after an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the node
+/// went down, because nobody could write the line.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if the job had no CPUs, no GPUs and
@@ -41,7 +41,8 @@ std::string allocationInWords(const Allocation& allocation);
 
 /// Returns the page of `pinfold why`. The page has at most about 30 lines. If the job had several tasks, a table of the tasks is
 /// added. The page leaves out a fact that is not known, or says that it is unknown. The page wraps sentences at `width` columns.
-/// If `width` is 0, the sentence about the cause is one line, so that people can search for it, and the advice has 80 columns.
+/// If `width` is 0, the sentence about the cause is one line, so that people can search for the sentence. If `width` is 0, the
+/// advice has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

@@ -24,7 +24,7 @@ constexpr const char* kWasteInWords =
     "unused is multiplied by the run time of the job.";
 constexpr double kHeight = 100; // the height of a curve, in units of the SVG
 
-/// Does the same as html(), for a text with line breaks.
+/// Makes HTML from a text with line breaks: calls html() for each line.
 std::string htmlLines(std::string_view text) {
     std::string out;
     for (std::size_t start = 0; start < text.size();) {
@@ -125,7 +125,7 @@ std::string tasks(const Receipt& receipt) {
     return text + (table.exact ? "" : "<p>" + html(kInexact) + "</p>\n");
 }
 
-/// Says what ended a job of several hosts. After the text for all hosts, the rest of the job's section is about the host that
+/// Says what ended a job of several hosts. If a job had several hosts, the rest of the job's section describes the host that
 /// ended the job.
 std::string hosts(const ReportedJob& job) {
     if (job.hosts.empty())
@@ -151,8 +151,8 @@ double heldMemory(const Receipt& receipt) {
     return limit ? static_cast<double>(*limit) * std::chrono::duration<double>(runTime(receipt)).count() : 0;
 }
 
-/// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit, so the function
-/// compares shares of all CPU time and of all memory that the jobs of the list held.
+/// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit. So the function
+/// compares two shares: the job's share of all CPU time, and its share of all memory.
 void sortByWaste(std::vector<Receipt>& receipts) {
     double allCpu = 0;
     double allMemory = 0;

@@ -15,14 +15,14 @@
 namespace pinfold {
 namespace {
 
-/// Describes how the page shows a table. Each of `shared`, `part` and `whole` names a column. If one of the names is empty, the
-/// page leaves out the figure that needs this column.
+/// Describes how the page shows a table. Each of `shared`, `part` and `whole` names a column. If one of the three names is empty,
+/// the page leaves out the figure that needs the missing column.
 struct Section {
     std::string_view table;
     const char* title;
     const char* text;             ///< a text that says what the figures mean
     std::string_view shared = {}; ///< the column for which the page shows each row's share of the whole as a bar
-    const char* ratio = "";       ///< the name of the quotient of the columns `part` and `whole`
+    const char* ratio = "";       ///< the heading of the column that shows `part` divided by `whole`
     std::string_view part = {};
     std::string_view whole = {};
 };
@@ -132,8 +132,8 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-/// Returns the name of the column that has the total of `column` over all rows, including the rows that LIMIT has cut off.
-/// The query computes the figure, and repeats the figure in every row.
+/// LIMIT may cut off rows. Returns the name of the column with the total of `column` over all rows, including the rows that were
+/// cut off. The query computes the figure, and repeats the figure in every row.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }
@@ -142,7 +142,7 @@ constexpr std::string_view kRowsColumn = "rows"; // the column all_rows has the 
 
 std::optional<double> ofAll(const ReportTable& table, std::string_view column) { return numberAt(table, 0, nameOfAll(column)); }
 
-/// Returns the positions of the columns that the page shows: all except those with a name from nameOfAll().
+/// Returns the positions of the columns that the page shows. The page does not show the columns with totals.
 std::vector<std::size_t> shownColumns(const ReportTable& table) {
     std::vector<std::size_t> shown;
     for (std::size_t column = 0; column < table.columns.size(); ++column)
@@ -159,8 +159,8 @@ const ReportTable* find(const std::vector<ReportTable>& tables, std::string_view
 bool isTime(std::string_view column) { return column.ends_with("_us"); }
 bool isMemory(std::string_view column) { return column.ends_with("_byte_hours"); }
 
-/// Returns true if the values of a column are amounts. The function has a list of the columns with counts, because their
-/// names do not end with a unit.
+/// Returns true if the values of a column are amounts. The names of columns with counts do not end with a unit, so the function
+/// has a list of these names.
 bool isAmount(std::string_view column) {
     constexpr std::array<std::string_view, 10> counts{"jobs",
                                                       "hosts",
@@ -186,7 +186,7 @@ std::string heading(std::string name) {
     return name;
 }
 
-/// Rounds the value to a whole number from 0 to 2^63. The number that stands for "infinity" is above this range.
+/// Rounds the value to a whole number from 0 to 2^63. The number that means "infinity" is above 2^63.
 std::uint64_t whole(double value) {
     return value < 0 ? 0 : value >= 0x1p63 ? std::uint64_t{1} << 63 : static_cast<std::uint64_t>(std::llround(value));
 }

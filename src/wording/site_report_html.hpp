@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the HTML file of `pinfold report --site`. Like the files that report_html.hpp describes, this file needs no other file
-// and has no script, and texts of users never become markup.
+// Makes the HTML file of `pinfold report --site`. The HTML file needs no other file and has no script, and texts of users never
+// become markup.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,9 +11,9 @@
 
 namespace pinfold {
 
-/// Returns a page with the figures of all nodes of a site, about the jobs that ended from `since` to `until`. The tables may have
-/// any order. If a table is missing, the page does not have the table's section. A table that this version does not know gets a
-/// section at the end of the page.
+/// Returns a page with the figures of all nodes of a site. The figures cover the jobs that ended from `since` to `until`. The
+/// tables may have any order. If a table is missing, the page does not have the table's section. A table that this version does
+/// not know gets a section at the end of the page.
 std::string htmlSiteReport(const std::vector<ReportTable>& tables, RealTime since, RealTime until);
 
 } // namespace pinfold

@@ -62,14 +62,14 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
 
     std::array<char, 16> ownName{};
     (void)::prctl(PR_GET_NAME, ownName.data());
-    // This process takes the program's name for a moment, so that the child inherits it. pinfoldd reads the name of the leader
-    // before the leader runs the program, because many jobs are over before pinfoldd could read the name again.
+    // This process takes the program's name before fork(2), so that the child has the name from its start. pinfoldd reads the
+    // leader's name before the leader runs the program. Many jobs end before pinfoldd could read the name again.
     nameAfter(program);
     pid_ = ::fork();
     if (pid_ != 0)
         (void)::prctl(PR_SET_NAME, ownName.data());
     if (pid_ == 0) {
-        go_.reset(); // if the child kept this end of the pipe open, it would never notice that its parent is gone
+        go_.reset(); // if the child kept its copy of the pipe's end open, the child would never notice that its parent is gone
         execResult_.reset();
         waitAndExec(goRead.get(), resultWrite.get(), program, command, mask, inChild);
     }
@@ -86,8 +86,8 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // Signals that somebody has sent since the fork arrive at this point, before the command runs, as they would without
-    // pinfold-run.
+    // Somebody may have sent signals since the fork. These signals arrive here, before the command runs, in the same way as
+    // without pinfold-run.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);

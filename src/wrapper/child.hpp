@@ -17,8 +17,8 @@ namespace pinfold {
 class Child {
 public:
     /// Starts the process, which will execute `program` with `command` as its arguments. `mask` is the signal mask that the job
-    /// gets. The new process calls `inChild` before it becomes the command. Call fork() before you change any signal disposition,
-    /// because the job inherits the dispositions. Returns false and sets errno if the process cannot be started.
+    /// gets. The new process calls `inChild` before it executes the command. Call fork() before you change any signal
+    /// disposition, because the job inherits the dispositions. Returns false and sets errno if the process cannot be started.
     bool fork(const char* program, char** command, const sigset_t& mask, const std::function<void()>& inChild);
 
     pid_t pid() const { return pid_; }
@@ -27,7 +27,7 @@ public:
     /// Call letGo() when the process is in its scope. After letGo(), the process runs the command. The command gets the
     /// variables in `environment`, and the process's own variables.
     void letGo(const std::map<std::string, std::string>& environment);
-    /// Ends the process before it runs the command.
+    /// Ends the process before the process runs the command.
     void giveUp();
 
     /// Returns the errno of a failed exec, or 0 if exec succeeded. Call takeExecResult() when the process has ended.

@@ -9,7 +9,7 @@ namespace pinfold {
 /// program, like execvp(3). Returns errno if the program cannot be executed.
 int execCommand(const char* program, char** command);
 
-/// Gives this process the process name of the program (comm, see proc(5)).
+/// Gives this process the name of the program that it will execute (`comm` in proc(5)).
 void nameAfter(const char* program);
 
 /// Returns a text with the command and the error message, separated by a colon.

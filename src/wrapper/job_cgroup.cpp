@@ -25,7 +25,7 @@ JobCgroup::JobCgroup(const std::string& key, std::optional<std::uint32_t> task, 
 std::optional<bool> JobCgroup::populated() const {
     std::array<char, 128> buffer{};
     const auto length = ::pread(events_.get(), buffer.data(), buffer.size(), 0);
-    // The cgroup no longer exists, so it was empty, because the kernel removes only empty cgroups.
+    // The kernel removes only empty cgroups, so a cgroup that no longer exists has no processes.
     if (length < 0 && errno == ENODEV)
         return false;
     const std::string_view text(buffer.data(), length > 0 ? static_cast<std::size_t>(length) : 0);

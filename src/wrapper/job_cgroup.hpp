@@ -15,7 +15,7 @@ namespace pinfold {
 /// job's end, a file with the same name could belong to another job with the same key.
 class JobCgroup {
 public:
-    /// If `task` is unset, the JobCgroup is for the whole job. `root` is the mount point of cgroup v2.
+    /// If `task` is unset, the JobCgroup watches the whole job. `root` is the mount point of cgroup v2.
     JobCgroup(const std::string& key, std::optional<std::uint32_t> task, const std::filesystem::path& root = "/sys/fs/cgroup");
 
     /// Says whether processes are left. Returns nullopt if the file cannot be read.

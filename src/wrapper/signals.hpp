@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Blocks all signals, and reads them from a descriptor instead. SignalReader does not change how the process handles a signal
-/// (its disposition), because the job inherits the dispositions.
+/// Blocks all signals, and reads them from a descriptor instead. SignalReader does not change the dispositions of signals,
+/// because the job inherits the dispositions.
 class SignalReader {
 public:
     /// Blocks all signals. After block(), previous() returns the signal mask that the job gets. Returns false and sets errno if
@@ -42,7 +42,7 @@ bool isStopSignal(int signal);
 /// Passes the signal on to a process. If the signal was queued with a value (sigqueue(3)), the process gets the same value.
 void forward(const signalfd_siginfo& info, int pidfd);
 
-/// Ends this process by the signal, without a core dump of this process.
+/// Ends this process with the signal. The process leaves no core dump.
 [[noreturn]] void dieBySignal(int signal);
 
 } // namespace pinfold

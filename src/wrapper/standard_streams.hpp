@@ -3,9 +3,9 @@
 
 namespace pinfold {
 
-/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. If a standard stream stayed closed, a file that the
-/// program opens could get the stream's number and look like a standard stream of the job. The job's command starts with the
-/// descriptors closed, as the caller had left them.
+/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. If a standard stream stayed closed, the program could
+/// open a file with the number of this stream. The file would look like a standard stream of the job. The job's command starts
+/// with the descriptors closed, as the caller had left them.
 void occupyStandardStreams();
 
 } // namespace pinfold

@@ -80,8 +80,8 @@ bool writeFromChild(const std::function<void()>& write, Microseconds most) {
 }
 
 /// Writes pinfoldd's messages about the job's end to the job's own output. If the output is a file and its file server hangs,
-/// write(2) waits for the server and no signal ends the wait. After such a call of write(2), close(2) of the same file also
-/// waits. So this process closes the output first, and then a child process writes the messages.
+/// write(2) waits for the server and no signal ends the wait. If write(2) waits for a file, close(2) of this file waits, too. So
+/// this process closes the output first, and then a child process writes the messages.
 void sayLastWords(const WrapperReply& words) {
     if (words.notice.empty() && words.summary.empty())
         return;
@@ -110,9 +110,9 @@ SupervisorDuties plainDuties() {
 }
 
 int Supervisor::run() {
-    // The supervisor runs outside of the job's cgroup, but as the same user. With PR_SET_DUMPABLE 0, the job's processes cannot
-    // trace the supervisor and make it run other code (see prctl(2)). A process of the job becomes traceable again when it calls
-    // execve(2).
+    // The supervisor runs outside of the job's cgroup, but it has the same user id as the job. With PR_SET_DUMPABLE 0, the job's
+    // processes cannot trace the supervisor and make it run other code (see prctl(2)). A process of the job becomes traceable
+    // again when it calls execve(2).
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
     // The supervisor, and not PID 1, becomes the parent of the job's orphans. If PID 1 were the parent of very many orphans, PID
@@ -201,8 +201,8 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
         return true;
     const auto code = answer.error().code;
     // If pinfoldd does not start (Unreachable) or has too many requests (Busy), the supervisor must report later how the job
-    // ended. After any other error, the supervisor waits until the job has no processes. For the supervisor's caller, the
-    // supervisor's end means that all processes of the job have ended.
+    // ended. After an error other than Unreachable and Busy, the supervisor waits until the job has no processes. When the
+    // supervisor ends, its caller may rely on it that all processes of the job have ended.
     return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
 }
 
@@ -243,8 +243,8 @@ void Supervisor::handleSignals() {
             continue;
         }
         // A signal that comes while the command runs is meant for the command. A signal that comes before the command starts, or
-        // after the command has ended, must end the supervisor's wait. At a shutdown, pinfoldd and the bus may be gone for good,
-        // and only such a signal ends the wait.
+        // after the command has ended, must end the supervisor's wait. At a shutdown, pinfoldd and the bus may be gone for good.
+        // Then nothing but a signal to the supervisor ends the wait.
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
@@ -262,7 +262,7 @@ void Supervisor::handleSignals() {
 }
 
 bool Supervisor::shallGiveUpWaiting() {
-    // If the kernel does not tell whether processes of the job are left, but pinfoldd has read the request, the supervisor
+    // The kernel may not tell whether processes of the job are left. If pinfoldd has read the request, the supervisor then
     // assumes that pinfoldd is ending the job.
     if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
         return false;
@@ -297,9 +297,9 @@ void Supervisor::reap() {
 }
 
 void Supervisor::stopWithTheJob() {
-    // The shell of a terminal waits for the supervisor, and shows its prompt again only when the supervisor stops too. A stop
-    // signal that a batch system sends by kill(2) is only for the job. So after a stop signal from a batch system, the
-    // supervisor continues to watch the job.
+    // The shell of a terminal waits for the supervisor. The shell shows its prompt again only when the supervisor has stopped,
+    // like the job. If a batch system sends a stop signal by kill(2), the signal must stop only the job and not the supervisor.
+    // So after a stop signal from a batch system, the supervisor continues to watch the job.
     if (!terminalStop_ || !leaderStopped_ || waitStatus_)
         return;
     terminalStop_ = false;

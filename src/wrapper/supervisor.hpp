@@ -20,22 +20,22 @@ namespace pinfold {
 
 /// Holds functions that the wrapper of a batch system can replace, to behave differently from pinfold-run.
 struct SupervisorDuties {
-    /// The child calls inChild before it becomes the command.
+    /// The child calls inChild before it executes the command.
     std::function<void()> inChild = [] {};
     /// The supervisor calls passOn when it has received a signal for the command. If passOn returns false, the supervisor does
     /// not send the signal to the command.
     std::function<bool(int signal)> passOn = [](int) { return true; };
     /// If the job did not start, the supervisor does not run the command, and calls notStarted. Returns the exit status.
     std::function<int(const Error&)> notStarted;
-    /// Returns how the job ended. A wrapper sets exitOfJob if its command is not the job itself. `own` says how the command
-    /// ended.
+    /// Returns how the job ended. If the command of a wrapper is not the job itself, the wrapper sets exitOfJob. `own` says how
+    /// the command ended.
     std::function<ExitState(const ExitState& own)> exitOfJob = [](const ExitState& own) { return own; };
     /// The supervisor calls `over` when the job or task is over and has no processes left. `exit` says how the command ended.
     /// The WrapperReply is empty if pinfoldd gave no usable reply.
     std::function<void(const WrapperReply&, const ExitState& exit)> over;
     bool wantsReceipt = false;
-    /// If hasJobsOutput is true, the standard error of this program is also the job's standard error, and pinfoldd may write to
-    /// it.
+    /// If hasJobsOutput is true, the job's standard error is the standard error of this program. pinfoldd may write to this
+    /// standard error.
     bool hasJobsOutput = true;
     /// While the supervisor waits, it calls `watched` each time the descriptor `watch` can be read. When `watched` returns false,
     /// the supervisor ignores the descriptor from then on. If `watch` is -1, the supervisor never calls `watched`.
@@ -43,7 +43,7 @@ struct SupervisorDuties {
     std::function<bool()> watched = [] { return false; };
 };
 
-/// Returns the duties of pinfold-run itself, which writes messages to the job's output.
+/// Returns the duties of pinfold-run itself. pinfold-run writes messages to the job's output.
 SupervisorDuties plainDuties();
 
 class Supervisor {
@@ -61,7 +61,7 @@ private:
     void takeUp(const WrapperReply& created);
     void superviseUntilLeaderGone();
     void endJob();
-    /// Returns true if the supervisor can stop waiting after this answer.
+    /// Returns true if the supervisor can stop waiting after the answer `answer`.
     bool isFinal(const Result<WrapperReply>& answer) const;
     void sayThatWeWait() const;
     int endAsTheJobEnded() const;
@@ -75,8 +75,8 @@ private:
     void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
-    /// Returns true if the supervisor should stop waiting. The result is true if a signal has asked this program to end, no
-    /// process of the job is left, and pinfoldd's time for an answer is over.
+    /// Returns true if the supervisor should stop waiting. The supervisor should stop if a signal has asked this program to end,
+    /// no process of the job is left, and pinfoldd's time for an answer is over.
     bool shallGiveUpWaiting();
     /// Forgets the signal that asked this program to end.
     void forgetEndRequest();

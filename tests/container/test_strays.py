@@ -462,7 +462,7 @@ def test_who_calls_is_not_ended_by_it(node):
         "setpriv --reuid=alice --regid=alice --clear-groups sleep 9351 & "
         "until tr '\\0' ' ' </proc/$!/cmdline | grep -q ^sleep; do :; done; "
         "pinfold strays --mode=kill --min-age 0 --kinds service --commands '*sleep 9351' >/run/strays-own; kill -0 $!")
-    assert "because this command runs in the same unit: sleep 9351" in Path("/run/strays-own").read_text()
+    assert "because this command runs in the same unit as the stray: sleep 9351" in Path("/run/strays-own").read_text()
 
 
 def test_users_look_and_do_not_touch(node):

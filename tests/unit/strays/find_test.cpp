@@ -164,7 +164,7 @@ TEST_F(Find, usersTakeTurnsUntilMaxKillsIsReached) {
 TEST_F(Find, whoCallsIsNotEndedByIt) {
     policy.ownCgroup = kSession;
     const auto strays = find(process(2), process(3, 1000, "/user.slice/user-1000.slice/session-2.scope"));
-    EXPECT_EQ(strays[0].spared, "this command runs in the same unit");
+    EXPECT_EQ(strays[0].spared, "this command runs in the same unit as the stray");
     EXPECT_TRUE(strays[1].actedOn());
 }
 
