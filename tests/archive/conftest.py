@@ -42,14 +42,14 @@ def text(value):
 
 
 def profile_array(receipts, profiles):
-    """Returns the SQL array of the profiles. `profiles` maps the sequence number of a receipt to the bytes of the receipt's profile."""
+    """Returns the profiles as an SQL array. `profiles` maps the sequence number of a receipt to the bytes of the receipt's profile."""
     found = [profiles.get(made["sequence"], b"") if isinstance(made, dict) else b"" for made in receipts]
     return "ARRAY[" + ", ".join(f"'\\x{profile.hex()}'" for profile in found) + "]::bytea[]"
 
 
 def put_statement(receipts, node="node1", first=None, last=None, newest=None, epoch=EPOCH, boot="boot-1", node_time="now()",
                   profiles=None):
-    """Returns the SQL statement that sends one lot of receipts to the archive. Each receipt is a dictionary or a text."""
+    """Returns the SQL statement that sends the receipts to the archive in one lot. Each receipt is a dictionary or a text."""
     texts = [made if isinstance(made, str) else json.dumps(made) for made in receipts]
     sequences = [made["sequence"] for made in receipts if isinstance(made, dict)]
     first = min(sequences) if first is None else first
@@ -98,7 +98,7 @@ class Archive:
         self.sql((SCHEMA / "0001.sql").read_text(), "-1")
 
     def put(self, receipts, node="node1", **lot):
-        """Sends one lot of receipts with the node's certificate, and returns the archive's position after this lot."""
+        """Sends the receipts in one lot, with the node's certificate. Returns the archive's position of the node after the call."""
         return int(self.sql(put_statement(receipts, node=node, **lot), node=node).split("|")[0])
 
     def refused(self, receipts, certificate="node1", **lot):
@@ -114,7 +114,7 @@ class Archive:
         return int(self.sql(f"SELECT pinfold.position({text(node)}, {text(epoch)})", node=node))
 
     def start_put(self, receipts, node="node1", **lot):
-        """Starts to send one lot of receipts, and does not wait for the answer."""
+        """Starts to send the receipts in one lot, and does not wait for the answer."""
         process = subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.server.connection(node=node)],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdin.write(put_statement(receipts, node=node, **lot))
@@ -138,7 +138,7 @@ class Archive:
 
 @pytest.fixture(scope="session")
 def server():
-    # The path of a socket may have at most 107 bytes, and pytest's own directories have longer names.
+    # The path of a socket may have at most 107 bytes, and the directories that pytest makes have longer names.
     with tempfile.TemporaryDirectory(prefix="pinfold-archive-") as directory, PostgresServer(Path(directory)) as running:
         yield running
 

@@ -87,8 +87,8 @@ class Node:
                 for r in rows}
 
     def arrives(self, deadline=60):
-        """Waits until the archive has all receipts of the node. The archive must then have each receipt of the node exactly once, and
-        nothing else."""
+        """Waits until the archive has all receipts of the node. The archive must have each receipt of the node exactly once, and no other
+        receipt of the node."""
         expected = self.receipts()
         assert expected
         wait_until(lambda: self.archived() == expected, f"{len(expected)} receipts; the archive has {len(self.archived())}: {self.lines()}",

@@ -33,7 +33,7 @@ def admin(archive):
 
 @pytest.fixture
 def over_tls(archive, admin):
-    """Asks for the status with a certificate, and returns the error."""
+    """Asks for the archive's status over TLS, with a certificate. Returns the error."""
     def run(status, certificate=LOGIN_HOST, host="localhost", ca=None, user="pinfold_reader"):
         files = archive.server.certificate(certificate) if isinstance(certificate, str) else certificate
         return admin("status", f"--host={host}", f"--user={user}", f"--certificate={files[0]}", f"--key={files[1]}",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pinfold` on a login node asks the archive, with the rights of the user who runs it."""
+"""On a login node, `pinfold` asks the archive. The answer contains only what the user of `pinfold` may see."""
 
 import json
 
@@ -91,7 +91,7 @@ def test_a_configuration_that_cannot_be_read(login):
     file = login.directory / "etc/pinfold/pinfold.toml"
     file.chmod(0o600)
     assert "archive.ask" in login.pinfold("history", uid=ALICE, status=1)
-    # A host without the socket of the archive's service is not a login node. On such a host, the command asks pinfoldd.
+    # A host without the socket of the archive's service is not a login node. If a host is not a login node, the command asks pinfoldd.
     login.path.unlink()
     assert "pinfoldd is not reachable" in login.pinfold("history", uid=ALICE, status=6)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""SQL in the texts of users stays text on its way from pinfoldd over pinfold-ship and PostgreSQL to a login node."""
+"""If a user's text contains SQL, no program on the way executes this SQL. The way leads from pinfoldd over pinfold-ship and PostgreSQL to a
+login node."""
 
 import json
 import re

@@ -41,7 +41,7 @@ def test_receipts_of_past_weeks_are_in_their_partitions(archive):
 
 
 def test_prune_makes_the_partitions_that_are_missing(archive):
-    """Nobody has called prune for months, so the receipts of this week are in receipt_default."""
+    """Nobody has called `prune` for months, so the receipts of this week are in receipt_default."""
     drop_this_week(archive)
     archive.put([receipt(1)], profiles={1: b"profile"})
     assert archive.count("receipt_default") == archive.count("profile_default") == 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The profile of a job, which says what the job used over time, comes to the archive together with the job's receipt. Every user who
-may see the receipt may also see the profile."""
+"""The profile of a job says what the job used over time. The archive gets the profile together with the job's receipt. Every user who may
+see the receipt may also see the profile."""
 
 import json
 import struct
@@ -18,7 +18,7 @@ MEASURES = 7
 
 
 def profile(code):
-    """Returns a profile with four points of ten seconds, whose numbers all have the same code (src/model/profile.cpp)."""
+    """Returns a profile with four points of ten seconds. All numbers of the profile have the same code (src/model/profile.cpp)."""
     pair = struct.pack("<I", code | code << 12)[:3]
     return struct.pack("<BBI", 1, POINTS, 0) + struct.pack("<I", 10_000) * POINTS + pair * (POINTS * MEASURES)
 
@@ -172,7 +172,7 @@ def properties(text):
 
 
 def test_show_has_the_properties_of_a_receipt(login):
-    """A job that is over has the exit status 3, as for `pinfold status`."""
+    """If the job is over, `pinfold show` exits with status 3, like `pinfold status`."""
     done = login.run_pinfold("show", "slurm.1", uid=ALICE)
     assert done.returncode == 3 and done.stderr == ""
     found = properties(done.stdout)

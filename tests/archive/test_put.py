@@ -109,7 +109,7 @@ def test_an_older_copy_of_the_history(archive):
     archive.put(lot(1, 8))
     assert archive.put([], first=9, last=8, newest=8) == 8
     assert archive.status()["restored"] is None
-    archive.put([receipt(4)], newest=8)  # the exit of a job was reported later
+    archive.put([receipt(4)], newest=8)  # a late report has changed receipt 4, so the node sends the receipt again
     assert archive.status()["restored"] is None
     archive.put([], first=6, last=5, newest=5)
     restored = archive.status()["restored"]

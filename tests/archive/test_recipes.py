@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the commands of docs/archive.md: backup and restore, a standby server, a move to another server, certificates, and rsyslog."""
+"""Tests the commands of docs/archive.md, for example for a backup, for a standby server and for certificates."""
 
 import json
 import os
@@ -128,8 +128,8 @@ def test_moving_the_archive_loses_no_receipt(servers, directory):
     old, new = servers
     shut_out, let_in = commands("Move the archive to another server")
     put(old, 1, 10)
-    # This session stands for a node that is connected while the archive moves to another server. The session waits until it is ended, but
-    # at most for DEADLINE.
+    # A node stays connected while the archive moves to another server: this session is the node's connection. The session waits until it is
+    # ended, but at most for DEADLINE.
     waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")
@@ -242,8 +242,8 @@ def test_rsyslog_brings_each_receipt_to_the_server_also_after_a_side_was_down(di
         return sorted(set(arrived())) == sorted(lines)
 
     def write_until_all_arrived():
-        """Writes later receipts, like a node on which jobs end. rsyslog notices a broken connection only when it sends another receipt, and
-        may have sent several receipts before."""
+        """Writes more receipts, like a node on which jobs end. rsyslog notices a broken connection only when it sends a receipt. Before
+        that, rsyslog may have sent several receipts in vain."""
         end = time.monotonic() + DEADLINE
         write("when the server is up again")
         while not has_all():

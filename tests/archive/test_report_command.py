@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pinfold report --site` on a login node: the service answers with one table for each query, and only to those who may see all receipts."""
+"""Tests `pinfold report --site` on a login node. The service answers with one table for each query. It answers only users who may see all
+receipts."""
 
 import shutil
 
@@ -83,7 +84,7 @@ def test_a_lack_of_the_queries_or_a_wrong_query_is_an_error_of_the_service(servi
 
 
 def test_a_request_after_a_report_has_the_time_limit_of_a_request(service, site):
-    """The service raises the time limit of a connection for a table of the report."""
+    """The service raises the time limit of its connection to the server only for a query of the report."""
     directory = service.directory / "usr/share/pinfold/archive/report"
     (directory / "zz.sql").write_text("SELECT $1::timestamptz, $2::timestamptz, current_setting('statement_timeout') AS time_limit")
     assert tables(service, NOW - DAY)["zz"]["rows"][0][2] == "2min"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""No user can keep other users from the archive's socket, neither with descriptors that do not close nor with subordinate user ids."""
+"""No user can keep other users from the archive's socket. An attacker may use descriptors that do not close, or subordinate user ids."""
 
 import select
 import signal
@@ -65,7 +65,8 @@ def time_of_bobs_answer(service):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
-    """The service has only a few threads for one user. It gets a larger number of descriptors that do not close, all at once."""
+    """The service has only a few threads for one user. A user sends more descriptors than the service has threads for the user, and no
+    descriptor closes."""
     service = start(configuration(archive.server))
     time_of_bobs_answer(service)
     program = LINGERING.format(uid=ALICE, path=str(service.path), send=WAYS[way])
@@ -106,7 +107,7 @@ def hold(service, uid, count):
 
 
 def refused(connections):
-    """Returns how many connections have an answer, which can only be a refusal."""
+    """Returns how many connections have an answer. The service cannot have sent anything but a refusal."""
     poll = select.poll()
     for connection in connections:
         poll.register(connection, select.POLLIN)

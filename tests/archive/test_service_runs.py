@@ -16,7 +16,7 @@ def test_the_newest_run_of_a_job_on_all_hosts(start, archive):
     old = {"key": "sge.9", "run": 0, "ended": NOW - 40 * DAY}
     archive.put([job(1, "node1", ALICE, 0, **old), job(2, "node1", ALICE, 60, key="sge.9", run=0), job(3, "node1", ALICE, 9, key="sge.9", run=1),
               job(4, "node1", ALICE, 9, key="manual.1"), job(5, "node1", ALICE, 9, key="sge.9", run=1, cluster="other", ended=NOW - 20 * MINUTE)])
-    # The clocks of hosts differ, and a host may begin late or end early.
+    # The clocks of hosts differ. On one host, a job may begin later or end earlier than on another host.
     archive.put([job(1, "node2", ALICE, 0, **old), job(2, "node2", ALICE, 30, key="sge.9", run=1), job(3, "node2", ALICE, 8, key="manual.1"),
               job(4, "node2", BOB, 8, key="sge.9", run=1)], node="node2")
     # A node that was lost in the first run came back long after the second run.
@@ -29,7 +29,7 @@ def test_the_newest_run_of_a_job_on_all_hosts(start, archive):
     assert hosts("sge.9", AUDITOR) == [("node2", 1)], "the newest job with this key is Bob's"
     assert hosts("manual.1", ALICE) == [("node2", 0)], "node1 has given the key to another job"
     assert hosts("sge.10", ALICE) == []
-    # Grid Engine reuses the numbers of jobs, so the receipts of the run 40 days ago do not belong to a run of today.
+    # Grid Engine reuses the numbers of jobs. So the receipts of a job that ran 40 days ago do not belong to a job of today.
     archive.sql("DELETE FROM pinfold.receipt WHERE run = 1")
     assert hosts("sge.9", ALICE) == [("node3", 0), ("node1", 0)]
     archive.sql("DELETE FROM pinfold.receipt WHERE ended > now() - interval '10 days'")

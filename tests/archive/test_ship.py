@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold-ship between a real pinfoldd on a private bus and a real PostgreSQL. After each fault that a test causes, the archive must have
-each receipt of the node, and nothing else."""
+"""Runs pinfold-ship between a real pinfoldd on a private bus and a real PostgreSQL. After each fault that a test causes, the archive must
+have each receipt of the node, and nothing else."""
 
 import contextlib
 import random
@@ -45,7 +45,8 @@ def test_receipts_arrive_once(node):
 
 
 def test_a_profile_arrives_with_its_receipt(node):
-    """pinfoldd looks at a job for the first time when the job is one second old. The second job of this test ends before such a look."""
+    """pinfoldd looks at a job for the first time when the job is one second old. The second job of this test ends before pinfoldd looks at
+    the job."""
     process = node.world.process()
     node.world.create("sge.7", process)
     wait_until(lambda: len(node.world.manager().GetProfile("sge.7")["lengths"]), "the first look at the job")
@@ -91,8 +92,8 @@ def test_the_metrics_compare_the_clocks(node, seconds):
 
 @contextlib.contextmanager
 def answering(archive, answer):
-    """Lets the archive give this answer to each lot: the position, the time of the server, and the number of missing receipts. An archive with a
-    fault, or a server that somebody has taken over, may answer anything."""
+    """`answer` is the archive's answer to each lot: the position, the time of the server, and the number of missing receipts. If an archive
+    has a fault, or if somebody has taken over the server, an answer may contain anything."""
     put = archive.sql("SELECT pg_get_functiondef('pinfold.put'::regproc)")
     try:
         archive.sql(f"{put[:put.index('LANGUAGE')]} LANGUAGE sql SECURITY DEFINER AS $$ SELECT {answer} $$")
@@ -216,7 +217,8 @@ def test_pinfold_ship_is_killed_in_every_state(node):
     moment = random.Random(812)
     for _ in range(12):
         node.run_jobs(2)
-        # The test kills pinfold-ship after a random number of bytes below 5500. A connection that sends receipts transfers more bytes.
+        # The test kills pinfold-ship after a random number of bytes below 5500. A connection that sends receipts transfers more than 5500
+        # bytes.
         point = node.relay.passed + moment.randrange(5500)
         node.start()
         wait_until(lambda point=point: node.relay.passed >= point, "the point of the conversation")
@@ -259,7 +261,7 @@ def test_the_bus_is_killed(node):
 
 @contextlib.contextmanager
 def calls_on(world, method):
-    """Collects the destination of each call of the method while the context lasts."""
+    """While the context lasts, collects the destination of each call of the method `method`."""
     lines, destinations = world.directory / "calls", []
     with open(lines, "w") as file:
         address = world.environment["DBUS_SYSTEM_BUS_ADDRESS"]
@@ -275,8 +277,8 @@ def calls_on(world, method):
 
 
 def test_pinfoldd_that_is_stopped_stays_stopped(node):
-    """On the system bus, a call would start pinfoldd. On the bus of this test, a call would make the file `started`, as the service file
-    says."""
+    """On the system bus, a call would start pinfoldd. On the bus of this test, a call would start a program that creates the file
+    `started`."""
     started = node.world.directory / "started"
     services = node.world.directory / "services"
     services.mkdir()
@@ -341,7 +343,7 @@ def test_a_new_history_is_another_epoch(node):
 
 
 def test_an_older_copy_of_the_history_loses_no_receipt(node):
-    """pinfold-ship continues to run while an administrator puts an older copy in the place of the history's file."""
+    """An administrator replaces the history's file by an older copy while pinfold-ship continues to run."""
     history, copy = node.world.root / "var/lib/pinfold/history.db", node.world.directory / "copy.db"
 
     def without_daemon(action):
@@ -388,7 +390,7 @@ def test_receipts_that_are_removed_unsent_are_exactly_the_gap(node):
     node.stop()
     node.run_jobs(4)
     node.configure(more='max_unsent = "1M"\n')
-    # The ballast makes the history larger than archive.max_unsent.
+    # The table `ballast` makes the history larger than archive.max_unsent.
     with sqlite3.connect(node.world.root / "var/lib/pinfold/history.db", timeout=30) as history:
         history.execute("CREATE TABLE ballast AS SELECT zeroblob(2000000)")
     history.close()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The queries of the site report: each answer is compared with what this file computes from the same receipts in another way."""
+"""Tests the queries of the site report. This file computes each answer from the same receipts in another way, and compares the two
+answers."""
 
 import json
 import random
@@ -24,7 +25,8 @@ ENDS = [("exited", "succeeded", None), ("exited", "failed", None), ("exited", "u
 
 
 def receipts():
-    """Makes receipts with all special cases: missing and infinite values, keys that are used twice, and ends at the edges of the period."""
+    """Makes receipts with all special cases. Some values are missing or infinite, some keys occur twice, and some jobs end at the edges of
+    the period."""
     chance = random.Random(17)
     edges = [SINCE, SINCE - MICROSECOND, UNTIL, UNTIL - MICROSECOND]
     made = []
@@ -63,7 +65,7 @@ PERIOD = [receipt for receipt in RECEIPTS if SINCE <= receipt["when"] < UNTIL]
 
 @pytest.fixture(scope="module")
 def server():
-    """Gives the tests of this file a server of their own, because the tests of other files make the database anew."""
+    """The tests of other files make the database again, so this file has a server of its own."""
     with tempfile.TemporaryDirectory(prefix="pinfold-report-") as directory, PostgresServer(Path(directory)) as it:
         it.psql("CREATE DATABASE pinfold TEMPLATE template0 ENCODING 'UTF8'", database="postgres")
         it.psql((TOP / "src/archive/sql/0001.sql").read_text(), "--single-transaction")
@@ -84,7 +86,8 @@ def insert(server, table, rows):
 
 
 def ask_whole(server, name, since=SINCE, until=UNTIL):
-    """Runs a query as the service on a login host runs it: as pinfold_reader, with two parameters."""
+    """Runs a query in the same way as the service on a login host: as the role pinfold_reader, and with the two ends of the period as
+    parameters."""
     answer = server.psql(f"SET TimeZone = 'UTC'; PREPARE report(timestamptz, timestamptz) AS SELECT to_json(t) FROM ({QUERIES[name]}) AS t;\n"
                          f"EXECUTE report('{since.isoformat()}', '{until.isoformat()}');", login=LOGIN_HOST)
     return [json.loads(line) for line in answer.splitlines()]
@@ -96,7 +99,7 @@ def is_of_all(column):
 
 
 def ask(server, name, since=SINCE, until=UNTIL):
-    """Returns the answer to a query, without the columns whose figures are totals over all rows."""
+    """Returns the answer to a query, without the columns that contain totals over all rows."""
     return [{column: value for column, value in row.items() if not is_of_all(column)} for row in ask_whole(server, name, since, until)]
 
 
@@ -141,7 +144,7 @@ def memory_of(hosts):
 
 
 def only(hosts, name):
-    """Returns the value that all hosts with a value have in common."""
+    """Returns the value that the hosts have in common. Some hosts may have no value."""
     values = {host[name] for host in hosts} - {None}
     assert len(values) < 2 or name in ("account", "queue")
     return max(values, default=None)
@@ -201,7 +204,7 @@ def test_totals(filled):
 
 
 def cause_of(job):
-    """Says how a job ended. The function goes through the receipts of the job's hosts in the order of their ends, as a person would."""
+    """Says how a job ended. Like a person, the function goes through the receipts of the job's hosts in the order in which they ended."""
     ends = sorted(job, key=lambda host: (host["when"], host["node"]))
     own = [host for host in ends if host["outcome"] == "failed" and host["result"] not in ("stopped", "signaled")]
     known = [host for host in ends if host["outcome"] != "unknown"]
@@ -330,7 +333,7 @@ def test_a_time_without_jobs_has_no_figures(server, name):
 
 @pytest.fixture
 def nodes(server):
-    """Adds nodes to the archive. The archive knows more about some of these nodes than about others."""
+    """Adds nodes to the archive. Some nodes have sent all their receipts, and some nodes have not."""
     now = datetime.now(timezone.utc)
     ago = lambda **time: (now - timedelta(**time)).isoformat()
     fresh = {"epoch": "e1", "position": 7, "newest": 7, "seen": ago(minutes=1), "complete": ago(minutes=1), "clock_off": "0 s"}
@@ -381,8 +384,8 @@ MANY = [{
 
 @pytest.fixture(scope="module")
 def crowded(server):
-    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. The tests that run earlier in this file
-    must not see these nodes."""
+    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. The nodes of this fixture would disturb
+    the tests that run earlier in this file."""
     noted = MANY_SINCE.isoformat()
     insert(server, "receipt", MANY)
     insert(server, "node", [{"node": one["node"], "epoch": "e1", "position": 0, "newest": 0, "seen": noted, "complete": None} for one in MANY])

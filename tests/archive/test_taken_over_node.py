@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node that an attacker controls disturbs no other node. PostgreSQL lets each session choose its settings, and lets each role choose the
-settings with which the sessions of the role begin. All nodes share one role."""
+"""A node that an attacker controls disturbs no other node. PostgreSQL lets each session choose its settings. It also lets each role choose
+the settings for its future sessions. All nodes share one role."""
 
 import contextlib
 import subprocess
@@ -39,8 +39,8 @@ def admin(archive, action, status):
 @pytest.mark.parametrize("settings", ["TimeZone = 'Asia/Kolkata'; SET DateStyle = 'SQL, DMY'", "TimeZone = 'Asia/Kolkata'; SET DateStyle = 'German'",
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
-    """The short name of Asia/Kolkata is the name of two time zones. A partition with wrong bounds would overlap the next one, and then no
-    node could send receipts any more. An administrator may choose any settings for a session."""
+    """Two time zones have the short name IST, and Asia/Kolkata is one of them. A partition with wrong bounds would overlap the next one,
+    and then no node could send receipts any more. An administrator may choose any settings for a session."""
     for weeks in (10, 11, 9):
         roles.sql(f"SET {settings}; SELECT pinfold.make_partition(now() + interval '{weeks} weeks')")
         roles.sql(f"SET {settings}; " + put_statement([receipt(weeks, ended=usec(NOW + timedelta(weeks=weeks)))], first=1), node="node1")
@@ -81,8 +81,8 @@ def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
 
 
 def test_no_node_makes_the_status_overflow(roles):
-    """Two open transactions of one node do not see each other. So put() cannot notice that the sum of their numbers of missing receipts is
-    too large."""
+    """Two open transactions of one node do not see each other. So put() cannot add up the missing receipts of both transactions, and does
+    not notice that the sum is too large."""
     with roles.session(node="node2") as first, roles.session(node="node2") as second:
         assert first.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2", epoch="a", newest=HUGE))
         assert second.run("BEGIN; " + put_statement([receipt(2, "node2")], first=1, node="node2", epoch="b", newest=HUGE))
@@ -108,7 +108,7 @@ def test_a_put_ends_the_sessions_of_a_certificate_that_has_too_many(roles):
         sessions = []
         for node in ["node3"] + ["node2"] * (MOST_OF_CERTIFICATE + 20):
             sessions.append(held.enter_context(roles.session(node=node)))
-            assert sessions[-1].run("SELECT 1;")  # the answer shows that this session is older than the next one
+            assert sessions[-1].run("SELECT 1;")  # after the answer, the session exists, so it is older than the next session of the loop
         other = sessions.pop(0)
         roles.put([receipt(1)])
         assert [session.run("SELECT 1;") for session in sessions] == [False] * 20 + [True] * MOST_OF_CERTIFICATE
@@ -127,7 +127,7 @@ def test_no_node_holds_up_the_others(roles):
 
 @pytest.mark.parametrize("sessions", [1, MOST_OF_CERTIFICATE])
 def test_no_node_prevents_the_removal_of_old_receipts(roles, sessions):
-    """Each session waits for a lock that prune holds, and gets the lock if prune gives up."""
+    """Each session waits for a lock that `prune` holds. If `prune` gives up, one of the sessions gets the lock."""
     with contextlib.ExitStack() as held:
         held_open = held.enter_context(roles.session(node="node2"))
         assert held_open.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2"))
@@ -140,7 +140,8 @@ def test_no_node_prevents_the_removal_of_old_receipts(roles, sessions):
 
 
 def test_a_put_ends_the_sessions_that_are_idle(roles):
-    """put() ends sessions that have been idle for a minute. The test shortens this minute to zero seconds, in order not to wait."""
+    """put() ends sessions that have been idle for a minute. In this test, put() ends idle sessions at once, so that the test does not wait
+    for a minute."""
     body = roles.sql("SELECT pg_get_functiondef('pinfold.end_stuck_sessions'::regproc)")
     roles.sql(body.replace("'60 s'", "'0 s'"))
     with roles.session(node="node2") as idle:

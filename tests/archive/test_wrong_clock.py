@@ -13,7 +13,7 @@ from conftest import BEGAN, BUILD, receipt, usec
 from ship_node import NODE, new_node, wait_until
 
 DAY = 86_400
-MINUTES = 15 * 60  # this time is longer than all tests of this directory take
+MINUTES = 15 * 60  # MINUTES is longer than all tests of this directory take
 
 
 def login_node(archive, start):
@@ -31,7 +31,7 @@ def keys(login, *words):
 @pytest.mark.parametrize("seconds", [DAY, -DAY])
 def test_the_clock_of_a_node_is_wrong_by_a_day(archive, seconds):
     """pinfoldd and pinfold-ship read the wrong clock. OpenSSL calls time(2), which still returns the right time in this test. The
-    certificates of the tests are new. With a clock that is behind, OpenSSL would reject them as not valid yet."""
+    certificates of the tests are new. If the clock is behind, OpenSSL rejects a new certificate as not yet valid."""
     wrong = {"LD_PRELOAD": str(BUILD / "tests/wrongclock.so"), "WRONGCLOCK_SECONDS": str(seconds)}
     with new_node(archive) as node, starter() as start:
         node.run_job()
@@ -106,8 +106,8 @@ def test_a_user_finds_receipts_by_their_time(odd, options, found):
 
 
 def test_receipts_from_the_future_hide_only_receipts_of_the_same_user(odd):
-    """A list of the newest receipts begins with receipts from the future, as docs/archive.md says, and `--until now` leaves them out. A
-    list of any length is the beginning of the whole list: no receipt is repeated or missing."""
+    """A list of the newest receipts begins with receipts from the future, as docs/archive.md says. The option `--until now` leaves out the
+    receipts from the future. A list of any length is the beginning of the whole list: no receipt is repeated or missing."""
     everything = [*reversed([*FROM_1970, *NOW_AND_BEFORE, *FUTURE])]
     assert of(odd) == everything
     for number in range(1, len(everything) + 1):
@@ -117,7 +117,8 @@ def test_receipts_from_the_future_hide_only_receipts_of_the_same_user(odd):
 
 
 def test_pages_of_receipts_from_the_future_are_complete(archive):
-    """All times after the year 9999 are the same time in the archive. The service reads at most 200 receipts at once."""
+    """If a job ended after the year 9999, the archive stores the last day of the year 9999. The service reads at most 200 receipts at
+    once."""
     archive.put([receipt(sequence, uid=ALICE, ended=2**64 - sequence) for sequence in range(1, 601)])
     with starter() as start:
         assert sorted(of(login_node(archive, start), "-n", "1000"), key=lambda key: int(key[4:])) == [f"sge.{n}" for n in range(1, 601)]

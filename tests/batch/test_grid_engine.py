@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests Grid Engine on a kernel with all controllers. A job cannot use more resources than it asked for, and a kill of the job does not end
-the job's shepherd. The further tests of Grid Engine are in tests/cluster."""
+"""Tests Grid Engine on a kernel with all controllers. A job cannot use more resources than it asked for. If the kernel kills the job, the
+job's shepherd lives on. tests/cluster contains more tests of Grid Engine."""
 
 import signal
 from pathlib import Path
@@ -18,14 +18,14 @@ KILLED = (AFTER_JOB, "137")
 STARTER_KILLED = (AFTER_JOB, "129")
 NODE = "node1"
 HOG = "dd if=/dev/zero of=/dev/null bs=400M"  # dd uses as much memory as the size of its buffer
-LIMIT = 192  # in MiB; the shepherd of a slave task uses 40 MiB, and the kernel kills the largest process
+LIMIT = 192  # LIMIT is in MiB; a shepherd of a slave task uses 40 MiB, so the kernel kills dd, which is larger
 
 
 @pytest.fixture(scope="module", autouse=True)
 def cell():
     grid_engine.start(NODE)
-    # Grid Engine's own search for processes that left the process group is off, so only pinfold ends them. Grid Engine also keeps the files
-    # that a shepherd wrote.
+    # Grid Engine does not search for processes that have left the process group, so nobody but pinfold ends them. With KEEP_ACTIVE, Grid
+    # Engine keeps the files that a shepherd wrote.
     grid_engine.configure(shepherd_cmd=grid_engine.PINFOLD, execd_params="KEEP_ACTIVE=true,ENABLE_ADDGRP_KILL=false",
                           epilog="/usr/bin/touch /home/$job_owner/$job_id.epilogue")
     yield
@@ -40,7 +40,7 @@ def receipt(job):
 
 def expect_reported(job, *statuses):
     """Checks that the shepherds have outlived the kill of the job, and have reported the given statuses. The shepherd of the batch script
-    then runs the epilogue."""
+    runs the epilogue after the kill."""
     spools = [file.parent for file in Path(grid_engine.SPOOL, NODE, "active_jobs", f"{job.id}.1").rglob("exit_status")]
     for spool in spools:
         assert not (spool / "error").read_text().startswith("pinfold: "), "which is for a shepherd that was killed"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares a receipt's figures with figures that do not come from cgroups: the result of wait4() for the same processes, and known amounts
-of memory and of transfers.
+"""Compares a receipt's figures with figures that do not come from cgroups. These figures are the result of wait4() for the job's processes,
+and known amounts of memory and of transfers.
 
-Before a job's program runs, the process has used CPU time for its start, some of it in the job's cgroup. The program first reports the CPU
-time that the process and the cgroup have used so far, and the tests subtract both times.
+Before a job's program runs, the process has used CPU time for its start. The process used a part of this time in the job's cgroup. The
+program first reports two CPU times: of the process, and of its cgroup. The tests subtract both times from the receipt's figures.
 
-The kernel reports that a cgroup is empty, and that a process has ended, some microseconds before the process leaves its CPU and its last
-time slice is charged. On real CPUs, the CPU time in each receipt of a job of 50 ms was right to within 0.2 %. Under software emulation, the
-kernel may charge milliseconds after its report, because the host may hold up a virtual CPU at that moment. So if these milliseconds matter
-to a test, pinfoldd, the tests and the job run on one CPU. Then pinfoldd and the tests usually read the figures after the process has left
-the CPU. The tests also use the median of several runs."""
+When the kernel reports that a process has ended, or that a cgroup is empty, the process is still on its CPU for some microseconds. The
+kernel charges the last time slice of the process after the report. On real CPUs, the CPU time in each receipt of a job of 50 ms was right
+to within 0.2 %. Under software emulation, the host may hold up a virtual CPU at this moment. The kernel may then charge some milliseconds
+after its report. So if some milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one CPU, pinfoldd and the
+tests usually read the figures after the process has left the CPU. For some figures, the tests use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -32,7 +32,7 @@ in_both_modes = pytest.mark.parametrize("mode", MODES)
 
 @pytest.fixture(scope="module", autouse=True)
 def subreaper():
-    """Processes that a job leaves behind become children of the tests, so wait4() reports them, too."""
+    """Processes that a job leaves behind become children of the tests, so wait4() reports them."""
     assert ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1) == 0
     yield
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0)
@@ -40,7 +40,7 @@ def subreaper():
 
 @pytest.fixture
 def one_cpu():
-    """Moves pinfoldd and the tests to one CPU. The fixture gives the test an option that moves the job to the same CPU."""
+    """Moves pinfoldd and the tests to one CPU. The fixture gives the test an option that moves the job to this CPU."""
     def move(cpus):
         for pid in (0, main_pid()):
             os.sched_setaffinity(pid, cpus)
@@ -63,7 +63,7 @@ def spend(key, *words, mode="exec", options=(), **popen):
 
 
 def read_done(job):
-    """Returns the microseconds that the program, and its cgroup, had used at the program's first report."""
+    """Returns two CPU times in microseconds from the program's first report: the time of the program, and the time of its cgroup."""
     word, own, charged = job.stdout.readline().split()
     assert word == "begun"
     assert job.stdout.readline() == "done\n"
@@ -209,7 +209,7 @@ def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
 
 
 def base_of(key):
-    """Returns how many bytes of memory the test's program uses for itself."""
+    """Returns how many bytes of memory the program of a test needs before it takes any memory for the test."""
     job = spend(key)
     finished(key, job, "exec")
     return receipt_of(key)["memory_peak"]
@@ -255,8 +255,8 @@ def raw_disk():
 
 @pytest.fixture
 def written_file():
-    """All blocks of this file are on the disk already. So a write changes only the file's contents and its time, and the journal's thread writes the
-    time."""
+    """All blocks of this file are on the disk already. So a write changes only the contents and the time stamp of the file, and the
+    journal's thread writes the time stamp."""
     path = Path("/var/tmp/written")
     with path.open("wb") as file:
         file.write(b"x" * WRITTEN)

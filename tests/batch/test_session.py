@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The limits of a job also hold for the processes of a login by ssh that belongs to the job. The further tests of logins by ssh are in
-tests/container/test_ssh.py."""
+"""If an ssh login belongs to a job, the limits of the job hold for the processes of the login. tests/container/test_ssh.py contains more
+tests of ssh logins."""
 
 import pytest
 

@@ -2,9 +2,9 @@
 """Measures what accounting costs, in the container. tools/bench runs this program.
 
 The program starts all jobs first and then ends them. The cost is pinfoldd's CPU time during the ends, divided by the number of jobs. At the
-end of a job, pinfoldd looks for leftovers, reads the figures, makes the receipt durable, lets systemd remove the units, and removes the
-record. The program also prints PID 1's CPU time for the same ends, and the CPU time of the starts. A job can end in two ways, and the
-program measures the two ways in turns."""
+end of a job, pinfoldd looks for leftovers, reads the figures, and makes the receipt durable. After that, systemd removes the units, and
+pinfoldd removes the record. For comparison, the program prints PID 1's CPU time for the ends of the jobs, and the CPU time for their
+starts. A job can end in two ways. The program measures one way and then the other, several times."""
 
 import statistics
 import subprocess
@@ -28,8 +28,8 @@ def cpu(service):
 
 
 def start():
-    """Starts the jobs, and waits until they execute their command. The function does not ask pinfoldd, because the answers would cost CPU time,
-    too."""
+    """Starts the jobs, and waits until they execute their command. The function does not ask pinfoldd, because pinfoldd's answers would
+    cost CPU time that the program measures."""
     jobs = [subprocess.Popen(["pinfold-run", "--job", f"cost.{number}", "--exec", "--", "sleep", "100000"], stdin=subprocess.DEVNULL)
             for number in range(JOBS)]
     wait_until(lambda: all(Path(f"/proc/{job.pid}/comm").read_text() == "sleep\n" for job in jobs), "all running", 120)
@@ -49,16 +49,15 @@ def end_in_turn(jobs):
 
 
 def spent(service, act, *arguments):
-    """Calls `act` and returns its result. Also returns the CPU time that pinfoldd and PID 1 used during the call, in microseconds per
-    job."""
+    """Calls `act` and returns its result. Returns a second result: the CPU time that pinfoldd and PID 1 used during the call, in
+    microseconds per job."""
     before = cpu(service)
     result = act(*arguments)
     return result, [(after - earlier) / JOBS for earlier, after in zip(before, cpu(service))]
 
 
 def cycle(service, end):
-    """Returns four times in microseconds per job: the CPU time of pinfoldd and of PID 1 for the start, and then the CPU time of both for
-    the end."""
+    """Returns four CPU times in microseconds per job: of pinfoldd and PID 1 for the start, and of pinfoldd and PID 1 for the end."""
     jobs, starting = spent(service, start)
     _, ending = spent(service, end, jobs)
     for job in jobs:

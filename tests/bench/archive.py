@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures the archive of a site: how much disk space a receipt takes, and how long `pinfold why`, `pinfold history` and the site report
-take. The program makes a server of its own in --directory, and removes it. The exit status is 1 if a query reads more than it has to.
+take. The program starts a server of its own in the directory of the option --directory. At the end, the program removes the server. The
+exit status is 1 if a query reads more than it has to.
 
     /usr/bin/python3 tests/bench/archive.py
     /usr/bin/python3 tests/bench/archive.py --rows 10000000 --plans --directory /var/tmp
@@ -26,7 +27,7 @@ NODES, USERS, DAYS = 2000, 500, 28
 EPOCH = "5e0c" * 8
 EXAMPLE = json.loads((TOP / "tests/archive/receipt.json").read_text())
 AT_ONCE = 1_000_000  # rows of one INSERT
-# These are the settings in docs/examples/archive for a server with 8 GiB of memory. fsync is on, because a site would not switch it off.
+# The settings are those of docs/examples/archive for a server with 8 GiB of memory. fsync is on, because a site would not switch it off.
 SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'"
 # The settings that the service pinfold-archive always has, and the settings that it adds for a report.
 OF_SERVICE, OF_REPORT = "SET jit = off", "; SET work_mem = '256MB'"
@@ -60,7 +61,8 @@ SELECT sum(pg_relation_size(c.oid)), sum(pg_indexes_size(c.oid)), sum(pg_total_r
 FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = 'pinfold.receipt'::regclass
 """
 
-# The queries of src/archive_service/receipt_query.cpp: the newest run of a key, the receipts of that run, and a page of a user's receipts.
+# The program uses the queries of src/archive_service/receipt_query.cpp. The queries find the newest run of a key, the receipts of this run,
+# and a page of a user's receipts.
 BODY = ("(CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body ELSE body || "
         "jsonb_build_object('host', node) END)::text")
 PAGE = ("SELECT ended, node, id, body FROM (SELECT ended, node, id, body, sum(octet_length(body)) OVER newest_first - octet_length(body) AS "
@@ -92,7 +94,7 @@ def queries(server, key, uid):
 
 
 def parts_of(plan):
-    """Returns the node of a plan and all nodes below it that were executed."""
+    """Returns the top of a query plan and all parts below the top, except the parts that PostgreSQL did not execute."""
     parts = [plan] if plan["Actual Loops"] else []
     return sum((parts_of(child) for child in plan.get("Plans", [])), parts)
 
@@ -134,7 +136,8 @@ def run(server, sql, settings, times):
 
 
 def faults_of(name, plan, weeks):
-    """Returns what is wrong with a plan. `weeks` are the partitions of the report's time. receipt_default may have receipts of any time."""
+    """Returns what is wrong with a plan. `weeks` are the partitions for the time of the report. The partition receipt_default is always
+    among them, because it may have receipts of any time."""
     if name.startswith(REPORT):
         return [f"reads {partition}" for partition in sorted(partitions_of(plan) - weeks)]
     return [f"reads {part['Relation Name']} as a whole" for part in parts_of(plan)

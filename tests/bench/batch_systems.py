@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures what pinfold costs a batch system, in the first node of the cluster. tools/bench --cluster runs this program.
+"""Measures what pinfold costs a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
 
-Slurm and Grid Engine run arrays of empty jobs, in turns without pinfold and with pinfold. Each figure is a ratio: the jobs per second in
-one turn, divided by the jobs per second in the turn before or after it. Other work on the machine changes this ratio. The program also
-prints how much CPU time each part of the node spends
-on a job, because other work changes the CPU time less than the ratio.
+Slurm and Grid Engine run arrays of empty jobs. Turns with pinfold follow turns without pinfold, several times. Each figure is a ratio: the
+jobs per second with pinfold, divided by the jobs per second in a neighbouring turn without pinfold. Other work on the machine changes the
+ratio. For each part of the node, the program prints how much CPU time the part spends on a job. Other work on the machine changes the CPU
+time less than the ratio.
 
-The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once, and
-slurmctld would sometimes wait 2 seconds before it sends further jobs (agent_retry() in its source), so that the same program would start 28
-or 63 jobs per second. Slurm runs a third turn without pinfold, but with an empty epilogue: if a node has no epilogue, slurmctld gives the
-slot of an ended job to the next job only in its loop of one second.
+The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. Then
+slurmctld would sometimes wait 2 seconds before it sends further jobs (agent_retry() in its source). The program would sometimes measure 28
+jobs per second, and sometimes 63. Slurm runs a third turn without pinfold, but with an empty epilogue. If a node has no epilogue, slurmctld
+waits up to a second before it gives an ended job's slot to the next job.
 
-pinfold cannot avoid one wait at the start of a job: a process can move to another cgroup only when the kernel has waited for all processors
-(favordynmods in Documentation/admin-guide/cgroup-v2.rst). The program prints how long such a move takes."""
+pinfold cannot avoid one wait at the start of a job: the kernel waits for all processors before it moves a process to another cgroup. (See
+favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the kernel needs to move a process."""
 
 import dataclasses
 import os
@@ -44,8 +44,8 @@ def lines(file):
 
 
 def cpu_of_parts(daemon):
-    """Returns the milliseconds of CPU time that each part has used so far: the batch system's daemon on the node, the processes for which
-    the daemon has waited, some services, and the rest."""
+    """Returns how much CPU time each part of the node has used so far, in milliseconds. The parts are the batch system's daemon, the
+    processes for which the daemon has waited, some services, and the rest."""
     fields = Path(f"/proc/{run('pgrep', '-xo', daemon).stdout.strip()}/stat").read_text().rsplit(")", 1)[1].split()
     own, children = (sum(map(int, times)) * 1e3 / os.sysconf("SC_CLK_TCK") for times in (fields[11:13], fields[13:15]))
     parts = {daemon: own, f"children of {daemon}": children}
@@ -74,9 +74,9 @@ def turn(daemon, file, submit, settle):
 
 
 def time_of_a_move():
-    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup,
-    so the measured time is only the wait for the other processors. Each pause between two moves is longer than the time for which the
-    kernel remembers a move."""
+    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup.
+    So the result is only the time for which the kernel waits for the other processors. Each pause between two moves is longer than the time
+    for which the kernel remembers a move."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):
@@ -89,7 +89,7 @@ def time_of_a_move():
 
 def slurm_array(pinfold, **settings):
     slurm.start(pinfold=pinfold, NodeName=f"node1 CPUs={os.cpu_count()} RealMemory=1000 State=UNKNOWN", **settings)
-    slurm.submit("true", "--output=/dev/null")  # the first job of a slurmd takes longer
+    slurm.submit("true", "--output=/dev/null")  # the first job of a slurmd takes longer than the jobs after it
     slurm.wait_idle()
     return turn("slurmd", slurm.COMPLETED, lambda: slurm.submit("true", f"--array=1-{JOBS}", "--output=/dev/null"), slurm.wait_idle)
 
@@ -124,7 +124,7 @@ def compare(name, sides):
 
 def main():
     print(f"a move of a process to a cgroup takes {time_of_a_move():.1f} ms (median of 20)", flush=True)
-    # Slurm passes on how much memory each job may have, and a container cannot enforce this limit.
+    # Slurm sets a memory limit for each job, and a container cannot enforce a memory limit.
     set_site("node1", '[jobs]\nunenforced_limits = "warn"\n')
     met = compare("Slurm", {PLAIN: lambda: slurm_array(False),
                             "with an empty epilogue": lambda: slurm_array(False, Epilog="/usr/bin/true"),

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares pinfold with systemd-run and with itself, in the container. tools/bench runs this program. The program measures both sides of a
-ratio in one run, and in turns."""
+"""Compares pinfold with systemd-run and with itself, in the container. tools/bench runs this program. For a ratio of two sides, the program
+measures the two sides alternately in one run."""
 
 import os
 import re
@@ -32,15 +32,15 @@ def report(figure, value, reach, ok):
 
 
 def settle(live):
-    """Waits until the earlier side has no work left. Then pinfoldd has forgotten its jobs, and PID 1 has answered a ping that came after
-    all other calls."""
+    """Waits until the side that was measured before has no work left. After the wait, pinfoldd has forgotten its jobs, and PID 1 has
+    answered all calls that came before the ping."""
     bus = dbus.SystemBus()
     pinfold = dbus.Interface(bus.get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.freedesktop.DBus.Properties")
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
-    # A move between cgroups waits 10 ms and more for an RCU grace period, unless another move came just before. So both sides would be
-    # slower after a time without moves. To prevent the wait, settle() moves this process into its own cgroup first.
+    # A move between cgroups waits 10 ms and more for an RCU grace period, unless another move came just before. So a side would be slower
+    # after a time without moves. To prevent this disadvantage, settle() first moves this process into the cgroup in which it already is.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 
@@ -106,8 +106,8 @@ def asleep(pid):
 
 
 def supervisor_memory():
-    """Measures the memory of one pinfold-run while a second one runs. The pages of the program pinfold-run count as private if only one
-    pinfold-run is running, and as shared if there are two."""
+    """Measures the memory of one pinfold-run while a second one runs. If only one pinfold-run is running, the pages of the program
+    pinfold-run count as private. If there are two, these pages count as shared."""
     jobs = [start_job(key, "sleep", "1000", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for key in ("bench.one", "bench.two")]
     for key, job in zip(("bench.one", "bench.two"), jobs):
         wait_running(key)
@@ -141,7 +141,7 @@ def storm():
     report("storm of pid-hopping daemons: PID 1's answer to a ping, 99th percentile", f"{p99 * 1e3:.0f} ms of {len(pings)}", "<= 100 ms", p99 <= 0.1)
     report("storm: leader's exit to all gone", f"{gone:.2f} s", "<= 2 s", gone <= 2)
 
-    # On the side of systemd-run, the storm ends by itself, because systemctl stop does not return before the storm ends.
+    # Without pinfold, the storm must end by itself, because `systemctl stop` does not return before the storm ends.
     theirs = subprocess.Popen(["systemd-run", "--scope", "-q", "--unit=bench-storm", "--", "sh", "-c", f"{ESCAPIST} storm 10; sleep 1000"],
                               stdout=subprocess.PIPE, text=True)
     assert "ready" in theirs.stdout.readline()

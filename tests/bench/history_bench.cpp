@@ -34,7 +34,7 @@ std::string randomId() {
     return id;
 }
 
-/// Returns CPUs as a fragmented node allocates them. The list of these CPUs makes the receipt 1.5 KB large.
+/// Returns CPUs as a fragmented node allocates them. Because of the long list of CPUs, the receipt has 1.5 KB.
 CpuList cpus() {
     std::string text;
     for (int cpu = 0; cpu < 430; cpu += 2)
@@ -42,8 +42,8 @@ CpuList cpus() {
     return demand(CpuList::parse(text));
 }
 
-/// Returns the receipt of a common job or of a rare one. Of all jobs, 3 reach a time limit, 3 belong to user 7, 3 have the
-/// scheduler "rare", 1 in 100 fails, and 1 in 1000 leaves processes behind. User 1000 has half of all jobs.
+/// Returns the receipt of a common job or of a rare one. Three of all jobs reach a time limit, three belong to user 7, and three
+/// have the scheduler "rare". One job in 100 fails, and one in 1000 leaves processes behind. User 1000 has half of all jobs.
 Receipt receipt(std::uint64_t n, std::uint64_t total) {
     static const auto list = cpus();
     Receipt made;

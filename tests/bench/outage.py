@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what happens when the archive of a site comes back after a day. 64 nodes have 5,000 receipts each, and send them at once to a server
 that has just started. 8 of the nodes are real: each has a pinfold-ship, and a pinfoldd on a bus of its own. The server starts when each
-pinfold-ship has failed 6 times. The other nodes are simulated: each sends its lots over one connection as soon as the server runs, without a
-break, so the real nodes have to share the server with nodes that never wait. The program prints how many receipts a second the archive
-took, the memory of the server and of pinfold-ship, and how long a node waited. The exit status is 1 if a node waited longer than the
-back-off of pinfold-ship. The program makes a server of its own in --directory, and removes it.
+pinfold-ship has failed 6 times. The other nodes are simulated: each sends its lots over one connection, without a break, as soon as the
+server runs. So the real nodes share the server with nodes that never wait. The program prints how many receipts per second the archive
+took, and how long a node waited. It also prints the memory of the server and of pinfold-ship. The exit status is 1 if a node waited longer
+than the back-off of pinfold-ship. The program starts a server of its own in the directory of the option --directory. At the end, the
+program removes the server.
 
     PINFOLD_BUILD=$PWD/build /usr/bin/python3 tests/bench/outage.py --directory /var/tmp
 
-`--ships 64` makes all nodes real. If all nodes are real, they need four times as much CPU time as the server, so the machine should have
-many CPUs, and two instances of inotify for each node (sysctl fs.inotify.max_user_instances)."""
+`--ships 64` makes all nodes real. Real nodes need four times as much CPU time as the server. So if all nodes are real, the machine should
+have many CPUs. It also needs two instances of inotify for each node (sysctl fs.inotify.max_user_instances)."""
 
 import argparse
 import contextlib
@@ -37,7 +38,7 @@ private_bus = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(private_bus)
 wait_until = private_bus.wait_until
 
-# These values are Schedule::kLeastRetry and Schedule::kMostRetry of src/ship, in seconds.
+# LEAST_RETRY and MOST_RETRY are Schedule::kLeastRetry and Schedule::kMostRetry of src/ship, in seconds.
 LEAST_RETRY, MOST_RETRY = 1, 600
 # Before its first lot, pinfold-ship connects within at most 10 s, and asks for its position within at most 20 s. Otherwise, it has failed.
 CONNECT = 10 + 20
@@ -45,7 +46,7 @@ LOT = 500  # Lot::kMostReceipts
 SAMPLED_EVERY = 2
 WINDOW = 10
 ADD = "INSERT INTO receipts (number, id, key, uid, ended, receipt, kind) VALUES (?, ?, ?, ?, ?, ?, 1)"
-# A lot is one transaction, and `received` is the time at which the transaction began.
+# A lot is one transaction. The column `received` contains the time at which the transaction began.
 LOTS = """
 SELECT coalesce(json_agg(lot ORDER BY begun), '[]') FROM (
     SELECT node, extract(epoch FROM received)::float8 AS begun, max(extract(epoch FROM pg_xact_commit_timestamp(xmin)))::float8 AS committed,
@@ -63,9 +64,9 @@ def receipts_of(name, number):
 
 
 class World(private_bus.World):
-    """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. So the
-    programs of the nodes are sessions, too. If all programs were in one session, they would together get only as much CPU time as one
-    connection."""
+    """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. So each
+    program of the nodes runs in a session of its own. If all programs were in one session, they would together get only as much CPU time as
+    one connection."""
 
     def start(self, *command):
         return super().start("setsid", *command)
@@ -75,7 +76,7 @@ private_bus.World = World
 
 
 class Node:
-    """A node with a real pinfoldd, which has receipts, and with a real pinfold-ship."""
+    """Runs a node: a real pinfoldd that has receipts, and a real pinfold-ship."""
 
     def __init__(self, name, world, server):
         self.name, self.world = name, world
@@ -191,8 +192,8 @@ def send(server, name, file):
 
 
 def waits(lots, up):
-    """Returns two times of a node in seconds. The first is the time from the server's start to the beginning of the node's first lot. The
-    second is the longest time between the commits of two successive lots."""
+    """Returns two times of a node in seconds. The first time begins with the server's start, and ends with the beginning of the node's
+    first lot. The second time is the longest time between the commits of two successive lots."""
     times = [lot["committed"] for lot in lots]
     return lots[0]["begun"] - up, max((later - earlier for earlier, later in zip(times, times[1:])), default=0)
 

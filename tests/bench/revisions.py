@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Compares two builds of pinfold in one container. `tools/bench --against` runs this program.
 
-/payload/packages/before and /payload/packages/now are the files that each build installs. The program takes turns: it installs one build,
-measures it, and removes it again. The program also measures the new build a second time, as a third side. So it shows how much two
-measurements of one build differ.
+The directories /payload/packages/before and /payload/packages/now contain the files that each build installs. The program takes turns: it
+installs one build, measures it, and removes it again. The program measures the new build a second time, as if it were a third build. The
+comparison of both measurements shows how much two measurements of one build differ.
 
-A figure is the median of all rounds. For the ratio of two sides, the program computes an interval that contains the true ratio with a
-probability of 95 %, from random choices of the rounds (bootstrap). A figure is worse if the whole interval is above 1."""
+A figure is the median of all rounds. For the ratio of two sides, the program computes an interval. The true ratio is in the interval with a
+probability of 95 %. The program computes the interval from random choices of the rounds (bootstrap). A figure has become worse if even the
+lower bound of its interval is above 1."""
 
 import collections
 import functools
@@ -65,7 +66,7 @@ def median_time(*command):
 
 
 def time_of_many():
-    """Returns the milliseconds per job."""
+    """Returns the milliseconds that run_many() needs for each job."""
     begun = time.perf_counter()
     run_many()
     return (time.perf_counter() - begun) / MANY * 1e3
@@ -84,7 +85,7 @@ def cpu_of_wrappers():
 
 
 def cpu_clocks():
-    """Returns functions that return the CPU time of each part in microseconds."""
+    """Returns a function for each part of the node: the function returns the CPU time of the part in microseconds."""
     cgroups = {**{unit: cpu_time.cgroup_of(unit) for unit in ("pinfoldd", "systemd-journald", "dbus")}, "all processes": CGROUP}
     return {**{part: functools.partial(cpu_time.of_cgroup, cgroup) for part, cgroup in cgroups.items()},
             "PID 1": cpu_time.of_pid1, "pinfold-run and the command": cpu_of_wrappers}
@@ -132,7 +133,7 @@ def median(rounds, *sides):
 
 
 def interval(rounds, ratio):
-    """Returns the ratio of all rounds, and the bounds of its interval of 95 %."""
+    """Returns three numbers: the ratio that follows from all rounds, and the lower and upper bound of its interval of 95 %."""
     choice = random.Random(1)
     ratios = sorted(ratio(choice.choices(rounds, k=len(rounds))) for _ in range(2000))
     return ratio(rounds), ratios[50], ratios[-51]

@@ -2,16 +2,15 @@
 """Measures what pinfoldd's looks at live jobs cost, in the container. tools/bench runs this program.
 
 The watchdog of pinfoldd is off during the measurement. So all CPU time and all wake-ups that the program counts come from the looks at the
-jobs. At first, no job is live, so pinfoldd must not wake up. Then, 100 jobs sleep. The jobs of the measurement are old enough that pinfoldd
-looks at all of them together, once in each interval. The program counts the CPU time of all threads of pinfoldd over five intervals,
-because pinfoldd also
-writes down the profile of a job at each fifth look.
+jobs. At first, no job is live, so pinfoldd must not wake up. Then, 100 jobs sleep. The jobs of the measurement are older than 16 seconds,
+so pinfoldd looks at all jobs together, once in each interval. The program counts the CPU time of all threads of pinfoldd. It counts over
+five intervals, because pinfoldd writes down the profile of a job at each fifth look.
 
-A look reads five files, and three of them belong to the controllers io, memory and pids. In a box without these controllers, a look costs less
-than on a node, so the program prints which of the controllers the box lacks. The virtual machine has all controllers, but it is emulated and slow.
-So the program also reads a small file of a cgroup itself, and prints the ratio of the time of a look to the time of such a read. This ratio
-is about the same on a slow and on a fast machine. The time of a read in the container, multiplied by the ratio from the virtual machine, is
-the time that a look with all controllers would take in the container."""
+For one look at a job, pinfoldd reads five files. Three of the five files belong to the controllers io, memory and pids. A look costs less
+in a box without these controllers than on a node. So the program prints which controllers the box lacks. The virtual machine has all
+controllers, but it is emulated and slow. So the program itself reads a small file of a cgroup. It prints a ratio: the time of one look of
+pinfoldd, divided by the time of one such read. The ratio is about the same on a slow and on a fast machine. To estimate the time of a look
+with all controllers in the container, multiply the time of a read in the container by the ratio from the virtual machine."""
 
 import os
 import re
@@ -30,7 +29,7 @@ DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/bench.conf")
 JOBS = 100
 INTERVAL = 30  # the default of profile.interval
 ROUNDS = 5
-EARLY_LOOKS = 17  # in the first 16 seconds of a job, pinfoldd looks at the job more often
+EARLY_LOOKS = 17  # in the first 16 seconds of a job, pinfoldd looks at the job more than once in an interval
 MOST = 0.0005  # the share of one CPU that pinfoldd may use
 
 
@@ -46,13 +45,14 @@ def wait(seconds):
 
 
 def wake_ups():
-    """Returns how often the threads of pinfoldd have gone to sleep. A thread that does not wake up does not go to sleep again."""
+    """Returns how often the threads of pinfoldd have gone to sleep. A thread must wake up before it can go to sleep again, so the result is
+    the number of wake-ups."""
     texts = [status.read_text() for status in Path(f"/proc/{main_pid()}/task").glob("*/status")]
     return sum(int(re.search(r"^voluntary_ctxt_switches:\s+(\d+)", text, re.M)[1]) for text in texts)
 
 
 def spend(seconds):
-    """Returns the wake-ups and the CPU seconds of pinfoldd during this time."""
+    """Waits, and returns the wake-ups and the CPU seconds of pinfoldd during the wait."""
     service = cpu_time.cgroup_of("pinfoldd")
     woken, cpu = wake_ups(), cpu_time.of_cgroup(service)
     wait(seconds)
@@ -65,7 +65,7 @@ def idle():
 
 
 def until_between_two_rounds():
-    """Waits until five seconds after a round. pinfoldd looks at all jobs when CLOCK_BOOTTIME is a multiple of the interval."""
+    """Waits until five seconds after pinfoldd has looked at all jobs."""
     wait(INTERVAL - time.clock_gettime(time.CLOCK_BOOTTIME) % INTERVAL + 5)
 
 

@@ -12,7 +12,7 @@ import time
 import zlib
 
 PROGRAM = "chromium-headless-shell"
-DEADLINE = 120.0  # seconds: the machine may be busy
+DEADLINE = 120.0  # the deadline is in seconds; it is long, because the machine may be busy
 # This script returns facts about the page as the browser shows it. An element that is wider than the window must be inside of a box that
 # scrolls.
 FACTS = """
@@ -35,7 +35,7 @@ FACTS = """
 
 
 class Page:
-    """A page as the browser shows it: the result of FACTS, the addresses that the browser asked for, and a picture."""
+    """Describes how the browser shows a page: the result of FACTS, the addresses that the browser asked for, and a picture."""
 
     def __init__(self, facts, requests, picture):
         self.facts, self.requests, self.picture = facts, requests, picture
@@ -81,14 +81,14 @@ class Browser:
         return answer["result"]
 
     def wait_for_load(self, loader):
-        """Waits until the document with this loader is complete. The empty page that the browser shows before this document has another
-        loader."""
+        """Waits until the document with the loader `loader` is complete. The browser shows an empty page before this document, and the
+        empty page has a loader of its own."""
         end = time.monotonic() + DEADLINE
         while not any(event["params"].get("name") == "load" and event["params"]["loaderId"] == loader for event in self.events):
             self.events.append(self.receive(end))
 
     def open(self, address, width):
-        """Opens the address in a window of this width, in pixels."""
+        """Opens the address in a window that is `width` pixels wide."""
         target = self.call("Target.createTarget", url="about:blank")["targetId"]
         session = self.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
         for domain in ("Page", "Network", "Runtime"):
@@ -106,8 +106,7 @@ class Browser:
 
 
 def lines_of(picture):
-    """Returns the number of different lines of a PNG picture, as the picture stores its lines. The picture of an empty page has only a few
-    different lines."""
+    """Returns how many different lines of pixels a PNG picture has. The picture of an empty page has only a few different lines."""
     data, at, packed = picture, 8, b""
     while at < len(data):
         length, kind = struct.unpack(">I4s", data[at:at + 8])

@@ -20,7 +20,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("PINFOLD_BUILD", HERE.parents[1] / "build"))
 
-# As on the system bus, everyone may connect, and a connection may have 128 unanswered calls.
+# On this bus, everyone may connect, and a connection may have 128 unanswered calls. The system bus has the same rules.
 CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -45,8 +45,8 @@ def wait_until(predicate, what, deadline=60.0):
 
 
 def listens(path):
-    """Returns whether somebody listens at the socket. The function connects to the socket, because the socket's file exists before somebody
-    listens."""
+    """Returns whether somebody listens at the socket. The function connects to the socket: if only the socket's file existed, the function
+    could not know whether somebody listens."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         return connection.connect_ex(str(path)) == 0
 
@@ -130,7 +130,7 @@ class World:
         return self.manager().WaitJob(key)
 
     def stop_daemon(self):
-        """Stops pinfoldd as systemd does. When pinfoldd ends, a sanitizer looks for lost memory."""
+        """Stops pinfoldd as systemd does. If pinfoldd was built with a sanitizer, it looks for lost memory when it ends."""
         self.daemon.terminate()
         with contextlib.suppress(subprocess.TimeoutExpired):  # a test may have stopped pinfoldd, or a process for which pinfoldd waits
             self.daemon.wait(10)
@@ -160,7 +160,7 @@ def error_name(call):
 
 @contextlib.contextmanager
 def new_world():
-    # The tests do not use tmp_path, because other users use this bus, and only root can read pytest's directories.
+    # Programs of other users connect to this bus, and only root can read the directory tmp_path. So the tests use a directory of their own.
     with tempfile.TemporaryDirectory(prefix="pinfold-bus-") as directory:
         world = World(Path(directory))
         try:

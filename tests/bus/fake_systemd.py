@@ -55,7 +55,7 @@ def cgroup_text(value):
 
 
 def put(file, text):
-    """Writes the file in a way that never leaves it empty, because pinfoldd reads cgroup.events at each change."""
+    """Overwrites the file without making it empty first, because pinfoldd reads cgroup.events at each change."""
     fd = os.open(file, os.O_WRONLY | os.O_CREAT, 0o644)
     os.pwrite(fd, text.encode(), 0)
     os.ftruncate(fd, len(text))
@@ -63,16 +63,16 @@ def put(file, text):
 
 
 class Node:
-    """Acts like the kernel: shows processes and cgroups in files."""
+    """Stands in for the kernel: describes processes and cgroups in files."""
 
     def __init__(self, root):
         self.root = root
         self.processes = {}  # maps a pid to its cgroup
         self.hanging = set()  # the ids of processes that no signal reaches
-        # process id -> cgroup: pinfoldd's own processes. To find the pid of a process that pinfoldd moves, the stand-in reads cgroup.procs, and
-        # these processes are not in that file.
+        # Maps the process id of each of pinfoldd's own processes to the process's cgroup. cgroup.procs does not contain pinfoldd's own
+        # processes, because the stand-in reads this file to find the process that pinfoldd moves.
         self.placeholders = {}
-        self.kill_files = {}  # path of a cgroup -> its cgroup.kill
+        self.kill_files = {}  # maps the path of a cgroup to the cgroup's file cgroup.kill
         (root / "proc").mkdir(parents=True)
         (root / "sys/fs/cgroup").mkdir(parents=True)
         (root / "sys/fs/cgroup/cgroup.controllers").write_text("cpuset cpu io memory pids\n")
@@ -202,7 +202,8 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="u")
     def Hang(self, pid):
-        """Lets a process hang in the kernel, as with a file server that does not answer. The process outlives SIGKILL until the test ends it."""
+        """Lets a process hang in the kernel, as if the process waited for a file server that does not answer. The process outlives SIGKILL
+        until the test ends it."""
         self.node.hanging.add(int(pid))
 
     @dbus.service.method(CONTROL, in_signature="as")
@@ -263,7 +264,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="s")
     def SayRemoved(self, unit):
-        """Emits UnitRemoved for a live unit. The real systemd may emit this signal when somebody only asks for the unit."""
+        """Emits UnitRemoved for a live unit. The real systemd may emit UnitRemoved for a live unit if somebody has asked for the unit."""
         self.UnitRemoved(str(unit), dbus.ObjectPath("/x"))
 
     @dbus.service.method(CONTROL, in_signature="u")
@@ -426,13 +427,13 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="s")
     def Shutdown(self, state):
-        """Announces PID 1's job for shutdown.target, with the given state of the system."""
+        """Announces PID 1's job for shutdown.target. From now on, the system's state is `state`."""
         self.state = str(state)
         self.JobNew(dbus.UInt32(self.jobs + 1), self.new_job(), "shutdown.target")
 
     @dbus.service.method(CONTROL)
     def Reload(self):
-        """Acts as daemon-reload: emits UnitRemoved for all live units, between the two Reloading signals."""
+        """Behaves like systemd at a daemon-reload: emits UnitRemoved for all live units, between the two Reloading signals."""
         self.Reloading(True)
         for unit in self.units:
             self.UnitRemoved(unit, dbus.ObjectPath("/x"))

@@ -34,7 +34,7 @@ def message(kind, serial, fields, body=b""):
 
 class RawBus:
     def __init__(self, path, user=None):
-        """`user`: the caller's id as the bus sees it, if it differs from the caller's own id."""
+        """`user` is the user id that the bus sees. By default, it is the user id of this process."""
         self.serials = itertools.count(1)
         self.connection = socket.socket(socket.AF_UNIX)
         self.connection.settimeout(60)
@@ -52,8 +52,8 @@ class RawBus:
         socket.send_fds(self.connection, [message(kind, next(self.serials), fields, body)], descriptors)
 
     def answers(self):
-        """Calls a method that does not exist and that no other function calls, and returns all messages that come before the bus's answer.
-        The bus keeps the order of messages, so all answers to earlier calls are among these messages."""
+        """Calls a method that does not exist. No other function calls this method. Returns all messages that come before the bus's error
+        for the call. The bus keeps the order of messages, so the result contains all answers to earlier calls."""
         self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
                           "destination": "org.freedesktop.DBus"})
         said = b""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests CPUs and GPUs that a job has for itself alone, over D-Bus. The node of these tests has 8 CPUs and two GPUs."""
+"""Tests over D-Bus that a job gets CPUs and GPUs which no other job gets. The node of these tests has 8 CPUs and two GPUs."""
 
 import dbus
 import pytest

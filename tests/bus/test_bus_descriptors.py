@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests descriptors that come with messages of the bus, above all descriptors that the message does not name. No bus library sends unnamed
-descriptors."""
+"""Tests descriptors that come with messages of the bus. In most tests, the message has no argument for its descriptors. No bus library
+sends unnamed descriptors."""
 
 import os
 import resource
@@ -99,8 +99,8 @@ def test_a_jobs_output_is_what_its_caller_has_sent(world):
 
 
 def test_more_descriptors_than_there_are_numbers_for(world):
-    """pinfoldd loses only this message. By itself, libsystemd would leave the bus after a message from which the kernel has cut off
-    descriptors."""
+    """pinfoldd loses the message with too many descriptors, and no other message. The kernel cuts off descriptors for which pinfoldd has no
+    numbers left. Without pinfoldd's precautions, libsystemd would leave the bus after such a message."""
     count = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     used, hard = count(), resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
     bus = RawBus(world.directory / "bus")

@@ -26,8 +26,8 @@ except dbus.DBusException as error:
 """
 
 
-# Returns the median of the seconds that a call takes. If a flood holds up the caller, each call takes long. On a busy machine, only single calls take
-# long.
+# Returns the median of the seconds that a call takes. If a flood of messages delays the caller, each call takes long. On a busy machine, a
+# few calls take long, and the other calls are fast.
 HELD_UP = ("__import__('statistics').median((lambda t: (m.ListJobs(), __import__('time').monotonic() - t)[1])"
            "(__import__('time').monotonic()) for _ in range(20))")
 
@@ -44,8 +44,8 @@ def held_up(world):
 
 
 def bearable(usual):
-    """Returns the longest median in seconds that a call may have during a flood, if the same call took `usual` seconds before. The limit
-    grows with the load, because the flood and the bus also need a processor."""
+    """Returns the longest median time in seconds that a call may take during a flood. `usual` is the time that the call took before. The
+    limit grows with the load, because the flood and the bus also need a processor."""
     return (1.0 + 20 * usual) * max(1, os.getloadavg()[0] / os.cpu_count())
 
 

@@ -46,7 +46,8 @@ def restart(world, number=signal.SIGKILL):
 
 @pytest.fixture
 def watcher(world):
-    """Returns a function that reads dbus-monitor's lines. A scheduler that watches the node's properties receives the same signals."""
+    """Returns a function that reads dbus-monitor's lines. A scheduler that watches the node's properties receives the signals that
+    dbus-monitor prints."""
     process = subprocess.Popen(["dbus-monitor", "--address", world.address, f"type='signal',interface='{PROPERTIES}',path='/org/pinfold1'"],
                                stdout=subprocess.PIPE, text=True)
     world.processes.append(process)
@@ -55,7 +56,7 @@ def watcher(world):
             break
 
     def changes():
-        """Returns the lines of the next change."""
+        """Returns dbus-monitor's lines about the next PropertiesChanged signal."""
         lines = []
         for line in process.stdout:
             lines.append(line.strip())

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that an earlier version of pinfold can read what pinfoldd sends on the bus. Such a version may still be running, or an upgrade of
-the packages may not have replaced it yet. A client fails if a value that it knows has another type. The tables name the values that
-revision f7cc5991 reads."""
+"""Tests that an earlier version of pinfold can read what pinfoldd sends on the bus. The earlier version may be a program that is still
+running, or a package that is not upgraded yet. A client reads values whose types it knows. If such a value has a different type, the client
+fails. The tables list the values that revision f7cc5991 of pinfold reads."""
 
 import dbus
 import pytest
@@ -13,7 +13,7 @@ OF_JOB = {"key": TEXT, "state": TEXT, "uid": NUMBER, "slice": TEXT, "unit": TEXT
 OF_PROCESS = {"pid": NUMBER, "task": NUMBER, "uid": NUMBER, "started": LONG, "cpu": LONG, "rss": LONG, "state": TEXT, "command": TEXT}
 OF_RECEIPT = {"id": TEXT, "key": TEXT, "uid": NUMBER, "started": LONG, "ended": LONG, "wall": LONG, "result": TEXT, "tasks": NUMBER,
                "leftovers": NUMBER, "leftover_cpu": LONG}
-# A client treats these values as unknown or as zero if they are missing.
+# If a value of OPTIONAL is missing, a client treats the value as unknown or as zero.
 OPTIONAL = {"suspended": LONG, "exit_status": dbus.Int32, "exit_signal": dbus.Int32, "stopped_by": NUMBER, "exclusive": FLAG, "allocated_cpus": TEXT,
             "memory_max": LONG, "cpu_user": LONG, "cpu_system": LONG, "memory_peak": LONG, "tasks_peak": LONG, "io_read": LONG, "oom_kills": LONG,
             "run_time_max": LONG, "allowed_cpus": TEXT, "oom_cause": TEXT, "unkillable_since": LONG, "wait_point": TEXT}

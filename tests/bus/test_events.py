@@ -83,7 +83,8 @@ def test_json_has_a_document_in_each_line(world):
     rest = itertools.takewhile(lambda event: event["event"] != "drained", (json.loads(listener.line()) for _ in itertools.count()))
     world.manager().WaitJob("sge.1")
     world.manager().Drain("that was all", NOTHING)
-    # The cgroup of this bus may contain the leader for a moment after its end, and the leader then counts as a leftover.
+    # The stand-in for systemd may leave the leader in its cgroup for a moment after the leader's end. pinfoldd then counts the leader as a
+    # leftover.
     removed, = [event for event in rest if event["event"] != "leftovers-found"]
     assert (removed["event"], removed["job"], removed["result"]) == ("job-removed", "sge.1", "exited")
 

@@ -60,7 +60,7 @@ def test_no_more_than_64_calls_are_unanswered(world):
 
 
 def test_no_more_than_64_systemd_jobs_are_under_way(world):
-    """PID 1 has a match rule for each of these jobs, and leaves the bus when dbus-daemon refuses the 513th rule."""
+    """PID 1 has a match rule for each systemd job of pinfoldd. PID 1 leaves the bus when dbus-daemon refuses its 513th match rule."""
     world.systemd.HoldEnds(True)
     asker = Asker(world, connections=4)
     for number in range(200):
@@ -75,7 +75,7 @@ def test_no_more_than_64_systemd_jobs_are_under_way(world):
 
 
 def test_never_an_answer_and_nothing_done(world):
-    """pinfoldd gives this one job up when systemd's time limit is over. Other jobs do not wait for this job."""
+    """When systemd's time limit is over, pinfoldd gives up the job whose start was ignored. Other jobs do not wait for this job."""
     world.systemd.Faults(["ignored"] * 3)
     asker = Asker(world)
     leader, other = world.process(), world.process()
@@ -156,7 +156,8 @@ def test_descriptors_are_given_back(world):
     leader = world.process()
     world.create("bus.0", leader)
     world.end("bus.0", leader)
-    # On a slow machine, WaitJob finds the job's end in the history. pinfoldd keeps the history open for the next reader.
+    # pinfoldd keeps the history open for the next reader. On a slow machine, WaitJob reads the history, and on a fast machine it does not,
+    # so the test reads it here.
     world.manager().GetReceipt("bus.0")
     before = open_now()
     stays = world.process()
@@ -185,7 +186,8 @@ def test_nothing_to_start_on(world, missing):
 
 
 def start_with(world, descriptors, notified):
-    """Starts pinfoldd with this limit of descriptors. Returns "ready", or the exit status."""
+    """Starts pinfoldd with a limit of `descriptors` open descriptors. Returns "ready" if pinfoldd becomes ready, and otherwise its exit
+    status."""
     daemon = world.start("prlimit", f"--nofile={descriptors}", *world.daemon_command(BUILD / "src/daemon/pinfoldd"))
     said = []
 
@@ -201,8 +203,8 @@ def start_with(world, descriptors, notified):
 
 
 def test_a_start_without_descriptors_ends(world):
-    """pinfoldd ends, no matter which step of its start finds no descriptor. If pinfoldd neither became ready nor ended, all jobs would wait
-    for systemd's start time-out."""
+    """If any step of pinfoldd's start fails because there is no free descriptor, pinfoldd ends. If pinfoldd neither became ready nor ended,
+    all jobs would wait for systemd's start time-out."""
     needed = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     world.daemon.kill()
     world.daemon.wait()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests changes of a running job's limits over D-Bus, and suspension of the job."""
+"""Tests over D-Bus that pinfoldd changes the limits of a running job, and suspends and resumes the job."""
 
 import dbus
 import pytest

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests lists that users can make very long. dbus-daemon would disconnect pinfoldd if pinfoldd sent a message of more than 32 MiB."""
+"""Users can make some lists very long. These tests check such lists. dbus-daemon would disconnect pinfoldd if pinfoldd sent a message of
+more than 32 MiB."""
 
 import json
 import sqlite3
@@ -21,8 +22,8 @@ def expect_the_same_pinfoldd(world):
 
 
 def multiply(world, number, uid=0, **entries):
-    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Hundreds of these jobs end in the same
-    microsecond."""
+    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Hundreds of the copied receipts have the same
+    time of the job's end, to the microsecond."""
     with sqlite3.connect(world.root / "var/lib/pinfold/history.db") as history:
         text, kind = history.execute("SELECT receipt, kind FROM receipts WHERE key = 'sge.1'").fetchone()
         receipt = json.loads(text)
@@ -57,7 +58,7 @@ def pinfold(world, *words, uid=0):
 
 
 def test_receipts_that_an_earlier_pinfold_left_large(world):
-    """170 receipts with 50 command lines of 4 KiB each are more than 32 MiB."""
+    """The 170 receipts have 50 command lines of 4 KiB each, and would together be larger than the largest message of 32 MiB."""
     run_job(world, "sge.1")
     multiply(world, 170, leftovers=50, leftover_commands=[LONG] * 50)
     found, _ = receipts(world, limit=dbus.UInt32(170))
@@ -103,7 +104,8 @@ def test_an_ordinary_user_gets_all_of_theirs_though_it_takes_a_while(world):
 
 
 def fill(world, key, number, command):
-    """Adds this number of processes to a job, in the files that the kernel would show. Only the leader is a real process."""
+    """Adds `number` processes to the job, in the files in which the kernel would show the processes. The leader is a real process, and the
+    other processes exist only in files."""
     leader = world.process()
     world.create(key, leader)
     proc = world.root / "proc"
@@ -121,7 +123,7 @@ def fill(world, key, number, command):
 
 
 def test_processes_with_long_names_come_in_pages(world):
-    """8,200 of these processes would be more than 32 MiB. A page is always less than an eighth of 32 MiB."""
+    """8,200 processes with such long names do not fit into one message of 32 MiB. A page is always less than an eighth of 32 MiB."""
     pids = fill(world, "sge.1", 2500, LONG.encode())
     manager = world.manager()
     found, pages = all_pages(lambda: manager.ListProcesses("sge.1", timeout=PATIENCE),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests a process whose command line cannot be read, as if the process hung and held the lock of its memory. A FIFO to which nobody writes
+"""Tests a process that hangs and holds the lock of its memory, so that nobody can read its command line. A FIFO to which nobody writes
 stands in for /proc/PID/cmdline: every process that opens it hangs."""
 
 import os

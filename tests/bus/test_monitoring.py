@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd, and golden files with other
-output of pinfold. The
-tests check that each expression of the alerts, of the dashboard and of docs/monitoring.md finds its series in this Prometheus."""
+"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd. It also reads golden files
+in place of the metrics of other programs. The alerts, the dashboard and docs/monitoring.md contain expressions. The tests check that
+Prometheus finds the series of each expression."""
 
 import json
 import os
@@ -25,7 +25,7 @@ GOLDEN = TOP / "tests/unit/cli/golden"
 DASHBOARD = json.loads((DOCS / "monitoring/dashboard.json").read_text())
 PAGE = (DOCS / "monitoring.md").read_text()
 MIB = 1 << 20
-# If the metrics file has no series for each job, its figures are at most 2 s out of date.
+# If the metrics file has no series for each job, the figures in the file are at most 2 s old.
 CONFIG = ('[metrics]\ntextfile = "/metrics/pinfold.prom"\nper_job = {per_job}\n[unkillable]\nafter = "1s"\naction = "drain"\n'
           '[gpus]\ndevices = ["/dev/null"]\n[archive]\nserver = "localhost"\n')
 PROMETHEUS = """
@@ -104,7 +104,7 @@ def site():
 
 
 def has_data(site, expression):
-    """Some expressions need more than one scrape, or the next write of the file."""
+    """Waits for data, because some expressions need more than one scrape, or need pinfoldd's next write of the metrics file."""
     return wait_until(lambda: site.series(expression), expression)
 
 
@@ -136,7 +136,7 @@ def test_the_alerts_are_those_of_what_happens(site):
 
 @pytest.fixture(scope="module")
 def reports(site):
-    """The timers of doctor and strays have written their files. According to the files of the two timers, a check fails."""
+    """The timers of doctor and strays have written their files. The files that the two timers wrote say that a check fails."""
     for kind in ("doctor", "strays"):
         shutil.copy(GOLDEN / f"{kind}.prom", site.file.with_name(f"pinfold-{kind}.prom"))
     return site
@@ -158,7 +158,7 @@ def test_an_alert_tells_of_a_report_that_is_old(reports):
 
 @pytest.fixture(scope="module")
 def shipping(reports):
-    """pinfold-ship has written its file, and could not reach the archive at its last try."""
+    """pinfold-ship has written its metrics file. According to the file, its last try to reach the archive failed."""
     shutil.copy(TOP / "tests/unit/ship/golden/ship.prom", reports.file.with_name("pinfold-ship.prom"))
     return reports
 

@@ -34,7 +34,7 @@ def node(world):
     file.parent.mkdir(exist_ok=True)
     file.write_text(f"MemTotal:       {16 * GIB // 1024} kB\nMemFree:         1 kB\n")
     (world.root / "sys/fs/cgroup/cpuset.cpus.effective").write_text("0-7\n")
-    # The stand-in for the kernel does not have the files of all limits.
+    # The stand-in for the kernel lacks the files of some limits.
     world.configure(f'{GPUS}[node]\nreserve_cpus = 2\n[jobs]\nunenforced_limits = "warn"\n')
     return world
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests jobs that are opened before they have a process, and tasks that open their job, while systemd has faults."""
+"""Tests jobs that somebody opens before the jobs have a process, while systemd has faults. In some tests, tasks open their job
+themselves."""
 
 import os
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""If a script gets only a part of an answer, the script must be able to notice this."""
+"""If a script gets only a part of an answer, the script must be able to notice that the answer is incomplete."""
 
 import subprocess
 import threading

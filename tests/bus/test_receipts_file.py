@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the example script pinfold-receipts, with which a site without PostgreSQL collects receipts. No receipt may be missing in its file after a
-restart, after a power cut, and after logrotate has begun a new file."""
+"""Tests the example script pinfold-receipts, with which a site without PostgreSQL collects receipts. After a restart, after a power cut,
+and after logrotate has begun a new file, the script's file must have all receipts."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_each_receipt_is_in_the_file_once(world, collector):
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.1", "sge.2", "incomplete", "sge.3"], "the receipt whose line was cut")
     collector.kill()
-    collector.file.rename(collector.directory / "receipts.jsonl.1")  # logrotate renames the file in this way, too
+    collector.file.rename(collector.directory / "receipts.jsonl.1")  # by default, logrotate renames the file, too
     end_job(world, "sge.4")
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.4"], "the first receipt of the new file")

@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 
 def look(world, job, anon):
-    """Makes the job use this much memory, and waits until pinfoldd has looked at the job."""
+    """Makes the job use `anon` bytes of memory, and waits until pinfoldd has looked at the job."""
     def looks():
         return len(world.manager().GetProfile(str(job["key"]))["lengths"])
     before = looks()
@@ -70,7 +70,7 @@ def test_a_job_is_named_by_its_id_or_its_unit(world, job):
 
 @pytest.mark.parametrize("kind", ["device", "link", "directory"])
 def test_a_report_replaces_nothing_but_a_regular_file(world, job, tmp_path, kind):
-    """If root wrote a report to /dev/null, the device would be replaced by a file."""
+    """If root writes a report to /dev/null, pinfold must not replace the device by a file."""
     file, other = tmp_path / "there", tmp_path / "other"
     other.write_text("other\n")
     if kind == "device":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Opens the HTML of `pinfold report` in a browser: the page sends no request, the browser shows texts of users as plain text, and the page
-fits into wide and narrow windows."""
+"""Opens the HTML of `pinfold report` in a browser. The page sends no request, and fits into wide and narrow windows. The browser shows
+texts of users as plain text."""
 
 import shutil
 import subprocess
@@ -16,7 +16,7 @@ from test_report import look
 EVIL = """<img src="http://127.0.0.1:9/x" onerror="document.title='evil'">'&<script>document.title='evil'</script>"""
 EVIL_KEY = """user.<script>"'&<b>"""
 EVIL_PROGRAM = "<img src=x>"
-# Each element that a report may have. Most of these elements are in every report.
+# HARMLESS contains each HTML element that a report may have. Most elements of HARMLESS are in every report.
 HARMLESS = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "div", "span", "b", "ul", "li", "code", "figure", "figcaption",
             "svg", "path", "line", "pre", "table", "tbody", "tr", "th", "td"}
 WIDTHS = (1280, 400)
@@ -34,7 +34,7 @@ def browser(tmp_path):
 
 @pytest.fixture
 def pictures(request, tmp_path):
-    """The directory for pictures that people look at: the results of the suite, if it has any."""
+    """Returns the directory for pictures that people look at. If the suite has a directory for results, the pictures go there."""
     results = request.config.option.xmlpath
     folder = Path(results).parent if results else tmp_path
     folder.mkdir(parents=True, exist_ok=True)
@@ -43,7 +43,7 @@ def pictures(request, tmp_path):
 
 @pytest.fixture
 def evil_job(world, tmp_path):
-    """A job that is over, and whose user has chosen hostile texts wherever users choose texts."""
+    """Returns a job that is over. The job's user has chosen hostile texts wherever users can choose texts."""
     world.configure('[leftovers]\ncommand_lines = "full"\n')
     program = tmp_path / EVIL_PROGRAM
     shutil.copy("/bin/sleep", program)

@@ -25,8 +25,8 @@ class Repeated(dict):
 
 
 def test_who_connected_is_who_calls(world):
-    """A root process connects as a user, and is root again when it makes a call. If pinfoldd looked into /proc, the process would count as
-    root, and could make pinfoldd reload its configuration."""
+    """A process of root connects under the id of a user, and calls pinfoldd under the id of root. If pinfoldd read the caller's id from
+    /proc, it would take the caller for root, and would reload its configuration for the caller."""
     os.setegid(USER)
     os.seteuid(USER)
     try:

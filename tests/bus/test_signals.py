@@ -20,7 +20,7 @@ os.setgroups([]); os.setgid({uid}); os.setuid({uid})
 bus = dbus.bus.BusConnection({address!r})
 bus.add_signal_receiver(lambda *arguments, member: print(json.dumps([member, *arguments]), flush=True),
                         dbus_interface="org.pinfold1.Manager", member_keyword="member")
-bus.get_name_owner("org.pinfold1")  # the bus handles calls in their order, so it has the match rule now
+bus.get_name_owner("org.pinfold1")  # the bus answers calls in their order, so after this answer the bus has the match rule
 print("[]", flush=True)
 GLib.MainLoop().run()
 """
@@ -50,7 +50,8 @@ def test_a_stranger_hears_that_a_job_is_over_and_no_more(world, heard):
     path = world.manager().GetJob("sge.1")
     receipt = world.end("sge.1", leader)
     assert len(receipt) > 5
-    # The leader may count as a leftover, because the stand-in for systemd may see later than pinfoldd that the leader has left its cgroup.
+    # The stand-in for systemd may notice later than pinfoldd that the leader has left its cgroup. pinfoldd then counts the leader as a
+    # leftover.
     said = [signal for signal in heard() if signal[0] not in ("LeftoversFound", "ReceiptsStored")]
     assert said == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]
 

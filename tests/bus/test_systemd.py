@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""systemd refuses, answers late, does not answer, answers twice or in the wrong order, or disappears."""
+"""Tests faults of systemd: it refuses calls, answers late, twice, in the wrong order or not at all, or disappears."""
 
 import threading
 import time
@@ -58,7 +58,8 @@ def test_a_late_answer(world):
 
 
 def test_never_an_answer_but_done(world):
-    """Neither a reply nor a signal comes. After the 30 s for the reply, pinfoldd asks the kernel, which shows the leader in its scope."""
+    """Neither a reply nor a signal comes. pinfoldd waits 30 s for the reply, and then asks the kernel. According to the kernel, the leader
+    is in its scope."""
     world.systemd.Faults(["silent"])
     leader = world.process()
     world.create("bus.1", leader)
@@ -163,7 +164,7 @@ def test_a_daemon_killed_while_it_creates(world):
 
 def test_freezes_that_hang_hold_up_no_start(world):
     """Each job of a user has a process that waits in the kernel. systemd answers a freeze only when all processes of the job are frozen, so
-    it may never answer."""
+    the answer may never come."""
     keys = [f"bus.{number}" for number in range(70)]
     for key in keys:
         world.create(key, world.process())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests a job with a process that SIGKILL does not end, over D-Bus."""
+"""Tests over D-Bus what pinfoldd says about a job with a process that survives SIGKILL."""
 
 import dbus
 import pytest
