@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the words that the D-Bus interface accepts. If the XML lists the words of an argument or of an entry, pinfoldd refuses every other
-word, and says which words it knows."""
+"""Tests the words that the D-Bus interface accepts. The XML may list the words that are possible for an argument or entry. pinfoldd then
+refuses every other word, and says which words are possible."""
 
 import re
 from pathlib import Path
@@ -14,12 +14,12 @@ XML = (Path(__file__).resolve().parents[2] / "dbus/org.pinfold1.Manager.xml").re
 REFUSED = "org.pinfold1.Error.InvalidArgument"
 WRONG = "no such word"
 
-# A caller may put any text into these arguments and entries, but into no others.
+# TEXTS lists the arguments and entries in which a caller may put any text.
 TEXTS = {"account", "after", "before", "epoch", "group", "job_name", "key", "project", "queue", "reason", "submit_directory", "submit_host"}
 
 
 def methods():
-    """Returns the comment, the name, and the names and types of the arguments of each method."""
+    """Returns a dictionary that maps the name of each method to a pair: the method's comment, and the names and types of its arguments."""
     found = re.findall(r'<!--((?:(?!-->).)*)-->\s*<method name="(\w+)">(.*?)</method>', XML, re.S)
     return {name: (comment, re.findall(r'<arg name="(\w+)" type="(\S+)" direction="in"/>', body)) for comment, name, body in found}
 
@@ -44,8 +44,8 @@ def words(about):
 
 
 def places():
-    """Yields each place in which a caller can put a string: the method, the argument, the entry of a dictionary (or None), and the words
-    that may be in this place."""
+    """Yields each place in which a caller can put a string. A place is a method, an argument, and the entry of a dictionary (or None). With
+    each place come the words that may be in it."""
     for method, (comment, arguments) in METHODS.items():
         for argument, kind in arguments:
             text = described(comment, argument)
@@ -68,8 +68,8 @@ def node():
 
 
 def refusal(world, method, argument, entry):
-    """Calls the method with a wrong word in one place, and returns the message about the word, or None if the word may be in this place. The
-    call may fail for another reason, for example because a job with the same key is live, or because an entry is missing."""
+    """Calls the method with a wrong word in one place. Returns pinfoldd's message about the word, or None if the word may be in this place.
+    The call may fail although the word is possible: for example, a job with the same key may be live."""
     leader = pidfd(world.leader)
     values = {"s": "bus.1", "h": leader, "ah": [leader], "a{sv}": dbus.Dictionary({}, signature="sv"), "i": 15, "u": 2}
     arguments = METHODS[method][1]

@@ -219,7 +219,8 @@ def test_a_process_is_adopted_into_its_users_job(world):
 
 
 def test_who_connected_is_who_asks(world):
-    """Acts as a setuid program that a user starts. The program is root when it sends the request, or while it connects."""
+    """Acts as a setuid program that a user starts. In one case, the program is root when it sends the request. In the other case, it is
+    root while it connects."""
     own = world.process()
     fd = os.pidfd_open(own.pid)
     os.setegid(USER)
@@ -262,7 +263,7 @@ def test_what_is_no_request_is_told_in_one_line(world, name):
 def test_descriptors(world):
     open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     process = world.process()
-    before = open_now()  # this number may include an earlier connection, because pinfoldd closes a connection a moment after its answer
+    before = open_now()  # pinfoldd closes a connection a moment after its answer, so the number may include an earlier connection
     assert ask(world, CREATE)["error"] == "InvalidArgument", "none"
     with open(os.devnull) as file:
         assert "not a pidfd" in ask(world, CREATE, [file.fileno()])["message"]
@@ -309,8 +310,8 @@ def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(wo
 
 
 def test_those_who_connect_and_say_nothing(world):
-    """pinfoldd limits the connections of a user. Other users do not wait for these connections, and pinfoldd soon closes the silent
-    ones."""
+    """pinfoldd limits the connections of a user. Other users do not wait for the connections of this user. pinfoldd soon closes a
+    connection on which nobody sends a request."""
     program = AS_USER.split("connection =")[0] + """
 held = []
 while True:
@@ -348,7 +349,7 @@ def open_descriptors(world):
 
 
 def silent_connections(world, users, each):
-    """Makes connections of this number of users, all in the queue of the wrapper's socket. A connection belongs to the effective user id of
+    """Makes `each` connections for each user, all in the queue of the wrapper's socket. A connection belongs to the effective user id of
     the process that connects."""
     silent = []
     for uid in users:
@@ -403,8 +404,8 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.parent.mkdir(exist_ok=True)
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
-    # The limit is a quarter of the descriptors that all users may have. The same number of descriptors may have come earlier, when pinfoldd
-    # did not know the owner's name yet.
+    # One user may have a quarter of the descriptors that all users together may have. While pinfoldd does not know the owner's name, it may
+    # receive as many descriptors again.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -504,7 +505,7 @@ def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
             try:
                 assert connection.recv(65536) == b""
             except (BlockingIOError, ConnectionResetError):
-                pass  # pinfoldd had not accepted the connection, and closed it unread
+                pass  # pinfoldd closed the connection without reading the request
     os.close(fd)
 
 
@@ -531,7 +532,7 @@ def test_a_pinfoldd_that_refuses_to_start_says_why(world):
 
 def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
     """pinfoldd waits a tenth of a second for all silent connections together. If pinfoldd waited a tenth of a second for each connection,
-    this test would take half a minute, and the queue has room for 4,096 connections."""
+    the 300 connections of this test would take half a minute. The queue has room for 4,096 connections."""
     end_with_a_configuration_that_is_wrong(world)
     silent = [connect(world) for _ in range(300)]
     with connect(world) as asks:
@@ -547,8 +548,8 @@ def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
 
 
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
-    """A wrapper of an earlier version believes after any answer that its job is over. So pinfoldd sends this wrapper no answer, and the wrapper
-    asks again. pinfoldd tells a newer wrapper why it does not start."""
+    """When a wrapper of an earlier version gets any answer from pinfoldd, it believes that its job is over. So pinfoldd sends no answer to
+    a wrapper of an earlier version, and the wrapper asks again. pinfoldd tells a newer wrapper why pinfoldd does not start."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
     end_with_a_configuration_that_is_wrong(world)
     with connect(world) as earlier, connect(world) as told:
@@ -562,7 +563,7 @@ def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
 
 def in_the_way_of(path):
     """Makes a directory with the name of the temporary file that replace_file.cpp writes first. So pinfoldd cannot write the file at
-    `path`, as on a full disk."""
+    `path`, in the same way as if the disk were full."""
     path.with_name(f".{path.name}.tmp").mkdir()
 
 
@@ -665,8 +666,8 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
 
 
 def test_nor_does_a_descriptor_that_does_not_close(world):
-    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. When the kernel does
-    this, nothing waits for the other end of a socket."""
+    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. The kernel closes
+    these descriptors without a wait for the other end of a socket."""
     world.configure("")
     world.daemon.kill()
     world.daemon.wait()

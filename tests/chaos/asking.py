@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Talks to pinfold like a batch system: by pinfold-run, by the command pinfold, and at the wrapper's socket. The program writes all calls
-into the job's story."""
+"""Talks to pinfold like a batch system. The calls go through pinfold-run, through the command `pinfold`, and through the wrapper's socket.
+The program writes all calls into the job's story."""
 
 import contextlib
 import itertools
@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from jobs import BATCH, text_of, wait_until
 
-PATIENCE = 150.0  # seconds: every job of this suite takes less, no matter what happens to it
+PATIENCE = 150.0  # PATIENCE is in seconds; every job of this suite takes less time, no matter what happens to the job
 # All processes that jobs start have the variable TAG in their environment. If a process with this variable exists at the end, a job has
 # left the process behind.
 TAG = "PINFOLD_CHAOS"
@@ -26,16 +26,16 @@ RAN = b"ran\n"  # the first output of each job's command
 REFUSAL = "this node takes no jobs for now"
 STILL_LIVE = "is live already"
 NOT_OVER_YET = "is not over yet, so pinfold-run waits"
-# If pinfoldd cannot run for two seconds, because of a disturbance or a busy machine, pinfoldd believes that the disk is slow.
+# A disturbance or a busy machine may keep pinfoldd from running for two seconds. pinfoldd then believes that the disk is slow.
 SLOW_DISK = "the disk did not confirm a write within"
 UNREACHABLE, TIMED_OUT = 6, 124  # exit statuses of pinfold
 OVER = ("no live job", "is live or in the history", "is ending", "is accounting", "too late")
 LATER = ("try again", "is just being created", "being created", "wait a second")
 OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
-# The disturbances in OUTAGE make pinfoldd lose its state, or PID 1 lose a call.
+# After a disturbance in OUTAGE, pinfoldd may have lost its state, or PID 1 may have lost a call.
 OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "bus-kill", "daemon-reload", "daemon-reexec"}
-# The disturbances in DELAY let a call to PID 1 wait for longer than a job's grace time, but no call is lost.
+# During a disturbance in DELAY, a call to PID 1 may wait for longer than a job's grace time. But no call is lost.
 DELAY = {"bus-stop", "systemd-stop"}
 # A node with a full disk takes jobs again when it has written the receipts that waited.
 REOPENED_WITHIN = 30.0
@@ -65,7 +65,7 @@ def start(story, *command, user="root", **more):
 
 
 class Wrapper:
-    """A pinfold-run and its job's command, which reads a line and may print "ran"."""
+    """Runs pinfold-run with the command of a job. The command reads a line, and may print "ran"."""
 
     def __init__(self, story, *command, key=None, options=(), user=None, **more):
         self.story, self.key, self.supervises = story, key, "--exec" not in options
@@ -75,7 +75,7 @@ class Wrapper:
         story.note(f"pid {self.process.pid}: {' '.join(words)}")
 
     def has_run(self):
-        """Waits until the command has printed that it runs. Returns False if the command ends without this output."""
+        """Waits until the command has printed that it runs. Returns False if the command ends without a word that it runs."""
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         said = self.process.stdout.read(len(RAN)) if ready else b""
         self.story.note(f"pid {self.process.pid} says {said!r}")
@@ -106,8 +106,8 @@ def populated(key):
 
 
 def members(key):
-    """Returns the processes of the job, without the placeholder with which pinfoldd starts a scope. pinfoldd may be starting a scope even
-    after the wrapper was ended."""
+    """Returns the processes of the job, except the placeholder. pinfoldd starts a scope with a placeholder, and may be starting a scope
+    even after the wrapper's end."""
     pids = [pid for scope in (BATCH / f"batch-{key}.slice").glob("*.scope") for pid in text_of(scope / "cgroup.procs").split()]
     found = [(pid, text_of(f"/proc/{pid}/comm").strip(), text_of(f"/proc/{pid}/wchan")) for pid in pids]
     return [entry for entry in found if entry[1] not in ("pinfold-place", "")]
@@ -119,7 +119,8 @@ def closed(story, since=None):
 
 
 def refused(story, words, since=None):
-    """Returns whether the words say that the node takes no jobs, and whether this suite or a slow disk is the reason."""
+    """Returns whether the words say that the node takes no jobs. One of two reasons must apply: this suite has closed the node, or the disk
+    is slow."""
     return REFUSAL in words and (SLOW_DISK in words or closed(story, since))
 
 
@@ -128,14 +129,15 @@ def admitted(story, ended, begin=None):
     if ended.status != 125 or RAN in ended.out:
         return True
     story.refused += 1
-    # While a receipt cannot be written, the wrapper ends, but the key still belongs to the wrapper's job.
+    # If the disk is full, a wrapper may end before pinfoldd can write the job's receipt. Until then, nobody else can use the job's key.
     owed = STILL_LIVE in ended.err and story.disturbed({"full disk"}, REOPENED_WITHIN, begin)
     story.expect(owed or refused(story, ended.err, begin), f"refused without a reason: {ended.err!r}")
     return False
 
 
 def with_names(line):
-    """If the user database answers only after the end of a short job, pinfoldd writes the number of the job's owner in place of the name."""
+    """If the user database answers only after a short job has ended, pinfoldd writes the number of the job's owner. This function writes
+    the owner's name in its place."""
     for name, number in OWNERS.items():
         line = line.replace(f" of user {number}", f" of user {name}")
     return line
@@ -165,8 +167,8 @@ def job(story, script, key=None, options=(), user=None, statuses=None):
 
 
 def terminated(story):
-    """Returns the signals that may end a process to which PID 1 sends SIGTERM. If PID 1 is executed again, it may lose pinfoldd's call, and
-    a stopped PID 1 gets the call late. The kernel then kills the process after the grace time."""
+    """Returns the signals that may end a process to which PID 1 sends SIGTERM. When PID 1 is executed again, PID 1 may lose pinfoldd's
+    call. When PID 1 is stopped, it gets the call late. If PID 1 sends no SIGTERM, the kernel kills the process after the grace time."""
     return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE | DELAY) else {-signal.SIGTERM}
 
 
@@ -198,8 +200,9 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 
 def opened(story, *options, owner):
-    """Opens a job like a prologue, which repeats the call if an answer is lost. Returns False if pinfoldd refused the job. In this case,
-    the error must say that the node takes no jobs. The reason must be this suite or a slow disk."""
+    """Opens a job like a prologue: if an answer is lost, opened() repeats the call. Returns False if pinfoldd refused the job. If pinfoldd
+    refused the job, the error must say that the node takes no jobs. One of two reasons must apply: this suite has closed the node, or the
+    disk is slow."""
     end = time.monotonic() + PATIENCE
     while True:
         begin = time.monotonic()
@@ -207,8 +210,8 @@ def opened(story, *options, owner):
         _, err = process.communicate(timeout=PATIENCE)
         err = err.decode(errors="replace")
         story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
-        # `pinfold open` itself repeats a call whose answer is lost. Perhaps the first call has opened the job, and the node refused the second
-        # call after the end of the job.
+        # `pinfold open` itself repeats a call whose answer is lost. The first call may have opened the job. If the job has ended before the
+        # second call, the node may refuse the second call.
         disturbed = bool(story.disturbed(OUTAGE, since=begin))
         story.asked_again |= disturbed
         if process.returncode == 0:
@@ -229,7 +232,7 @@ def ended(story, *options):
 
 
 def ask(story, request, processes=()):
-    """Sends a request at the wrapper's socket, and repeats it while the connection is lost. Returns the answer."""
+    """Sends a request to the wrapper's socket. If the connection is lost, ask() sends the request again. Returns the answer."""
     packet = json.dumps({"version": 1, **request}, separators=(",", ":")).encode()
     end = time.monotonic() + PATIENCE
     while time.monotonic() < end:

@@ -13,7 +13,7 @@ from jobs import main_pid, run, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
-LONGEST_WINDOW = 8.0  # seconds: a lasting disturbance ends after this time at the latest, because few jobs begin while all jobs wait
+LONGEST_WINDOW = 8.0  # LONGEST_WINDOW is in seconds; few jobs begin while all jobs wait, so a lasting disturbance needs a time limit
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 BACK_WITHIN = 30.0  # seconds
 
@@ -64,7 +64,7 @@ def restart(_):
 
 
 def shutdown(_):
-    """Stops pinfoldd, which the next request starts again."""
+    """Stops pinfoldd. The next request starts pinfoldd again."""
     run("systemctl", "stop", "pinfoldd", check=False, timeout=120)  # the stop may fail, because a request may start pinfoldd again at once
 
 
@@ -73,7 +73,7 @@ def reload(_):
 
 
 def upgrade(_):
-    """Acts like the upgrade of a package: replaces the files by rename, and then does a daemon-reload and a restart."""
+    """Does what the upgrade of a package does: replaces the program by rename, and then does a daemon-reload and a restart."""
     run("cp", "/usr/libexec/pinfoldd", "/usr/libexec/pinfoldd.new")
     os.rename("/usr/libexec/pinfoldd.new", "/usr/libexec/pinfoldd")
     run("systemctl", "daemon-reload", check=False, timeout=120)
@@ -124,7 +124,7 @@ def journal_stop(seconds):
 
 
 def reconcile(_):
-    """Runs reconcile beside jobs that start and end. reconcile must touch nothing, because there is no orphan."""
+    """Runs `pinfold reconcile` while jobs start and end. There is no orphan, so `pinfold reconcile` must not change anything."""
     done = run("pinfold", "reconcile", check=False)
     assert done.returncode in (0, 6), f"reconcile: status {done.returncode}: {done.stdout}{done.stderr}"
     return done.stdout.strip()
@@ -142,7 +142,7 @@ def drain():
 
 @contextlib.contextmanager
 def full_disk():
-    """Fills up /var/lib/pinfold, which is a small file system of its own, so that nothing can be written there."""
+    """Fills up /var/lib/pinfold, so that no program can write a file there. This directory is a small file system of its own."""
     # The checkpoint makes the write-ahead log empty. Without the checkpoint, SQLite could write hundreds of receipts into the existing log.
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(STATE / "history.db")) as history:
         history.execute("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -165,9 +165,8 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """The plan says for each disturbance how many jobs must have begun. Begins the disturbance when so many jobs have begun. Ends lasting
-    disturbances as planned, at the latest
-    when all jobs are over."""
+    """The plan says for each disturbance how many jobs must have begun. Disturber begins a disturbance when as many jobs have begun as the
+    plan says. If a disturbance should last until somebody ends it, Disturber ends it as planned, or when all jobs are over."""
 
     def __init__(self, events, log):
         super().__init__(name="disturber")
@@ -180,8 +179,8 @@ class Disturber(threading.Thread):
         self._changed = threading.Condition()
 
     def begun(self, jobs):
-        """Returns when at most a few of the due disturbances are left. Without this wait, a node that refuses jobs could finish all its
-        jobs in less time than a single restart takes."""
+        """Waits until at most MOST_DUE disturbances are late. If a node refuses jobs, all its jobs could be over before a single restart is
+        complete. So the jobs must wait for late disturbances."""
         with self._changed:
             self._begun += jobs
             self._changed.notify_all()

@@ -14,7 +14,8 @@ SIGNALS = (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1, signa
 FOR_EVER = "exec sleep 100000"
 UNTIL_TOLD = "read line; exit 4"  # exits with 4 when the test writes a line
 WAYS = ("set-sid", "double-fork", "daemon")
-# Within this time after its start, a wrapper may be at any step of the job's creation, or a little beyond the last step.
+# A test kills a wrapper at a random moment within this time after its start. At this moment, the wrapper may be in any step of the job's
+# creation, or a little beyond the last step.
 CREATION = 0.06  # seconds
 
 
@@ -47,7 +48,7 @@ def leaves_daemons(story):
 
 def leaves_a_stubborn_one(story):
     script = "trap '' TERM; setsid sh -c 'while :; do sleep 1000; done' >/dev/null 2>&1 & exit 6"
-    # The shell counts as a leftover, and the shell's sleep also counts if pinfoldd sees the sleep in time.
+    # The shell counts as a leftover. If pinfoldd sees the process `sleep` of the shell in time, this process counts, too.
     if job(story, script, statuses={6}):
         story.admit(Outcome("exited", 6), leftovers=range(1, 3))
 
@@ -59,7 +60,7 @@ def over_time(story):
         quiet(story, done, because=": it reached its run time limit of 1s")
         story.expect(done.status in terminated(story), f"status {done.status}")
         # The time limit counts from the job's creation. If pinfoldd is killed or the bus stands still during the creation, the creation can
-        # take longer than the limit.
+        # take longer than the job's time limit.
         story.expect(RAN in done.out or story.disturbed(OUTAGE | DELAY), "its command did not run")
         story.admit(Outcome("timeout", *done.how))
 
@@ -72,7 +73,7 @@ def stopped(story):
         pinfold(story, "stop", story.key, user=by)
     done = wrapper.finish()
     if admitted(story, done, wrapper.begin):
-        # If the wrapper became the job's command, pinfoldd itself prints the reason, but not after a restart.
+        # With --exec, pinfoldd itself prints the reason. After a restart, pinfoldd does not print the reason.
         quiet(story, done, because=request_of(by), needed=not options)
         story.expect(done.status in terminated(story), f"status {done.status}")
         story.admit(Outcome("stopped", *((None, None) if options else done.how)), more=(("stopped_by", story.uid if by != "root" else 0),))
@@ -146,8 +147,8 @@ def killed_in_creation(story):
     story.expect(done.status == -number, f"status {done.status}")
     ran = done.out != b""
     how = Outcome("signaled", None, int(number)) if number == signal.SIGTERM else Outcome("supervisor-lost")
-    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. Before it gave up,
-    # the wrapper may have reported that the signal ended the command.
+    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. A wrapper that gives
+    # up may have reported before that the signal ended the command.
     given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost"), Outcome("lost", None, int(signal.SIGTERM))}
     story.admit({how} if ran else {how} | given_up, needed=ran)
     until(lambda: not populated(story.key), f"{story.key} empty")
@@ -167,7 +168,7 @@ def without_a_key(story):
 
 
 def used_again(story):
-    """Uses the same key again at once, as a batch system does for a requeued job."""
+    """Uses one key for several jobs in succession, as a batch system does for a requeued job."""
     for _ in range(story.item.size):
         story.chance.choice((exits, by_a_signal, leaves_daemons, over_time))(story)
 
@@ -186,7 +187,7 @@ def burst(story):
 
 
 def with_tasks(story):
-    """A job to which its owner adds tasks and adopted processes."""
+    """Runs a job. The job's owner starts more tasks of the job, and lets pinfoldd adopt processes into the job."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {UNTIL_TOLD}", key=story.key)
     joined, adopted = story.chance.randint(0, 3), story.chance.randint(0, 1)
     sleepers = []
@@ -220,8 +221,8 @@ def adopt(story):
 
 
 def tasks_of(story, number):
-    """Returns the possible numbers of the task. If the caller repeats a start and a restarted pinfoldd does not know the first try, the
-    task gets another number."""
+    """Returns the possible numbers of the task. The caller may repeat the start of a task. If a restarted pinfoldd does not know the first
+    start, the task gets another number."""
     return range(number, number + 1 + (9 if story.disturbed(OUTAGE) else 0))
 
 
@@ -251,7 +252,7 @@ def frozen(story):
 
 
 def limits_changed(story):
-    """Lowers a job's time limit while the job runs, until the job is over."""
+    """Lowers the time limit of a running job, until the job has exceeded its time limit."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, options=["--run-time-max", "1h"])
     if wrapper.has_run():
         for limit in ("30min", "200ms"):
@@ -275,13 +276,13 @@ def opened_first(story):
 
 
 def same(story, receipt):
-    """Checks that the stored receipt is the one that the epilogue got."""
+    """Checks that the epilogue got the same receipt that the history has."""
     if story.expect(receipt is not None, "the epilogue has no receipt"):
         story.told = receipt
 
 
 def further_host(story):
-    """An opened job with several tasks at once, and without a batch script."""
+    """Opens a job without a batch script, and runs several tasks of the job at the same time."""
     owner, number = story.chance.choice(list(OWNERS)), story.chance.randint(0, 4)
     if not opened(story, "--linger", "infinity", owner=owner):
         return
@@ -305,7 +306,7 @@ def forgotten(story):
 
 
 def slurm_step(story):
-    """Acts like Slurm's plugin: tasks that come at the same time open their job if it does not exist, and end one by one."""
+    """Does what Slurm's plugin does. Tasks that come at the same time open their job if it does not exist. The tasks end one by one."""
     owner, number = story.chance.choice(list(OWNERS)), story.chance.randint(1, 3)
     tasks = [start(story, "sh", "-c", f"read line || exit 125; echo ran; exit {40 + n}", user=owner) for n in range(number)]
     request = {"call": "create", "key": story.key, "limits": {}, "role": "task-of-open", "owner": OWNERS[owner]}
@@ -327,7 +328,7 @@ def slurm_step(story):
     story.admit(Outcome("exited", 0), uid=OWNERS[owner], tasks=tasks_of(story, len(joined)))
 
 
-# The two numbers of each kind say how often the kind occurs, and how many jobs it has.
+# For each kind, KINDS contains two numbers: how often the kind occurs, and how many jobs one item of the kind has.
 KINDS = {
     exits: (14, 1), empty_at_once: (5, 1), by_a_signal: (6, 1), leaves_daemons: (8, 1), leaves_a_stubborn_one: (2, 1), over_time: (5, 1),
     stopped: (8, 1), told_to_end: (4, 1), supervisor_killed: (4, 1), group_killed: (2, 1), in_place: (6, 1), cannot_be_executed: (3, 1),

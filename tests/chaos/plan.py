@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the plan of a chaos run, which depends only on the seed: the jobs in their order, and the disturbances beside them. A disturbance
-begins after a number of jobs and not after a time, so a slow machine runs the same plan."""
+"""Makes the plan of a chaos run: the jobs in their order, and the disturbances. The plan depends on nothing but the seed. Each disturbance
+begins after a given number of jobs. So the plan does not depend on the speed of the machine."""
 
 import random
 from dataclasses import dataclass
@@ -13,17 +13,17 @@ FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # the number of jobs that begin during
 
 @dataclass(frozen=True)
 class Item:
-    """A job, or several jobs that belong together, for one lane."""
+    """Describes the jobs that one lane runs together: one job, or several jobs that belong together."""
 
     number: int  # number of the item's first job; the first job of a run has the number 0
     kind: str
     size: int  # number of jobs
     user: str
-    seed: int  # seed of the item's own decisions, so that they do not depend on the order in which the lanes run
+    seed: int  # the seed for the decisions of this item, so that the decisions do not depend on the order of the lanes
 
     @property
     def key(self):
-        # After every 5,000 jobs the scheduler changes, because `pinfold history` prints at most 10,000 receipts at once. Users' own jobs
+        # Every 5,000 jobs have a scheduler of their own, because `pinfold history` prints at most 10,000 receipts at once. Users' own jobs
         # all have the scheduler `user`.
         return f"chaos{self.number // 5000}.{self.number}" if self.user == "root" else f"user.{self.number}"
 
@@ -36,7 +36,7 @@ class Event:
     name: str
     after: int
     until: int
-    seconds: float  # how long a program is stopped, if the disturbance stops one
+    seconds: float  # if the disturbance stops a program: how long the program is stopped
 
 
 @dataclass(frozen=True)
@@ -51,8 +51,8 @@ class Plan:
 
 
 def make(seed, jobs, kinds, disturbances):
-    """`kinds` has the weight and the number of jobs for each kind. `disturbances` has the weight for each name, and whether the disturbance
-    lasts until somebody ends it."""
+    """`kinds` has the weight and the number of jobs for each kind. `disturbances` maps the name of each disturbance to two values: its
+    weight, and whether it lasts until somebody ends it."""
     chance = random.Random(seed)
     items = tuple(_items(chance, jobs, kinds))
     return Plan(seed, items, tuple(_events(chance, sum(item.size for item in items), disturbances)))
@@ -69,7 +69,8 @@ def _items(chance, jobs, kinds):
 
 
 def _dealt(chance, names):
-    """Deals the names like cards: all of them come before one of them comes again. So even a short run has rare disturbances."""
+    """Yields all names in a random order, and then all names again in another random order, without an end. In this way, rare disturbances
+    occur even in a short run."""
     while True:
         yield from chance.sample(names, len(names))
 

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sets up what a pinfold that was built with -Db_sanitize=address,undefined needs to run as a service. The sanitizers write their reports
-to the journal."""
+"""Prepares the node for a pinfold with sanitizers (-Db_sanitize=address,undefined) that runs as a service. The sanitizers write their
+reports to the journal."""
 
 import os
 from pathlib import Path
 
 from jobs import run
 
-# At its end, the sanitizer would look for leaks by ptrace(2), which the unit's sandbox does not allow. The suites unit and bus look for
-# leaks.
+# With detect_leaks=1, the sanitizer would look for leaks when pinfoldd ends. The sanitizer needs ptrace(2) for that, and the unit's sandbox
+# does not allow ptrace(2). The tests of the suites `unit` and `bus` find leaks.
 OPTIONS = "detect_leaks=0"
 DROP_IN = Path("/etc/systemd/system/pinfoldd.service.d/sanitizers.conf")
 

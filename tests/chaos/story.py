@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records the story of each job and of the disturbances, and the allowed ends of each job, which are compared with the receipts
-afterwards."""
+"""Records the story of each job, and the disturbances. A story contains the allowed ends of the job. Another module compares the allowed
+ends with the receipts afterwards."""
 
 import random
 import threading
 import time
 from dataclasses import dataclass, field
 
-# The time for which a disturbance has an effect after its end: pinfoldd starts again, and callers repeat their calls.
+# After its end, a disturbance still has an effect for this time: pinfoldd starts again, and callers repeat their calls.
 AFTERMATH = 5.0  # seconds
 
 
@@ -22,7 +22,8 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One admitted run of a key. If `needed` is true, the run must have a receipt. If `needed` is false, the run may have a receipt."""
+    """Describes a job that pinfoldd has admitted. Several jobs may use one key in succession. If `needed` is true, the run must have a
+    receipt. If `needed` is false, the run may have a receipt."""
 
     key: str
     uid: int
@@ -36,7 +37,7 @@ class Attempt:
 @dataclass
 class Disturbance:
     name: str
-    begin: float  # seconds of CLOCK_MONOTONIC, as all times in this file
+    begin: float  # all times in this file are seconds of CLOCK_MONOTONIC
     end: float | None = None
     words: str = ""
 
@@ -54,7 +55,8 @@ class Log:
             return self.entries[-1]
 
     def within(self, begin, end, names=None, aftermath=AFTERMATH):
-        """Returns the disturbances that overlap with the time from begin to end. The time of a disturbance includes its aftermath."""
+        """Returns the disturbances that overlap with the time from begin to end. A disturbance counts for `aftermath` seconds after its
+        end, too."""
         with self._lock:
             return [entry for entry in self.entries
                     if (names is None or entry.name in names) and entry.begin <= end
@@ -94,7 +96,7 @@ class Story:
         return right
 
     def admit(self, outcomes, key=None, **more):
-        """Notes that a run of the key has been admitted, and the allowed ends of this run."""
+        """Notes that pinfoldd has admitted a job with this key, and which ends the job may have."""
         outcomes = frozenset([outcomes] if isinstance(outcomes, Outcome) else outcomes)
         self.attempts.append(Attempt(key or self.key, more.pop("uid", self.uid), outcomes, **more))
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs jobs of all kinds while other programs of the node are killed, stopped, restarted and reloaded, and disks are filled up. No job may
-be lost, counted twice or left behind, and each job ends in an allowed way. PINFOLD_CHAOS_SEED repeats the decisions of a run.
-PINFOLD_CHAOS_JOBS is the number of jobs."""
+be lost, counted twice or left behind, and each job ends in an allowed way. If PINFOLD_CHAOS_SEED contains the seed of an earlier run, the
+run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of jobs."""
 
 import json
 import os
@@ -29,7 +29,7 @@ from story import Log, Story
 LANES = 16
 STORIES_TOLD = 10
 UNDISTURBED_CALL, ANY_CALL = 2.0, 30.0  # seconds
-LOOP_WAIT = 0.1  # seconds on a machine that is not busy
+LOOP_WAIT = 0.1  # LOOP_WAIT is in seconds, and is for a machine that is not busy
 PROGRESS = Path("/results/progress")
 SET_ASIDE = Path("/run/pinfold/receipts")
 
@@ -94,8 +94,8 @@ class Chaos:
 
 
 def all_receipts(stories):
-    """Returns the receipts, for each scheduler and user, because the number of receipts in one answer is limited. Also returns the newest
-    of all receipts, which would show a receipt that belongs to no job of the run."""
+    """One answer contains a limited number of receipts, so the function asks for the receipts of each scheduler and user separately. The
+    result includes the newest receipts of any user and scheduler. So a receipt that belongs to no job of the run would be found."""
     schedulers = {story.key.split(".")[0] for story in stories} | {"manual"}
     found = {receipt["id"]: receipt for scheduler in schedulers for user in plan.USERS
              for receipt in history("--scheduler", scheduler, "--user", user)}
@@ -131,7 +131,7 @@ def left_behind():
 
 @pytest.fixture(scope="module")
 def small_disk():
-    """Puts the history on a file system that can be filled up, with room for all that the run writes."""
+    """Puts the history on a small file system, which a test can fill up. The file system has room for all receipts of the run."""
     jobs = int(os.environ.get("PINFOLD_CHAOS_JOBS", "2000"))
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
     sanitizers.prepare()
@@ -177,7 +177,7 @@ def test_nothing_is_left(chaos):
 
 def test_what_was_done_was_done(chaos):
     assert chaos.disturber.failures == [], f"seed {chaos.plan.seed}"
-    # The last few disturbances may become due when the jobs are over.
+    # If all jobs are over, the Disturber begins no more disturbances. So the last few disturbances may not take place.
     assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9 - MOST_DUE
 
 
@@ -190,6 +190,6 @@ def test_the_journal_has_nothing_unexpected(chaos):
 
 
 def test_the_loop_never_waits(chaos):
-    """The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor, and waits
-    longer if more processes want one."""
+    """The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor. If many
+    processes want a processor, the wait is longer."""
     assert verify.loop_faults(chaos.journal, chaos.log, LOOP_WAIT * chaos.busy) == [], f"seed {chaos.plan.seed}"

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares exactly what has happened with what is allowed. The check does no I/O, so that the check itself can be tested."""
+"""Compares the events of the run with the allowed events. The check does no I/O, so that the check itself can be tested."""
 
 import collections
 import re
 
-# Messages of pinfoldd, or of systemd about pinfoldd, that must never come. The list does not have messages about a kill or about exit
-# status 1, because the disturbances cause both.
+# NEVER matches messages that pinfoldd must never write, and messages that systemd must never write about pinfoldd. NEVER matches no message
+# about a kill or about exit status 1, because disturbances kill pinfoldd, and make it exit with status 1.
 NEVER = re.compile(r"unexpected|terminate called|Sanitizer|runtime error:|core-dump|dumped|Watchdog timeout|status=78|"
                    r"status=6/ABRT|status=11/SEGV|assert", re.IGNORECASE)
-# PID 1 asks the bus who owns org.pinfold1, and writes this line if a disturbance ends the bus before the answer.
+# PID 1 asks the bus who owns org.pinfold1. If a disturbance ends the bus before the answer, PID 1 writes NO_BUS.
 NO_BUS = "systemd[1]: pinfoldd.service: Unexpected error response from GetNameOwner(): Connection terminated"
-# A line of pinfoldd's meter, in journalctl's format short-monotonic (LoopMeter).
+# WAITED matches a line of pinfoldd's meter (LoopMeter), in journalctl's format short-monotonic.
 WAITED = re.compile(r"^\[ *([\d.]+)\].* the loop waited (\d+) ms ")
 
 
@@ -96,8 +96,8 @@ def journal_faults(lines):
 
 
 def loop_faults(lines, log, most):
-    """Returns the lines that say that pinfoldd's loop waited for more than `most` seconds. A line does not count if a disturbance may have
-    stopped pinfoldd at that time, because the meter cannot tell a stopped process from a process that waits."""
+    """Returns all lines according to which pinfoldd's loop waited for more than `most` seconds. The meter cannot tell a stopped process
+    from a process that waits. So a line is no fault if a disturbance may have stopped pinfoldd at that time."""
     faults = []
     for line in lines:
         if said := WAITED.match(line):
@@ -108,7 +108,8 @@ def loop_faults(lines, log, most):
 
 
 def slow_calls(calls, log, undisturbed, any_time):
-    """Returns the calls that took too many seconds or had no answer, except calls during a disturbance that explains the delay."""
+    """Returns the calls that took too many seconds or had no answer. Does not return a call if a disturbance during the call explains the
+    delay."""
     faults = []
     for call in calls:
         calm = not log.within(call.begin, call.begin + call.seconds)

@@ -23,7 +23,7 @@ def one_failure_alone(request):
 
 @pytest.fixture(scope="session")
 def cell():
-    """On node1, Grid Engine finds and kills the leftovers of a job by the job's additional group id, as is its default. On node2, this
-    search is off."""
+    """On node1, Grid Engine has its default settings. It finds the leftovers of a job by the job's additional group id, and kills them. On
+    node2, Grid Engine does not search for such leftovers."""
     escapes.prepare()
     grid_engine.start(*NODES, node2={"execd_params": "ENABLE_ADDGRP_KILL=false"})

@@ -20,7 +20,7 @@ class Escape:
 
     def run(self):
         """Returns a job that is over for Grid Engine."""
-        # A process of the job holds this lock for as long as it lives, on any node and under any pid.
+        # A process of the job holds the lock of this file until the process ends, on any node and under any pid.
         script = f"exec 9>>$HOME/$JOB_ID.lock; flock -s 9; {self.command}; echo done"
         job = Job(script + ("; sleep 1000" if self.kills_shepherd else ""), node=self.node, user=self.user)
         job.wait_output("done")
@@ -38,14 +38,14 @@ def wait_gone(job):
 
 
 ESCAPES = {
-    # node2's daemon does not kill by the additional group id, as in older versions of Grid Engine.
+    # node2's daemon does not kill by the additional group id. The daemons of older versions of Grid Engine do not kill by this id, either.
     "other-session": Escape("node2", f"{ESCAPIST} set-sid"),
     "double-fork": Escape("node2", f"{ESCAPIST} double-fork"),
-    # On node1 the shepherd follows these processes from pid to pid, and it is a matter of luck whether it kills all of them.
+    # On node1, the shepherd follows these processes from pid to pid. The shepherd kills all of them only by chance.
     "pid-hopping": Escape("node2", f"{ESCAPIST} hop-until $HOME/$JOB_ID.calm"),
     # When the shepherd has been killed, no other program knows which processes belong to the job.
     "shepherd-killed": Escape("node1", f"{ESCAPIST} set-sid", kills_shepherd=True),
-    # The shepherd reads only the first 1024 bytes of a process's list of groups, and the job's additional group is the last in the list.
+    # The shepherd reads only the first 1024 bytes of a process's list of groups. The job's additional group comes last in this list.
     "many-groups": Escape("node1", f"{ESCAPIST} set-sid", user="bob"),
     # su gives the process the groups of the user, without the job's additional group.
     "other-groups": Escape("node1", f"echo \"{PASSWORD}\" | su alice -c '{ESCAPIST} set-sid'"),
@@ -53,14 +53,14 @@ ESCAPES = {
 
 
 def prepare():
-    """Sets up the users for the escapes."""
+    """Prepares the users alice and bob on all nodes: the escapes need a user with many groups, and a user with a password."""
     for node in NODES:
         on(node, "sh", "-c", f'seq 20001 {20000 + GROUPS} | sed "s/.*/group&:x:&:bob/" >>/etc/group')
         on(node, "sh", "-c", f'echo "alice:{PASSWORD}" | chpasswd')
 
 
 def clean_up(job):
-    """Ends the processes that survived: by their pids, or by their file if they change their pids."""
+    """Ends the processes that survived. Processes that change their pids end when their file exists, and the others get SIGKILL."""
     (job.home / f"{job.id}.calm").touch()
     on(job.node, "sh", "-c", "for process in /proc/[0-9]*; do"
        f" [ $process/fd/9 -ef {job.home}/{job.id}.lock ] && kill -9 ${{process#/proc/}}; done; true")

@@ -38,7 +38,7 @@ def store(option, name, values):
 
 
 def start(*nodes, **local):
-    """`local` has settings for single nodes, which are not in the configuration of the cell."""
+    """`local` maps a node to settings that only this node gets. The configuration of the cell does not contain these settings."""
     run("systemctl", "start", "gridengine-master", timeout=300)
     wait_until(lambda: run("qconf", "-sh", check=False).returncode == 0, "the queue master answers", 120)
     for node in nodes:
@@ -64,8 +64,8 @@ def start(*nodes, **local):
 def configure(**changes):
     """Changes the cell's configuration, and waits until all nodes start jobs with the new configuration."""
     nodes = shown("-shgrp", "@allhosts")["hostlist"].split()
-    # min_uid is the only number of the configuration that also appears in a job's spool directory. All values that the tests give to
-    # min_uid are low enough to let all users of the tests run jobs.
+    # min_uid is the only number of the configuration that also appears in a job's spool directory. The tests give min_uid only values below
+    # the user ids of the tests' users. So all these users may run jobs.
     mark = next(revisions)
     store("-Mconf", "global", {**shown("-sconf", "global"), **changes, "min_uid": mark})
 
@@ -76,7 +76,7 @@ def configure(**changes):
 
 
 def queue_state(node):
-    """Returns the state of the node's queue as qstat shows it, which is "" if the queue takes jobs."""
+    """Returns the state of the node's queue as qstat shows it. The state is "" if the queue takes jobs."""
     for line in run("qstat", "-f").stdout.splitlines():
         fields = line.split()
         if fields and fields[0] == f"{QUEUE}@{node}":
@@ -85,8 +85,8 @@ def queue_state(node):
 
 
 class Job:
-    """A batch job. `node` is the node on which the job must run, or None for any node. `errors` is a file for standard error, which
-    otherwise goes to the file of standard output."""
+    """A batch job. `node` is the node on which the job must run, or None for any node. `errors` is a file for standard error. If `errors`
+    is None, standard error goes to the file of standard output."""
 
     def __init__(self, script, *options, user="alice", node=None, errors=None):
         self.node, self.user, self.home = node, user, Path("/home", user)
@@ -108,7 +108,7 @@ class Job:
         return file.read_text() if file.exists() else ""
 
     def wait_output(self, text, task=None):
-        """Waits until the job has written a line that begins with the text. Returns the words after the text."""
+        """Waits until the job has written a line that begins with the text. Returns the words of this line that come after `text`."""
         line = wait_until(lambda: next((line for line in self.output(task).splitlines(True)
                                         if line.startswith(text) and line.endswith("\n")), None), f"'{text}' from job {self.id}")
         return line[len(text):].split()
@@ -142,7 +142,8 @@ class Job:
         return self.accounts()[-1]
 
     def shepherd(self):
-        """Returns the pid of Grid Engine's own shepherd. The file "pid" in the spool directory has the pid of pinfold's wrapper instead."""
+        """Returns the pid of Grid Engine's own shepherd. The file "pid" in the spool directory does not contain this pid, because pinfold's
+        wrapper writes its own pid there."""
         ours = (f"for process in /proc/[0-9]*; do [ $process/exe -ef {SHEPHERD} ] &&"
                 f" [ $process/cwd -ef {SPOOL}/{self.node}/active_jobs/{self.id}.1 ] && echo ${{process#/proc/}}; done; true")
         return wait_until(lambda: on(self.node, "sh", "-c", ours).stdout.strip(), f"the shepherd of job {self.id}")

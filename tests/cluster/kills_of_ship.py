@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Kills pinfold-ship of both nodes in each of its states. pinfold-ship is stopped first and killed then, so the state in which it is killed is
-the state that the test has seen: in between, pinfold-ship does nothing."""
+"""Kills pinfold-ship of both nodes in each of its states. A test first stops pinfold-ship, then looks at the state, and then kills
+pinfold-ship. So the state cannot change before the kill."""
 
 import json
 import socket
@@ -17,13 +17,14 @@ def main_process(node, unit):
 
 
 def cursor(node):
-    """Returns the sequence of the last receipt of which the node knows that the archive has it and all receipts before."""
+    """Returns the sequence in the node's cursor: as far as the node knows, the archive has this receipt and all receipts before it."""
     return json.loads(on(node, "cat", f"{STATE}/sent").stdout)["sequence"]
 
 
 def confirmed(node):
-    """Returns how many receipts the archive has confirmed to pinfold-ship since its start, as its metrics say, or 0 if there are none.
-    pinfold-ship writes the metrics when it has read an answer and has tried to write the cursor."""
+    """Returns how many receipts the archive has confirmed to pinfold-ship since the start of pinfold-ship. The number comes from the
+    metrics of pinfold-ship, and is 0 if there are no metrics. pinfold-ship writes the metrics when it has read an answer and has tried to
+    write the cursor."""
     done = on(node, "awk", '$1 == "pinfold_ship_receipts_total" { print $2 }', METRICS, check=False)
     return int(done.stdout or 0)
 
@@ -33,7 +34,7 @@ def connections(site, node):
 
 
 def waits_in(site, node, function, table):
-    """Returns whether a session of the node waits for a lock on this table inside of this function of the archive."""
+    """Returns whether a session of the node waits for a lock on `table` while the session runs the archive's function `function`."""
     ports = [str(connection.port) for connection in connections(site, node)]
     rows = site.server.rows("SELECT client_port FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE usename = 'pinfold_node' AND NOT granted "
                             f"AND relation = 'pinfold.{table}'::regclass AND query LIKE '%pinfold.{function}(%'")
@@ -74,15 +75,16 @@ def kill_while_it_connects(site):
 
 
 def kill_while_it_asks_for_the_position(site):
-    """Kills pinfold-ship while the server runs the node's call of pinfold.position(), which waits for a lock on the table that it reads."""
+    """Kills pinfold-ship while the server runs pinfold.position() for the node. This function waits, because the table pinfold.node is
+    locked."""
     with site.server.locked("pinfold.node", "ACCESS EXCLUSIVE"):
-        site.relay.cut()  # after a broken connection, pinfold-ship asks for its position in the archive
+        site.relay.cut()  # after a broken connection, pinfold-ship asks the archive for its position
         kill_all_in_state(lambda node: waits_in(site, node, "position", "node"), "asks for the position")
 
 
 def gaps_locked(site):
-    """For as long as the context lasts, pinfold.put() waits between storing the receipts and committing them, because it must write to the
-    locked table of gaps last. A lot without a new receipt does not write to this table."""
+    """While the context lasts, pinfold.put() waits after it has stored the receipts, and before the commit. The reason is that it writes
+    last to the table of gaps, which is locked. pinfold.put() does not write to the table of gaps if the lot contains no new receipt."""
     return site.server.locked("pinfold.gap", "SHARE")
 
 
@@ -93,8 +95,8 @@ def kill_while_a_put_runs(site):
 
 
 def kill_between_the_commit_and_the_answer(site):
-    """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived: the archive's position of the node has
-    moved, the relay has not passed on a byte since then, and the connection of the put is still open."""
+    """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived. In this state, the archive's position of
+    the node has moved, and the relay has passed on no byte since then. The connection of the put is still open."""
     try:
         with gaps_locked(site):
             for node in NODES:
@@ -109,29 +111,29 @@ def kill_between_the_commit_and_the_answer(site):
 
 
 def kill_between_the_answer_and_the_cursor(site):
-    """Kills pinfold-ship when it has read an answer, but has not written its cursor. A directory with the name of the cursor's temporary
-    file prevents the write. The state is reached when the archive's position is higher than the old cursor, and pinfold-ship has counted
-    the receipts of an answer since the directory was made."""
+    """Kills pinfold-ship when pinfold-ship has read an answer, but has not written its cursor. A directory has the name of the cursor's
+    temporary file, so pinfold-ship cannot write the cursor. Two facts show this state. The archive's position is higher than the old
+    cursor, and pinfold-ship has counted the receipts of an answer since the test made the directory."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:
         # After a start, pinfold-ship counts receipts that it sends again. pinfold-ship sends these receipts before the first new receipt.
         position = site.position(node)
         wait_until(lambda node=node, position=position: cursor(node) > position, f"new receipts of {node}")
         wait_until(lambda node=node: on(node, "mkdir", obstacle, check=False).returncode == 0, "no cursor is being written")
-        on(node, "rm", "-f", METRICS)  # an earlier process of pinfold-ship may have written these metrics
+        on(node, "rm", "-f", METRICS)  # an earlier process of pinfold-ship may have written the file METRICS
     old = {node: (cursor(node), wait_until(lambda node=node: confirmed(node), f"metrics of {node}")) for node in NODES}
     kill_all_in_state(lambda node: confirmed(node) > old[node][1] and site.position(node) > cursor(node) == old[node][0], "has read an answer",
                       lambda node: on(node, "rmdir", obstacle))
 
 
 def is_idle(site, node):
-    """Returns true if the archive has all receipts of the node, and pinfold-ship knows this and has closed its connection."""
+    """Returns true if the archive has all receipts of the node, pinfold-ship knows that, and pinfold-ship has closed its connection."""
     return not connections(site, node) and cursor(node) == site.position(node) == site.newest(node)
 
 
 def kill_while_it_is_idle(site):
-    """Kills pinfold-ship of each node while it is idle. Returns when each pinfold-ship has sent its last receipts again, as it does after
-    each start."""
+    """Kills pinfold-ship of each node while pinfold-ship is idle. Then waits until each pinfold-ship has sent its last receipts again.
+    pinfold-ship sends its last receipts again after each start."""
     def seen():
         return site.server.rows("SELECT node, seen FROM pinfold.status")
     before = seen()

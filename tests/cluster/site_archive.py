@@ -136,5 +136,6 @@ def receipts(node):
 
 
 def history(node):
-    """Returns a dictionary that maps the (node, id) of each receipt of the node to its (sequence, CPU time)."""
+    """Returns a dictionary with one entry for each receipt of the node. The entry maps the pair (node, id) to the pair (sequence, CPU
+    time)."""
     return {(node, one["id"]): (one["sequence"], (one["cpu_user"] or 0) + (one["cpu_system"] or 0)) for one in receipts(node)}

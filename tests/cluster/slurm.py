@@ -43,10 +43,10 @@ SETTINGS = {
 
 
 def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
-    """Starts Slurm. The named settings replace those of SETTINGS."""
+    """Starts Slurm. The keywords are settings, and override the values in SETTINGS."""
     everything = {**SETTINGS, **({"Epilog": EPILOGUE} if pinfold else {}), **settings}
     CONFIGURATION.write_text("".join(f"{name}={value}\n" for name, value in everything.items()))
-    # If slurmd had to detect the cgroup version, it would refuse a host with both versions mounted, no matter what its plugins need.
+    # If a host has both cgroup versions mounted, slurmd cannot detect the version and does not start. So the file names a plugin.
     CGROUPS.write_text(f"CgroupPlugin={cgroup_plugin}\n")
     # Slurm resolves names with AI_ADDRCONFIG, which finds no address on a host that has only 127.0.0.1.
     if not run("ip", "-4", "address", "show", "scope", "global").stdout:
@@ -98,7 +98,7 @@ def cancel_all():
 
 
 def submit(script, *options, user="alice", **keywords):
-    """Submits a batch job and returns its number. For an array, this is the number of the first job."""
+    """Submits a batch job and returns its number. For an array, the result is the number of the first job of the array."""
     done = run("runuser", "-u", user, "--", "sbatch", "--parsable", "--chdir=/tmp", *options, input=f"#!/bin/bash\n{script}\n",
                stdin=None, **keywords)
     return int(done.stdout.split(";")[0])
@@ -119,9 +119,10 @@ def wait_state(number, wanted, deadline=90.0):
 
 
 def start_now(number, wanted):
-    """Starts a requeued job now instead of in two minutes. Slurm may set the two minutes again, so this function repeats the command until the job
-    has the wanted state. slurmd compares times in whole seconds: it refuses a credential from the second in which it revoked the job's
-    earlier credential ("already killed, do not launch batch job"). So start_now() first waits until the second of the requeue is over."""
+    """Starts a requeued job now. Slurm would start the job only after two minutes. Slurm may set the two minutes again, so this function
+    repeats the command until the job has the wanted state. slurmd compares times in whole seconds. If slurmd revoked the job's earlier
+    credential in the same second, it refuses the new credential ("already killed, do not launch batch job"). So start_now() first waits for
+    two seconds."""
     requeued = time.time()
     wait_until(lambda: time.time() > requeued + 2, "a later second than that of the requeue")
     for _ in range(9):

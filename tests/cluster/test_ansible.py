@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the example of docs/ansible, which installs pinfold in a Grid Engine cell, and upgrades pinfold node by node while jobs run. node1
-is the control node, and Ansible reaches both nodes by ssh."""
+"""Tests the example of docs/ansible. The example installs pinfold in a Grid Engine cell, and upgrades pinfold node by node while jobs run.
+node1 is the control node, and Ansible reaches both nodes by ssh."""
 
 import json
 import os
@@ -19,13 +19,13 @@ from nodes import NODES, ask, on
 EXAMPLE = Path("/usr/share/doc/pinfold/ansible")
 MAIN = Path("/etc/pinfold/pinfold.toml")
 PACKAGES = ("pinfold", "pinfold-grid-engine")
-# A container may lack these controllers.
+# A container may lack the controllers memory, cpu and pids.
 LACKING = ["cgroup.memory", "cgroup.cpu", "cgroup.pids"]
 VARIABLES = {"pinfold_configuration": '[jobs]\nlinger = "1s"\nunenforced_limits = "warn"\n', "pinfold_accepted_failures": LACKING}
 
 
 class Play:
-    """A run of the play with the packages of a directory. `changed`: the number of tasks that have changed something, by node."""
+    """Runs the playbook with the packages in `directory`. `changed`: the number of tasks that have changed something, by node."""
 
     def __init__(self, directory):
         done = run("ansible-playbook", "--inventory", "inventory.yml", "--extra-vars", json.dumps({**VARIABLES, "pinfold_debs": str(directory)}),
@@ -66,13 +66,13 @@ def failures(node):
 
 
 def local(node):
-    """Returns the settings of this node alone."""
+    """Returns the settings that only this node has."""
     done = run("qconf", "-sconf", node, check=False)
     return grid_engine.settings(done.stdout) if done.returncode == 0 else None
 
 
 def set_local(node, values):
-    """Sets the settings of this node alone. None removes them."""
+    """Sets the settings that only this node has. None removes them."""
     if values is None:
         run("qconf", "-dconf", node)
     else:
@@ -111,7 +111,8 @@ def test_it_installs_pinfold_and_connects_grid_engine(older):
 
 
 def test_it_upgrades_node_by_node_and_no_job_is_lost():
-    """Each job ends when its file exists. Both the site and the new version have changed the configuration file."""
+    """Each job waits for a file, and ends when the test has made this file. Both the site and the new version have changed the
+    configuration file."""
     edited = "# the site's\n"
     on("node1", "sh", "-c", f'echo "{edited.strip()}" >>{MAIN}')
     statuses = {}  # the exit status of each job
@@ -173,7 +174,7 @@ def test_it_refuses_older_packages_before_it_drains_a_node(older):
 
 
 def test_it_stops_at_a_node_that_is_not_well_and_goes_on_when_the_node_is():
-    """An administrator has drained node2. The play upgrades node2, and leaves the drain alone."""
+    """An administrator has drained node2. The playbook upgrades node2, and does not resume node2."""
     for node in NODES:
         install(node, *map(debs.older, PACKAGES))
     on("node2", "pinfold", "drain", "--reason", "new disk")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The receipts of two nodes come together in a real PostgreSQL, each of them once, while the network, the server and pinfold's own programs
-fail."""
+"""Two nodes send their receipts to a real PostgreSQL while the network, the server and pinfold's own programs fail. The archive must have
+each receipt once."""
 
 import json
 import os
@@ -21,10 +21,10 @@ from site_archive import Site, history, receipts
 ENDED_JOB = 3  # the exit status of `pinfold show` if the job is over
 JOBS = 1000
 GOES_ON = "/run/stream-of-jobs"
-# These files have a line for each job of the stream. They survive a reboot.
+# The files BEGUN and ENDED have a line for each job of the stream. They survive a reboot.
 BEGUN, ENDED = "/var/lib/stream-of-jobs.begun", "/var/lib/stream-of-jobs.ended"
 LONG = "site.long"  # the job that the reboot ends
-# Each fourth job fails, and the receipt of a failed job is sent at once.
+# Every fourth job of the stream fails, and pinfold-ship sends the receipt of a failed job at once.
 STREAM = (f"touch {GOES_ON} {BEGUN} {ENDED}; i=0; while [ -e {GOES_ON} ]; do i=$((i + 1)); key=site.$(hostname).$part.$i; echo $key >>{BEGUN}; "
           f"pinfold-run --job $key -- sh -c \"exit $((i % 4 == 0))\"; echo $key $? >>{ENDED}; sleep 0.05; done")
 
@@ -67,7 +67,7 @@ def start_on(node, key, *command):
 
 
 class Stream:
-    """Runs one job after the other on each node, as their batch systems would do, until the end of the context."""
+    """Until the end of the context, runs jobs on each node, one after the other, like a batch system."""
 
     def __enter__(self):
         self.running, self.parts = {}, 0
@@ -99,7 +99,8 @@ class Stream:
 
     @staticmethod
     def interrupted(node):
-        """Returns the keys of the jobs that had begun, and had not ended, when the node was rebooted. Such a job may have no receipt."""
+        """Returns the keys of the jobs that had begun, and had not ended, when the node was rebooted. A job that the reboot interrupted may
+        have no receipt."""
         return set(on(node, "cat", BEGUN).stdout.split()) - {key for key, _ in Stream.ended(node)}
 
 
@@ -110,7 +111,7 @@ def wait_for_lots(site, deadline=240):
 
 
 def swallow_an_answer(site):
-    """The server commits a lot of each node, but its answers do not reach the nodes."""
+    """The server commits receipts of each node, but the server's answers do not reach the nodes."""
     def swallowed():
         wait_for_lots(site)  # a node that has just sent a lot has a connection
         site.relay.answers.clear()
@@ -133,7 +134,8 @@ def kill_the_server(site):
 
 def freeze_the_server(site):
     """The connections stay open, but no answer comes for a minute."""
-    # While the first process is frozen, it reaps no child. So the process ids of its children stay valid.
+    # While the first process is frozen, it reaps no child. So the process ids of the children stay valid for as long as the first process
+    # is frozen.
     os.kill(site.server.process.pid, signal.SIGSTOP)
     children = site.server.children()
     for pid in children:
@@ -184,7 +186,7 @@ def reboot(site, stream):
     wait_until(lambda: site.newest("node2") >= site.position("node2") + 20, "receipts that wait")
     before = history("node2")
     boot = boot_id("node2")
-    # Tests of Grid Engine use the same nodes, and have started Grid Engine's daemon on node2 without enabling it.
+    # The tests of Grid Engine use the same nodes. These tests have started Grid Engine's daemon on node2, but have not enabled it.
     grid_engine = is_active("node2", "gridengine-exec")
     # The connection breaks before the command can end.
     on("node2", "systemctl", "reboot", "--force", "--force", check=False)
@@ -199,7 +201,8 @@ def reboot(site, stream):
     assert site.position("node2") < max(sequence for sequence, _ in before.values())
     stream.begin("node2")
     site.relay.open()
-    # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. So the result is not node-lost.
+    # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. Because of this boot id, pinfoldd does not
+    # notice the reboot, and the result is not node-lost.
     wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [["lost"]],
                "the archive knows that the reboot ended the job", 300)
 
@@ -209,7 +212,7 @@ ACCIDENTS = (swallow_an_answer, kill_the_server, freeze_the_server, fill_the_dis
 
 
 def expect_one_receipt_for_each_job(site, node):
-    """Compares the jobs of the stream with the receipts that the node has, and with those of the archive."""
+    """Compares the jobs of the stream with two lists: the receipts of the node, and the receipts in the archive."""
     ended, interrupted = Stream.ended(node), Stream.interrupted(node)
     assert len(interrupted) <= (node == "node2"), "only the reboot may interrupt a job"
     of_node = [(one["key"], str(one["exit_status"])) for one in receipts(node)]
@@ -258,7 +261,8 @@ def test_a_node_that_goes_silent_and_comes_back(site):
 
 
 def test_a_node_sends_only_its_own_receipts(site):
-    """node2 has a certificate with the name node2. So its receipts belong to node2, no matter what its host name is."""
+    """node2 has a certificate with the name node2. So the archive stores node2's receipts under the name node2, no matter what the host
+    name is."""
     on("node2", "hostname", "node1")
     try:
         on("node2", "systemctl", "restart", "pinfold-ship")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Grid Engine with pinfold's wrapper in place of its shepherd: no process survives its job, and Grid Engine works as before."""
+"""Tests Grid Engine with pinfold's wrapper in place of Grid Engine's shepherd. No process survives its job, and Grid Engine works as
+before."""
 
 import pwd
 from pathlib import Path
@@ -185,8 +186,8 @@ def test_mpi_over_both_nodes():
     source.write_text(MPI_DAEMONS)
     run("mpicc", "-o", "/home/alice/daemons", source)
     job = Job(f"{LOCK}echo master $(hostname); mpirun -np $NSLOTS $HOME/daemons", "-pe", "mpi", "4").wait()
-    # mpirun does not wait for the end of Open MPI's daemon on the other node. If the job ends before the daemon, Grid Engine kills the daemon. After
-    # such a kill, the daemon's record has status 137, or there is no record.
+    # mpirun does not wait for the end of Open MPI's daemon on the other node. If the job ends before the daemon, Grid Engine kills the
+    # daemon. If Grid Engine has killed the daemon, the daemon's record has status 137, or there is no record.
     master, = job.wait_output("master ")
     account = wait_until(lambda: next((account for account in job.accounts() if account["hostname"] == master), None), "its record")
     assert outcome(account) == ("0", "0"), job.output()

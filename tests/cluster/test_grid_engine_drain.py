@@ -86,7 +86,7 @@ def test_under_load():
 
 
 def test_a_job_that_runs_gets_its_further_tasks():
-    """Slave tasks of a parallel job that come after the beginning of a drain may start, because the node already knows the job."""
+    """A parallel job may start slave tasks even after a drain has begun, because the node already knows the job."""
     job = Job(f"{GO}qrsh -inherit {NODE} 'echo slave; cat /proc/self/cgroup'", "-pe", "mpi", "2", node=NODE)
     wait_until(lambda: job.key() in ask(NODE, "live_jobs"), "the job runs")
     on(NODE, "pinfold", "drain", "--reason", "new disk")

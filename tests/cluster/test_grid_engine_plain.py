@@ -24,5 +24,5 @@ def test_survives_its_job(name):
 
 
 def test_does_not_survive_where_grid_engine_looks():
-    """Without this test, the other tests could pass because an escape does not work at all."""
+    """On node1, Grid Engine ends the process of this escape. If survives() were always true, this test would fail."""
     assert not survives(Escape("node1", f"{ESCAPIST} double-fork").run())

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Slurm's own daemons with pinfold's plugin: no process survives its job, no matter how the job ends, and Slurm sees the same exit codes as without
-pinfold. The first tests show which processes survive without pinfold."""
+"""Tests Slurm's own daemons with pinfold's plugin. No process survives its job, no matter how the job ends. Slurm sees the same exit codes
+as without pinfold. The first tests show which processes survive without pinfold."""
 
 import contextlib
 import json
@@ -31,15 +31,15 @@ def configure(text):
 
 
 def kill_all(pids):
-    """It is not an error if a process has already ended, such as a short-lived child of slurmstepd."""
+    """A process may already have ended, for example a short-lived child of slurmstepd."""
     for pid in pids:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
 
 
 def leaving(way, mark):
-    """Returns a script line that leaves a process behind. The process exists when the next line of the script runs. The line's own exit status is
-    3."""
+    """Returns a script line that leaves a process behind. The process exists when the next line of the script runs. The program that the
+    line runs exits with status 3."""
     return f"{ESCAPIST} {way} {mark}"
 
 
@@ -61,7 +61,7 @@ def nothing_for_the_next_test():
 
 @pytest.fixture
 def patient():
-    """Sets a long grace time, so that a process that ignores SIGTERM lives long enough for a test to look at it."""
+    """Sets a long grace time, so that a test can look at a process that ignores SIGTERM."""
     configure(WARN + 'kill_grace = "10s"\n')
     yield
     configure(WARN)
@@ -196,7 +196,8 @@ def test_a_hundred_jobs_a_receipt_each(cluster):
     wait_until(over, "all of them over", 600)
     found = [receipt for receipt in receipts() if receipt["key"].startswith("slurm.") and int(receipt["key"].split(".")[1]) >= first]
     assert len(found) == len({receipt["key"] for receipt in found}) == 100
-    # When a hundred jobs end at once, pinfoldd cannot always read every command line before the processes get SIGKILL, but always has the names.
+    # If a hundred jobs end at once, some processes may get SIGKILL before pinfoldd has read their command lines. But pinfoldd always knows
+    # their names.
     assert {tuple(receipt["leftover_commands"]) for receipt in found} <= {(leaving("set-sid", 7206),), ("[escapist]",)}
     assert not processes_with("7206")
     expect_nothing_left()
@@ -268,8 +269,8 @@ def test_a_warning_is_in_the_standard_error_of_the_batch_script(cluster):
 def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     number = slurm.submit("srun --error=/tmp/step-%j sleep 7213", "--output=/dev/null", "--error=/tmp/script-%j")
     key, script, step = f"slurm.{number}", Path(f"/tmp/script-{number}"), Path(f"/tmp/step-{number}")
-    # Only the program itself has a path that ends with /sleep, because slurmstepd runs it by its path. The wait must not end at srun, which
-    # has the same words in its command line, but opens the file of the step only when it has asked for the step.
+    # slurmstepd runs the program by its full path, so the first word of the program's command line ends with /sleep. The command line of
+    # srun contains the same words. The wait must not end when srun runs, because srun opens the step's file only later.
     wait_until(lambda: any(command.split(b"\0")[0].endswith(b"/sleep") for command, _ in processes_with("sleep\0007213").values()), "the step running")
     run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
     wait_until(lambda: "reaches its run time limit" in script.read_text(), "the warning")
@@ -414,7 +415,7 @@ def test_srun_with_a_terminal(cluster):
 # The epilogue
 
 def test_a_job_without_a_batch_script_ends_when_slurm_says_so(cluster):
-    """A job without a task for some time (jobs.linger) would normally end by itself, but this job lives until Slurm ends it."""
+    """If a job has no task for the time jobs.linger, pinfoldd normally ends the job. The job of this test lives until Slurm ends it."""
     granted = run("runuser", "-u", "alice", "--", "salloc", "--chdir=/tmp", "--no-shell", "--immediate=60")
     number = int(granted.stderr.split("job allocation ")[1].split()[0])
     run("runuser", "-u", "alice", "--", "srun", f"--jobid={number}", "--chdir=/tmp", "true")

@@ -10,9 +10,9 @@ import pytest
 
 from jobs import as_alice, busy, run
 
-MOST = 0.3  # in seconds, on a machine that is not busy
+MOST = 0.3  # MOST is in seconds, and is for a machine that is not busy
 COMMANDS = [("pinfold", "list"), ("pinfold", "status"), ("pinfold", "history")]
-# The request of pam_pinfold, which does not need the bus.
+# This program sends the request of pam_pinfold. The request does not need the bus.
 AT_THE_SOCKET = (sys.executable, "-c", """
 import socket
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:
@@ -28,7 +28,8 @@ def answered(commands=(), until=lambda: True):
     took = []
     round_begun = 0.0
     while len(took) < 30 or not until():
-        # pinfoldd refuses more than 100 calls per second of one ordinary user, and one command makes several calls.
+        # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. So the loop waits
+        # between two rounds.
         select.select([], [], [], max(0.0, round_begun + 0.3 - time.monotonic()))
         round_begun = time.monotonic()
         for command in commands or COMMANDS:
@@ -41,7 +42,7 @@ def answered(commands=(), until=lambda: True):
 
 @pytest.fixture
 def in_time(record_property):
-    """Checks that no call has waited for the part of the node that is broken."""
+    """A test breaks a part of the node. This fixture checks that no call has waited for the broken part."""
     def check(took):
         slowest, call = max(took)
         median = statistics.median(seconds for seconds, _ in took)

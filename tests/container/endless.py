@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes a process whose /proc/PID/maps is so long that a search for files in use reads only a part of it. If this file runs as a script, it
-becomes such a process."""
+"""Makes a process whose /proc/PID/maps is so long that a search for files in use reads only a part of it. If this file runs as a script,
+its own process gets such a long /proc/PID/maps."""
 
 import contextlib
 import ctypes
@@ -26,8 +26,8 @@ def endless_mappings(user):
 
 
 def map_endlessly():
-    """Makes 20,000 mappings of a file. The path of the file has 4,000 characters, and the kernel writes four characters for each of
-    them."""
+    """Makes 20,000 mappings of a file. The path of the file has 4,000 characters. In /proc/PID/maps, the kernel writes four characters for
+    each character of the path."""
     os.mkdir(DIRECTORY)
     os.chdir(DIRECTORY)
     for _ in range(16):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""These functions are for tests on a node on which pinfold is installed. If a function waits for a state, it checks repeatedly until its
-deadline."""
+"""Contains functions for tests. The tests run on a node with an installed pinfold. A function that waits for a state looks at the state
+repeatedly, until the state is right or the deadline has passed."""
 
 import contextlib
 import functools
@@ -21,7 +21,7 @@ ESCAPIST = "/usr/libexec/pinfold-tests/escapist"
 SPENDER = "/usr/libexec/pinfold-tests/spender"
 
 
-# The verbs of pinfold that only ask pinfoldd, and never wait for a job.
+# These verbs of `pinfold` ask pinfoldd a question, and never wait for a job.
 QUESTIONS = ("status", "list", "show", "ps", "why", "history")
 TIMED_OUT = 124
 
@@ -32,8 +32,8 @@ def is_emulated():
 
 
 def run(*command, timeout=120, check=True, **options):
-    """Runs a command. In the emulated machine, run() asks again if pinfoldd did not answer a question in time. The emulator gives no promise about
-    time: it once stopped a virtual processor for half a minute while the host was busy. In the containers, the first answer counts."""
+    """Runs a command. In the emulated machine, run() asks again if pinfoldd did not answer a question in time. The emulator may be very
+    slow: it once stopped a virtual processor for half a minute while the host was busy. In a container, run() asks only once."""
     options.setdefault("stdin", subprocess.DEVNULL)
     words = [str(part) for part in command]
 
@@ -49,8 +49,8 @@ def run(*command, timeout=120, check=True, **options):
 
 
 def wait_until(predicate, what, deadline=240.0):
-    """Returns the predicate's first true value. The deadline is long, because many things take long on a busy machine, and it matters only
-    for a state that never comes."""
+    """Returns the predicate's first true value. The deadline is long, because many things take long on a busy machine. A long deadline
+    costs time only if the test fails."""
     end = time.monotonic() + deadline
     while True:
         value = predicate()
@@ -73,21 +73,20 @@ def finish(process, timeout=120):
 
 
 def let_end(job):
-    """Closes the standard input of a job that ends when its standard input ends."""
+    """Closes the standard input of a job. The job ends when it has read all of its input."""
     job.stdin.close()
     job.stdin = None
 
 
 def held_up():
-    """Returns the seconds that a call of pinfoldd takes. The tests add these seconds to their time limits, because the machine may be
-    busy."""
+    """Returns the seconds that a call of pinfoldd takes. The machine may be busy, so the tests add the result to their time limits."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
 
 
 def busy():
-    """Returns the factor by which tests multiply their time limits: the number of processes that want a processor, for each processor, but
+    """Returns the factor by which tests multiply their time limits. The factor is the load average divided by the number of processors, but
     at least 1."""
     return max(1.0, os.getloadavg()[0] / os.cpu_count())
 
@@ -108,7 +107,7 @@ def stopped(pid):
 
 @contextlib.contextmanager
 def systemd_stopped():
-    """Freezes the cgroup of PID 1, because the kernel does not stop PID 1 of a container on a signal from inside."""
+    """Freezes the cgroup of PID 1. A signal would not help, because a process in a container cannot stop the container's PID 1."""
     freezer = CGROUP / "init.scope" / "cgroup.freeze"
     freezer.write_text("1")
     try:
@@ -150,7 +149,7 @@ def receipts(key=None, number=10000):
 
 
 def read_journal(*options):
-    """Returns journalctl's output when journald has stored all that it received before."""
+    """Waits until journald has stored all messages that it has received so far. Then returns journalctl's output."""
     run("journalctl", "--sync")
     return run("journalctl", "--no-pager", *options, check=False).stdout
 
@@ -168,8 +167,8 @@ def units():
 
 
 def text_of(file):
-    """Returns the contents of a file of the kernel, or "" if the file does not exist. The file of a cgroup or a process can disappear at any
-    time, also between two system calls of a reader."""
+    """Returns the contents of a file of the kernel, or "" if the file does not exist. The file of a cgroup or a process can disappear at
+    any time, even between two system calls of a reader."""
     with contextlib.suppress(OSError):
         return Path(file).read_text()
     return ""
@@ -189,7 +188,8 @@ def expect_nothing_left():
 
 
 def processes_with(text):
-    """Returns command line and cgroup of each process with this text in its command line, except this process."""
+    """Finds each process that has the text in its command line, except this process. Returns the command line and the cgroup of each
+    process."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -204,7 +204,7 @@ def processes_with(text):
 
 @contextlib.contextmanager
 def site(text, accepted=True):
-    """Adds this text to pinfoldd's configuration for as long as the context lasts. `accepted`: whether pinfoldd should accept the
+    """Adds `text` to pinfoldd's configuration for as long as the context lasts. `accepted`: whether pinfoldd should accept the
     configuration."""
     file = Path("/etc/pinfold/pinfold.toml.d/50-test.toml")
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -219,7 +219,7 @@ def site(text, accepted=True):
 
 @contextlib.contextmanager
 def drop_in(service, settings):
-    """systemd adds these settings to the section [Service] of the unit for as long as the context lasts."""
+    """systemd adds `settings` to the section [Service] of the unit for as long as the context lasts."""
     file = Path(f"/run/systemd/system/{service}.service.d/test.conf")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"[Service]\n{settings}\n")
@@ -233,7 +233,7 @@ def drop_in(service, settings):
 
 @contextlib.contextmanager
 def preloaded(library, **environment):
-    """Runs pinfoldd with a library of tests/support/guest that comes before libc."""
+    """Runs pinfoldd with a library of tests/support/guest. The library replaces functions of libc (LD_PRELOAD)."""
     words = [f"{name}={value}" for name, value in {"LD_PRELOAD": f"/usr/libexec/pinfold-tests/{library}", **environment}.items()]
     try:
         with drop_in("pinfoldd", f"Environment={' '.join(words)}"):
@@ -258,7 +258,7 @@ def main_pid(unit="pinfoldd"):
 
 
 def daemon_ready(other_than=0):
-    """Waits until pinfoldd is ready, with another pid than the given one."""
+    """Waits until pinfoldd is ready, and its pid is not `other_than`."""
     def up():
         pid = main_pid()
         active = run("systemctl", "show", "-P", "ActiveState", "pinfoldd", check=False).stdout.strip() == "active"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Logins by pam_pinfold: stacks of PAM, pamtester, and a real sshd on this node."""
+"""Makes logins for the tests of pam_pinfold: with stacks of PAM, with pamtester, and with a real sshd on this node."""
 
 import contextlib
 import os
@@ -133,13 +133,13 @@ def ssh(user, *command, options=(), check=True, **more):
 
 
 def open_ssh(user, *command, options=()):
-    """Opens a session that stays open, with a command whose output can be read."""
+    """Opens a session by ssh that stays open. The test can read the output of the session's command."""
     return subprocess.Popen(ssh_command(user, *command, options=options), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
 
 
 def ssh_typing(user, method, *command):
-    """Logs in with the password, for which ssh asks a program."""
+    """Logs in with a password. ssh gets the password from a program (SSH_ASKPASS)."""
     askpass = Path("/root/pinfold-askpass")
     askpass.write_text(f"#!/bin/sh\necho {shlex.quote(PASSWORD)}\n")
     askpass.chmod(0o755)
@@ -157,7 +157,7 @@ def ssh_at_once(count, user, *command):
 
 
 def where(text):
-    """Returns the cgroup in the text of /proc/PID/cgroup, which may have other lines, too."""
+    """Returns the cgroup in the text of /proc/PID/cgroup. The text may have several lines, and the cgroup is in the line "0::"."""
     return re.search(r"^0::(\S+)$", text, re.M)[1]
 
 

@@ -18,17 +18,17 @@ def as_user(user, *command):
 
 @contextlib.contextmanager
 def server_of(user, mount):
-    """Runs the server in namespaces of the user, who needs no permission to mount there."""
+    """Runs the server in namespaces of the user. In these namespaces, the user may mount a file system."""
     device = Path("/dev/fuse")
     mode = device.stat().st_mode
-    device.chmod(0o666)  # udev sets the same mode on a real node
+    device.chmod(0o666)  # on a real node, udev sets the mode 0666 for this device
     process = subprocess.Popen(as_user(user, "unshare", "--user", "--map-root-user", "--mount", FUSE_HANG, "serve", mount),
                                stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout.readline() == "mounted\n"
         yield process
     finally:
-        process.kill()  # the end of the server ends the wait
+        process.kill()  # when the server ends, the processes that wait for it go on
         process.communicate()
         device.chmod(mode)
         Path(mount).rmdir()
@@ -53,8 +53,8 @@ def states(pid):
 
 @contextlib.contextmanager
 def locked_memories(user, count):
-    """Returns the pids of `count` new processes of the user, in a scope outside of all jobs. Nobody can look into the memory of these
-    processes."""
+    """Returns the pids of `count` new processes of the user, in a scope outside of all jobs. A thread of each process holds the lock of the
+    process's memory, so nobody can read this memory."""
     with contextlib.ExitStack() as stack:
         pids = []
         for number in range(count):
@@ -73,7 +73,7 @@ def locked_memories(user, count):
 
 
 def expect_the_wait(server):
-    """Waits until the server has the request. If the process were killed earlier, the kernel would take back the request before the server
-    gets it."""
+    """Waits until the server has the request. If a test killed the process before that, the kernel would take back the request, and the
+    server would never get it."""
     assert select.select([server.stdout], [], [], 90)[0], "nobody asks the server"
     assert server.stdout.readline() == "asked\n"

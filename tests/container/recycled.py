@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """The kernel may give the id of a process to another process as soon as the first one has ended. In this attack, a job's owner offers a
-process to pinfoldd, ends the process while pinfoldd and systemd handle the request, and lets a new process of root get the process id."""
+process to pinfoldd. The owner ends the process while pinfoldd and systemd handle the request. Then a new process of root gets the process
+id."""
 
 import contextlib
 import os
@@ -13,12 +14,12 @@ from jobs import as_alice, run
 
 RECYCLER = "/usr/libexec/pinfold-tests/recycler"
 SOCKET = "/run/recycler.sock"
-HIGHEST = 1500  # with systemd's usual 4194304, one try takes some minutes
+HIGHEST = 1500  # 4194304 is systemd's usual value; with this value, one try would take some minutes
 
 
 @contextlib.contextmanager
 def few_numbers(directory, highest=HIGHEST):
-    """Since Linux 6.14, each pid namespace has its own kernel.pid_max, so the host keeps its value."""
+    """Since Linux 6.14, each pid namespace has its own kernel.pid_max. So the test does not change the value of the host."""
     release = tuple(map(int, os.uname().release.split(".")[:2]))
     if release < (6, 14):
         pytest.skip("kernel.pid_max would be the host's")
@@ -35,7 +36,7 @@ def few_numbers(directory, highest=HIGHEST):
 
 @contextlib.contextmanager
 def forking_daemon(*options):
-    """Starts a daemon of root that forks when somebody connects. Returns the daemon's cgroup."""
+    """Starts a daemon as root. The daemon forks when somebody connects. Returns the daemon's cgroup."""
     process = subprocess.Popen([RECYCLER, "serve", SOCKET, *options], stdout=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     os.chmod(SOCKET, 0o666)
@@ -48,8 +49,8 @@ def forking_daemon(*options):
 
 
 def attack(key, tries, place):
-    """Makes the attack. No process of root that gets the id may leave its cgroup. The result has one entry for each process of root that
-    got the id: the cgroup of the child that this process has forked, or an empty text if it has forked no child."""
+    """Makes the attack. If a process of root gets the id, the process must stay in its cgroup. The result has one entry for each process of
+    root that got the id. The entry is the cgroup of the process's child, or an empty text if the process has no child."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
     recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")
