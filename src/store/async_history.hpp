@@ -65,7 +65,8 @@ private:
     Background& background_;
     std::shared_ptr<Writer> writer_;
     std::shared_ptr<Readers> readers_;
-    std::shared_ptr<AsyncHistory*> self_; ///< callbacks use this pointer; it is null when the AsyncHistory no longer exists
+    /// Callbacks use this pointer. The pointer is null when the AsyncHistory no longer exists.
+    std::shared_ptr<AsyncHistory*> self_;
 };
 
 } // namespace pinfold

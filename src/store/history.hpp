@@ -24,8 +24,8 @@ struct ReceiptFilter {
     std::optional<uid_t> uid = {};
     std::optional<RealTime> since = {}; ///< list() returns only jobs that ended at the time `since` or later
     std::optional<RealTime> until = {}; ///< list() returns only jobs that ended before the time `until`
-    /// Contains the id of a receipt. If `before` is set, list() returns only receipts that are older than the receipt with this
-    /// id. If the receipt with the id `before` no longer exists, list() returns no receipt.
+    /// Contains the id of a receipt. If `before` is set, list() returns only receipts that are older than the receipt with the id
+    /// `before`. If the receipt with the id `before` no longer exists, list() returns no receipt.
     std::optional<std::string> before = {};
     std::uint32_t limit = 100; ///< the maximum number of receipts, 1 to 10000
     /// Contains the result of the job, as a word of toString(JobResult). If toString(JobResult) never returns the word, no
@@ -35,7 +35,8 @@ struct ReceiptFilter {
     bool leftoversOnly = false;                ///< list() returns only jobs that left processes behind
     std::vector<JobOutcome> outcomes = {};     ///< list() returns only jobs with these outcomes; all jobs if `outcomes` is empty
     std::optional<LabelFilter> label = {};     ///< list() returns only jobs with the label `label`
-    /// If `after` is set, list() returns only receipts with a higher sequence. The receipt with the lowest sequence comes first.
+    /// If `after` is set, list() returns only receipts whose sequence is higher than `after`. The receipt with the lowest
+    /// sequence comes first.
     std::optional<std::uint64_t> after = {};
     /// The epoch to which `after` belongs. If the history has another epoch, list() uses 0 in place of `after`.
     std::optional<std::string> epoch = {};
@@ -61,7 +62,7 @@ struct KeepUnsent {
 /// Says which receipts the history may keep. An unset member limits nothing.
 struct Retention {
     std::optional<Microseconds> maxAge = {}; ///< how long a receipt may stay after the end of its job
-    /// The maximum total size of those pages of the file that are in use, in bytes (see HistoryInfo::bytes).
+    /// Contains the maximum total size of the file's pages in use, in bytes (see HistoryInfo::bytes).
     std::optional<std::uint64_t> maxBytes = {};
     /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
     std::optional<ClockReading> clock = {};
@@ -86,8 +87,8 @@ struct Vacuumed {
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    /// The total size of those pages of the file that are in use, in bytes. The size includes receipts and indexes. The size does
-    /// not include the log and free pages.
+    /// Contains the total size of the file's pages in use, in bytes. The size includes receipts and indexes. The size includes
+    /// neither the log nor free pages.
     std::uint64_t bytes = 0;
     /// The earliest time at which a job with a receipt ended. The value is unset if there are no receipts.
     std::optional<RealTime> oldest = {};
@@ -127,27 +128,27 @@ struct HistoryChanges {
     std::vector<LateReport> reports = {}; ///< late reports; a report may belong to one of `receipts` (see amend())
 };
 
-/// Reads and writes the database. Only one thread at a time may use a History. All calls may wait for the disk, so pinfoldd's
-/// loop uses AsyncHistory instead.
+/// Reads and writes the database. Only one thread at a time may use a History. All calls of History may wait for the disk, so
+/// pinfoldd's loop uses AsyncHistory in place of History.
 class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
     /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the
-    /// newest schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s,
-    /// and needs free space as large as the file. Before each migration, open() calls `beforeMigration`. The settings are WAL
-    /// and synchronous=FULL, so the changes are durable when write() returns. If the file is incomplete or is not a database of
-    /// sqlite, a method of History fails with the error Damaged. For any other reason, the method fails with the error Internal.
-    /// An error contains sqlite's own message. For errors of open(), the message also contains the path.
+    /// newest schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s. It
+    /// needs free space on the disk: as much as the size of the file. Before each migration, open() calls `beforeMigration`. The
+    /// settings are WAL and synchronous=FULL, so the changes are durable when write() returns. If the file is incomplete or is
+    /// not a database of sqlite, a method of History fails with the error Damaged. For any other reason, the method fails with
+    /// the error Internal. An error contains sqlite's own message. For errors of open(), the message also contains the path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
     ~History();
 
-    /// Writes all changes in one transaction, which is durable when write() returns. If a receipt with the same id is stored
-    /// already, write() does not change the stored receipt. A receipt may be stored already, because pinfoldd may write the
-    /// receipt of a job again after a crash. The result contains the stored receipts, with sequence and epoch, in the order of
-    /// `changes.receipts`. A job is live from `started` until its receipt is written, and cannot become live again.
+    /// Writes all changes in one transaction. The transaction is durable when write() returns. If a receipt with the same id is
+    /// stored already, write() does not change the stored receipt. A receipt may be stored already, because pinfoldd may write
+    /// the receipt of a job again after a crash. The result contains the stored receipts, with sequence and epoch, in the order
+    /// of `changes.receipts`. A job is live from `started` until its receipt is written, and cannot become live again.
     Result<std::vector<Receipt>> write(const HistoryChanges& changes);
     /// Returns the jobs that write() has marked as live.
     Result<LiveTable> live() const;
@@ -169,11 +170,11 @@ public:
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
     /// system, but at most 2 * `maxRows` pages. First, vacuum() removes receipts that are too old. Then, while the file is too
-    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, the receipts
-    /// that are not in the archive stay as long as the file is not larger than KeepUnsent::maxBytes. The function vacuum() may
-    /// remove up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to
-    /// remove 100 receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100 receipts. After
-    /// an error vacuum() has removed nothing.
+    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, a receipt that
+    /// is not in the archive stays unless the file is larger than KeepUnsent::maxBytes. The function vacuum() may remove up to
+    /// `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to remove 100
+    /// receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100 receipts. After an error
+    /// vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
     /// Returns what vacuum() would remove in total if it were called until the history no longer exceeds `retention`. The
     /// function tryVacuum() does all the work in one transaction, and rolls the transaction back at the end. During the

@@ -9,9 +9,9 @@ namespace pinfold {
 
 /// Says whether old receipts may be removed at the time `now`. A jump of the clock must not cause the removal of all receipts.
 /// The function clockIsBelieved() compares how far the clock has advanced since the last call with how long the node has been up.
-/// The clock is doubtful if it is ahead by more than the longer of two times: an hour, and a tenth of `maxAge`. The clock stays
-/// doubtful until the clock and CLOCK_BOOTTIME have agreed for a day. The clock becomes doubtful if the node was switched off for
-/// long. A doubtful clock does no harm: it only delays the removal of old receipts. The database stores the clock reading. Call
+/// The clock is doubtful if it is ahead by more than an hour, and by more than a tenth of `maxAge`. The clock stays doubtful
+/// until the clock and CLOCK_BOOTTIME have agreed for a day. The clock becomes doubtful if the node was switched off for long. A
+/// doubtful clock does no harm: it only delays the removal of old receipts. The database stores the clock reading. Call
 /// clockIsBelieved() in a transaction. The function fails with the errors of History.
 Result<bool> clockIsBelieved(sqlite3* db, const ClockReading& clock, RealTime now, Microseconds maxAge);
 

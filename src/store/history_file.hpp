@@ -44,7 +44,7 @@ public:
         return Error{ErrorCode::Internal, done.error().message};
     }
 
-    /// Call distrust() after a reader has found that the file with the inode `inode` is damaged.
+    /// Call distrust() if a reader has found that the file with the inode `inode` is damaged.
     Result<void> distrust(ino_t inode, const std::string& why);
 
 private:

@@ -55,8 +55,8 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " id TEXT PRIMARY KEY, key TEXT NOT NULL, uid INTEGER NOT NULL, started INTEGER NOT NULL,"
                               " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;";
 
-// The receipts of an older pinfold keep their numbers. In the index by_owner, the receipts of each user are ordered by number, as
-// ReceiptFilter::after needs them.
+// The receipts of an older pinfold keep their numbers. In the index by_owner, the receipts of each user are ordered by number.
+// ReceiptFilter::after needs this order.
 constexpr const char* kNumbering = "CREATE TABLE numbering ("
                                    " row INTEGER PRIMARY KEY CHECK (row = 1), epoch TEXT NOT NULL, last INTEGER NOT NULL);"
                                    "INSERT INTO numbering (row, epoch, last)"

@@ -120,8 +120,8 @@ private:
         return remove(removeOfUser_, last, limit);
     }
 
-    /// Finds the user who has the most receipts. The receipts of all ids of a user count together. Returns the id of this user
-    /// that has the most receipts. If there are no receipts, the result is 0.
+    /// Finds the user who has the most receipts. The receipts of all ids of a user count together. A user may have several ids.
+    /// Returns the user's id that has the most receipts. If there are no receipts, the result is 0.
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {
             std::uint64_t receipts = 0;

@@ -78,7 +78,7 @@ private:
     std::vector<RealTime> ended_; ///< element i is the latest time at which one of the jobs jobs_[0] to jobs_[i] ended
 };
 
-/// Lists the reasons to keep a file. The function whyKept() returns the first reason of Kept that applies.
+/// Lists the reasons to keep a file. If several reasons apply, whyKept() returns the reason that comes first in Kept.
 enum class Kept {
     LiveJob,      ///< the file's user has a live job on this node
     Processes,    ///< the file's user has processes of any kind on this node

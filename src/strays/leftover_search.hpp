@@ -43,7 +43,7 @@ struct LeftoverFile {
     JobsOfFile jobs;
     std::optional<Kept> kept; ///< why the file is kept; unset if it may be removed
     bool removed = false;
-    std::uint64_t others = 0;         ///< the number of other users' entries in the directory, which pinfold does not remove
+    std::uint64_t others = 0; ///< the number of entries of other users in the directory; pinfold does not remove these entries
     std::optional<std::string> error; ///< the reason why pinfold could not examine the file, or could not remove the file
 
     bool failed() const { return error && !kept; }

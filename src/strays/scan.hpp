@@ -26,7 +26,8 @@ enum class Pidfds { Keep, Close };
 /// Keeps the first ten problems and the number of further problems, because thousands of processes may have the same problem.
 void cutShort(std::vector<std::string>& problems);
 
-/// Returns all processes for whose real user id `wanted` returns true, except kernel threads, pid 1 and this process.
+/// Returns all processes for whose real user id `wanted` returns true. The result contains no kernel thread, and neither pid 1
+/// nor this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
 /// Reads a process again. The process is still the same only if its pid, user and start time have not changed since

@@ -19,10 +19,10 @@
 namespace pinfold {
 namespace {
 
-// dbus-daemon allows each connection 128 unanswered calls and 512 match rules. So pinfoldd waits for the answers to fewer than
-// 128 calls at the same time. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses
-// the 513th match rule, PID 1 of systemd 252 leaves the bus for good. If PID 1 has left the bus, no program on the node can reach
-// PID 1 over the bus.
+// dbus-daemon allows each connection 128 unanswered calls and 512 match rules. So at any time, pinfoldd waits for the answers to
+// fewer than 128 calls. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses the
+// 513th match rule, PID 1 of systemd 252 leaves the bus for good. If PID 1 has left the bus, no program on the node can reach PID
+// 1 over the bus.
 constexpr std::size_t kMaxInFlight = 64;
 // The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. So freezes
 // have their own queue, and no other call waits for a freeze.
@@ -121,8 +121,8 @@ struct SdbusSystemdManager::Impl {
         SystemdDone done;
         EventHandle deadline;
         std::string path;
-        /// Maps the D-Bus path of each ended systemd job of this unit to its result. pinfoldd needs the map until it knows the
-        /// path of the systemd job that it has requested.
+        /// Maps the D-Bus path of each ended systemd job of this unit to the result of the systemd job. pinfoldd needs the map
+        /// until it knows the path of the systemd job that it has requested.
         std::map<std::string, SystemdOutcome> ended;
     };
 

@@ -56,7 +56,7 @@ bool isSuccess(const EndEvent& event) {
     return event.kind == EndKind::BatchEnded && !event.exit.signal && event.exit.status.value_or(0) == 0;
 }
 
-/// Says when the job ended on the other hosts, as the time since its end on the first host.
+/// For each other host, says how much later the job ended on this host than on the first host.
 std::string whenInWords(const HostsOfJob& job) {
     const auto& after = job.after;
     if (job.first.event->kind == EndKind::NodeLost) // the time at which the host went down is not known

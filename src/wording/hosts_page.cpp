@@ -51,8 +51,8 @@ template <class Predicate> std::vector<std::string> namesOf(const HostsOfJob& jo
     return names;
 }
 
-/// Returns the JobIdentity that contains the most facts about the job, because some hosts may lack facts. In Slurm, only the host
-/// of the batch script has all facts that the batch system reports about the job.
+/// Returns the JobIdentity that contains the most facts about the job, because some hosts may lack facts. In Slurm, the batch
+/// system reports all facts about the job only on the host of the batch script.
 const JobIdentity& fullestIdentity(const HostsOfJob& job) {
     const auto members = [](const JobIdentity& identity) {
         std::size_t count = 0;

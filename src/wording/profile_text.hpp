@@ -35,8 +35,8 @@ bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 /// Returns one line with a block character for each value. A full block stands for `highest`.
 std::string sparkline(const std::vector<double>& values, double highest);
 
-/// Returns lines for the page of `pinfold why`: one line for each curve for which isShown() is true. The text is empty for an
-/// empty profile.
+/// Returns lines for the page of `pinfold why`. Each curve that isShown() allows has one line. The text is empty for an empty
+/// profile.
 std::string profileLines(const Profile& profile, const Amounts& amounts);
 /// Returns an empty line and profileLines(), to be added to the page about a job. The text is empty if there is no profile.
 std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts);

@@ -29,11 +29,10 @@ namespace {
 
 constexpr Microseconds kSayWaitingAfter = 30s;
 constexpr Microseconds kLastWordsMost = 5s;
-// After a signal that asks the supervisor to end, the supervisor waits at most kLastWait longer, because pinfoldd's answer may
-// be on its way.
+// After a signal that asks the supervisor to end, it waits for at most kLastWait, because pinfoldd's answer may be on its way.
 constexpr Microseconds kLastWait = 500ms;
-// After a signal that asks the supervisor to end, it checks every kLookAgainMs milliseconds whether processes of the job are
-// left.
+// After a signal that asks the supervisor to end, the supervisor looks every kLookAgainMs milliseconds whether processes of the
+// job are left.
 constexpr int kLookAgainMs = 100;
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
@@ -50,8 +49,8 @@ void writeLastWords(const WrapperReply& words) {
     writeInTime(STDOUT_FILENO, words.summary, deadline);
 }
 
-/// Closes the output of this process, and makes a child process call `write` after that. Waits at most the time `most` for the
-/// end of the child. Returns false if the child cannot be started.
+/// Closes the output of this process. Then makes a child process call `write`. Waits at most the time `most` for the end of the
+/// child. Returns false if the child cannot be started.
 bool writeFromChild(const std::function<void()>& write, Microseconds most) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)

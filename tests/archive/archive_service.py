@@ -23,7 +23,7 @@ DAY = 24 * 60 * MINUTE
 NOW = time.time_ns() // 1000
 PASSWD = f"root:x:0:0::/root:/bin/sh\nalice:x:{ALICE}:{ALICE}::/:/bin/sh\nbob:x:{BOB}:{BOB}::/:/bin/sh\naudra:x:{AUDITOR}:{AUDITOR}::/:/bin/sh\n"
 GROUP = "root:x:0:\npinfold-admin:x:61100:\npinfold-audit:x:61101:audra\n"
-# The service has a user database of its own, and gets its socket as systemd passes it (sd_listen_fds(3)).
+# The service gets its own user database. The service gets its socket in the same way as from systemd (sd_listen_fds(3)).
 START = ('mount --bind "$0/etc/passwd" /etc/passwd && mount --bind "$0/etc/group" /etc/group && exec 3<&"$1" && shift && '
          'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"')
 # `pinfold` sees the configuration and the socket of the service, but it reaches neither the bus nor pinfoldd.
@@ -41,7 +41,8 @@ def effective_user(uid):
 
 
 class Service:
-    """The directory has those files of the host's /etc and /run that the service and the command line use."""
+    """Runs the service with a directory in place of /etc and /run. The directory contains all files of /etc and /run that the service and
+    the command line need."""
 
     def __init__(self, directory, configuration, subuid=""):
         self.directory, self.path = directory, directory / "run/pinfold/archive.sock"
@@ -126,7 +127,7 @@ class Service:
 
 
 def answer(connection):
-    """Returns the receipts and the last line of an answer, or None as the last line if the answer has none."""
+    """Returns the receipts and the last line of an answer. If the answer has no last line, returns None in place of the line."""
     receipts = []
     with connection.makefile("rb") as lines:
         for line in lines:
@@ -164,7 +165,7 @@ def ask_for_ever(path, uid, clients, answers):
 @contextlib.contextmanager
 def flood(service, uid, clients):
     """Floods the service with questions of one user while the context lasts. Returns two counters: one counts the complete answers, and one
-    counts all other answers. The clients run in a process of their own, so they do not delay the clients of the test."""
+    counts all other answers. The clients of this function run in a separate process, so that they do not delay the test's own clients."""
     fork = multiprocessing.get_context("fork")
     answers = fork.Value("Q"), fork.Value("Q")
     process = fork.Process(target=ask_for_ever, args=(str(service.path), uid, clients, answers), daemon=True)

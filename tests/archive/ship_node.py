@@ -61,7 +61,7 @@ class Node:
         return time.monotonic() - begun
 
     def run_job(self, status=1):
-        """Runs a job. A job with the status 1 has failed, so its receipt is sent at once."""
+        """Runs a job. A job with the status 1 has failed, so pinfold-ship sends its receipt at once."""
         self.jobs += 1
         key = f"sge.{self.jobs}"
         process = self.world.process()

@@ -133,7 +133,7 @@ def test_an_exit_that_was_reported_later(archive):
     archive.put([late])
     stored = archive.rows("SELECT outcome, exit_status, body->'exit_status' AS body FROM pinfold.receipt")
     assert stored == [{"outcome": "failed", "exit_status": 3, "body": 3}]
-    # A later report does not change an exit status that the archive already knows.
+    # If the archive already knows the exit status of a job, another report does not change the exit status.
     archive.put([{**late, "exit_status": 0}])
     archive.put([{**late, "exit_status": None}])
     assert archive.rows("SELECT exit_status FROM pinfold.receipt") == [{"exit_status": 3}]

@@ -89,7 +89,7 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
 
 
 def test_an_answer_comes_after_more_text_than_the_service_reads(start, archive):
-    """The service does not reset a connection on which unread text is left, so the client gets the whole answer."""
+    """If a connection still contains unread text, the service does not reset the connection. So the client gets the whole answer."""
     service = start(configuration(archive.server))
     with service.send(b'{"filter": {}}\n' + b"x" * 50_000, BOB) as connection:
         receipts, last = answer(connection)

@@ -19,7 +19,7 @@ def test_the_newest_run_of_a_job_on_all_hosts(start, archive):
     # The clocks of hosts differ. On one host, a job may begin later or end earlier than on another host.
     archive.put([job(1, "node2", ALICE, 0, **old), job(2, "node2", ALICE, 30, key="sge.9", run=1), job(3, "node2", ALICE, 8, key="manual.1"),
               job(4, "node2", BOB, 8, key="sge.9", run=1)], node="node2")
-    # A node that was lost in the first run came back long after the second run.
+    # node3 was lost in the first run of the key. The node came back long after the second run.
     archive.put([job(1, "node3", ALICE, 1, key="sge.9", run=0, result="node-lost", started=NOW - 60 * MINUTE)], node="node3")
     service = start(configuration(archive.server))
 

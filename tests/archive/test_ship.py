@@ -290,7 +290,7 @@ def test_pinfoldd_that_is_stopped_stays_stopped(node):
         node.start()
         node.run_job()
         node.arrives()
-    # For a call to the name org.pinfold1, the bus would start a pinfoldd that was stopped right before the call.
+    # If a client called the name org.pinfold1 right after the end of pinfoldd, the bus would start pinfoldd again.
     assert destinations and all(name.startswith(":") for name in destinations), destinations
     node.world.stop_daemon()
     node.stop()

@@ -39,8 +39,8 @@ def admin(archive, action, status):
 @pytest.mark.parametrize("settings", ["TimeZone = 'Asia/Kolkata'; SET DateStyle = 'SQL, DMY'", "TimeZone = 'Asia/Kolkata'; SET DateStyle = 'German'",
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
-    """Two time zones have the short name IST, and Asia/Kolkata is one of them. A partition with wrong bounds would overlap the next one,
-    and then no node could send receipts any more. An administrator may choose any settings for a session."""
+    """Two time zones have the short name IST, and Asia/Kolkata is one of them. A partition with wrong bounds would overlap the next
+    partition. After that, no node could send receipts any more. An administrator may choose any settings for a session."""
     for weeks in (10, 11, 9):
         roles.sql(f"SET {settings}; SELECT pinfold.make_partition(now() + interval '{weeks} weeks')")
         roles.sql(f"SET {settings}; " + put_statement([receipt(weeks, ended=usec(NOW + timedelta(weeks=weeks)))], first=1), node="node1")

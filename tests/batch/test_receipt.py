@@ -6,8 +6,8 @@ Before a job's program runs, the process has used CPU time for its start. The pr
 program first reports two CPU times: of the process, and of its cgroup. The tests subtract both times from the receipt's figures.
 
 When the kernel reports that a process has ended, or that a cgroup is empty, the process is still on its CPU for some microseconds. The
-kernel charges the last time slice of the process after the report. On real CPUs, the CPU time in each receipt of a job of 50 ms was right
-to within 0.2 %. Under software emulation, the host may hold up a virtual CPU at this moment. The kernel may then charge some milliseconds
+kernel charges the last time slice of the process after the report. On real CPUs, the CPU time in each receipt of a job of 50 ms was wrong
+by at most 0.2 %. Under software emulation, the host may hold up a virtual CPU at this moment. The kernel may then charge some milliseconds
 after its report. So if some milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one CPU, pinfoldd and the
 tests usually read the figures after the process has left the CPU. For some figures, the tests use the median of several runs."""
 
@@ -104,8 +104,8 @@ def receipt_of(key):
 
 
 def finished(key, job, mode, kill=lambda key: None):
-    """Returns the receipt and two CPU times in microseconds: the one that wait4() reports, and the one in the receipt. Each CPU time counts
-    from the program's first report on."""
+    """Returns the receipt and two CPU times in microseconds: the time that wait4() reports, and the time in the receipt. Each CPU time
+    counts from the program's first report on."""
     own, charged = read_done(job)
     if mode == "supervise":  # pinfold-run also reaps; the move to its own slice may have given pinfold-run all CPUs again
         os.sched_setaffinity(job.pid, os.sched_getaffinity(0))
@@ -147,7 +147,7 @@ def expect_mostly_close(runs):
 @pytest.mark.parametrize("kind", ["user", "system"])
 @pytest.mark.parametrize("length, times", [(50, 15), (1000, 3)])
 def test_a_second_of_cpu_or_less(length, times, kind, mode, one_cpu):
-    """The receipt includes even the CPU time that a job used after the last tick. 2 % of 50 ms is 1 ms, and the test allows no larger
+    """The receipt includes the CPU time that a job used after the kernel's last tick. 2 % of 50 ms is 1 ms, and the test allows no larger
     error."""
     runs = [finished(key, spend(key, f"{kind}={length}", mode=mode, options=one_cpu), mode)
             for key in series(f"cpu.{mode}.{kind}{length}", times)]

@@ -23,7 +23,7 @@ ROUNDS = 5
 
 
 def cpu(service):
-    """Returns the microseconds that pinfoldd's service, with all its threads, and PID 1 have used."""
+    """Returns two CPU times in microseconds: of pinfoldd's service with all its threads, and of PID 1."""
     return cpu_time.of_cgroup(service), cpu_time.of_pid1()
 
 

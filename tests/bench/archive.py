@@ -7,8 +7,8 @@ exit status is 1 if a query reads more than it has to.
     /usr/bin/python3 tests/bench/archive.py
     /usr/bin/python3 tests/bench/archive.py --rows 10000000 --plans --directory /var/tmp
 
-One INSERT adds a million receipts, which takes a third of the CPU time of pinfold.put(). The rows, the tables and the indexes are those that
-pinfold.put() makes."""
+One INSERT adds a million receipts, which takes a third of the CPU time of pinfold.put(). pinfold.put() would make the same rows, tables and
+indexes."""
 
 import argparse
 import json
@@ -29,7 +29,8 @@ EXAMPLE = json.loads((TOP / "tests/archive/receipt.json").read_text())
 AT_ONCE = 1_000_000  # rows of one INSERT
 # The settings are those of docs/examples/archive for a server with 8 GiB of memory. fsync is on, because a site would not switch it off.
 SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'"
-# The settings that the service pinfold-archive always has, and the settings that it adds for a report.
+# OF_SERVICE contains the settings that the service pinfold-archive always has. OF_REPORT contains the settings that the service adds for a
+# report.
 OF_SERVICE, OF_REPORT = "SET jit = off", "; SET work_mem = '256MB'"
 REPORT = "report: "
 PARTITION = r"receipt_(\d{4}w\d{2}|default)"

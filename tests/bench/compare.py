@@ -85,7 +85,7 @@ def throughput(jobs=400, at_once=16):
                 os.posix_spawnp(command[0], command, os.environ)
         return jobs / (time.perf_counter() - begun)
 
-    # Each ratio compares successive runs, because the other work on this machine changes from one second to the next.
+    # Each ratio compares two successive runs, because the load of the machine changes from one second to the next.
     pairs = [(batch(SUPERVISE), batch(SYSTEMD_RUN)) for _ in range(9)]
     ratio = statistics.median(ours / theirs for ours, theirs in pairs)
     report("jobs a second, 16 at a time, against systemd-run --scope",

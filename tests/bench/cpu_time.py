@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Reads the CPU time that a cgroup and PID 1 have used so far, in microseconds."""
+"""Reads how much CPU time a cgroup and PID 1 have used so far, in microseconds."""
 
 import re
 from pathlib import Path

@@ -92,7 +92,7 @@ def cpu_clocks():
 
 
 def live_memory():
-    """Returns two amounts of private memory: of a pinfoldd that has live jobs, and of the supervisor of one of the jobs."""
+    """Returns the private memory of two processes: of a pinfoldd that has live jobs, and of the supervisor of one job."""
     jobs = [subprocess.Popen(["pinfold-run", "--job", f"live.{number}", "--", "sleep", "1000"], stdin=subprocess.DEVNULL)
             for number in range(LIVE)]
     wait_until(lambda: len(list(RECORDS.glob("live.*.json"))) == LIVE and

@@ -213,7 +213,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="u")
     def Delay(self, milliseconds):
-        """From now on, the stand-in answers each start only after this delay."""
+        """From now on, the stand-in waits for `milliseconds` before it answers a start."""
         self.delay = int(milliseconds)
 
     @dbus.service.method(CONTROL, in_signature="b")

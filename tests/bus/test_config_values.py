@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold config`, which prints all values that the configuration files set, and the place of each value. The command does not ask
-pinfoldd."""
+"""Tests `pinfold config`. The command prints each value that the configuration files set, and the place where the value is set. The command
+does not ask pinfoldd."""
 
 import json
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold events`, which prints a line for each event that pinfoldd emits, as soon as the event happens."""
+"""Tests `pinfold events`. As soon as pinfoldd emits an event, the command prints a line for the event."""
 
 import itertools
 import json
@@ -21,7 +21,7 @@ class Listener:
         self.process = subprocess.Popen([BUILD / "src/cli/pinfold", "events", *options], env=world.environment, bufsize=0,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         world.processes.append(self.process)
-        # The command prints nothing at its start, so the test drains the node until the command prints a first event.
+        # The command prints nothing at its start. So the test drains the node repeatedly until the command prints a first event.
         wait_until(lambda: self.hears_a_drain(world), "it listens")
         world.manager().Drain("it listens", NOTHING)
         wait_until(lambda: b"it listens" in self.line(), "the last one")

@@ -171,8 +171,8 @@ def test_descriptors_are_given_back(world):
 
 @pytest.mark.parametrize("missing", ["systemd", "bus"])
 def test_nothing_to_start_on(world, missing):
-    """If systemd or the bus is missing, pinfoldd prints one line that says what is missing and what to do, and exits. systemd starts
-    pinfoldd again."""
+    """If systemd or the bus is missing, pinfoldd exits, and systemd starts pinfoldd again. Before that, pinfoldd prints one line that says
+    what is missing and what to do."""
     world.daemon.kill()
     world.daemon.wait()
     process = world.processes[1 if missing == "systemd" else 0]

@@ -134,7 +134,7 @@ def test_processes_with_long_names_come_in_pages(world):
 
 
 def test_a_list_of_jobs_goes_on_after_any_key(world):
-    """A list of jobs can also continue after the key of a job that is over by now."""
+    """A list of jobs can continue after a key even if the job with this key is over by now."""
     keys = [f"bus.{i}" for i in range(5)]
     for key in keys:
         open_job(world, key)

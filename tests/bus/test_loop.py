@@ -22,8 +22,8 @@ def lock_memory(world, process):
 
 
 def quickest(call, tries=5):
-    """Makes several calls, and returns the time that the quickest one took. On a busy machine, only some calls are slow. If the event loop waits for
-    something, all calls are slow."""
+    """Makes several calls, and returns the time of the quickest call. On a busy machine, only some calls are slow. If the event loop waits
+    for something, all calls are slow."""
     def once():
         begun = time.monotonic()
         call()
@@ -32,8 +32,8 @@ def quickest(call, tries=5):
 
 
 def end(world, leader):
-    """Moves the leader out of the scope before the leader ends. Unlike the kernel, the stand-in lists a process in cgroup.procs for a moment after
-    its end."""
+    """Moves the leader out of the scope before the leader ends. Unlike the kernel, the stand-in lists a process in cgroup.procs for a
+    moment after the end of the process."""
     world.systemd.Move(dbus.UInt32(leader.pid), "/system.slice/batchd.service")
     leader.kill()
     leader.wait()

@@ -51,7 +51,7 @@ class Site:
         self.address = self.serve("prometheus", f"--config.file={config}", f"--storage.tsdb.path={world.directory}/tsdb")
 
     def serve(self, program, *options):
-        """Starts the program on a free port, and returns its address, which the program logs."""
+        """Starts the program on a free port. Returns the program's address, which the function finds in the program's log."""
         log = self.world.directory / f"{program}.log"
         with open(log, "wb") as output:
             process = subprocess.Popen([program, "--web.listen-address=127.0.0.1:0", *options], stderr=output, env={**os.environ, "GOMAXPROCS": "1"})

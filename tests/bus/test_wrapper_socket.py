@@ -488,8 +488,8 @@ def test_requests_wait_while_pinfoldd_is_down(world):
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
-    """pinfoldd sees the request and the end of the bus at the same moment. The request may get no answer, and the wrapper then repeats
-    it."""
+    """pinfoldd sees the request and the end of the bus at the same moment. The request may get no answer. In that case, the wrapper repeats
+    the request."""
     fd = os.pidfd_open(world.process().pid)
     world.daemon.send_signal(signal.SIGSTOP)
     world.processes[0].kill()

@@ -107,7 +107,7 @@ def supervisor_killed(story):
 
 
 def group_killed(story):
-    """Kills the wrapper and its job at once, as a batch system does as its last step."""
+    """Kills the wrapper and its job at the same moment. As its last step, a batch system does so, too."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, start_new_session=True)
     if wrapper.has_run():
         story.note("SIGKILL to its process group")

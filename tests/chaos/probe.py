@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes calls that have nothing to do with the jobs: root and a user list the jobs repeatedly, and measure the time."""
+"""Makes calls that have nothing to do with the jobs, and measures their time. root and an ordinary user list the jobs repeatedly."""
 
 import json
 import threading

@@ -35,7 +35,7 @@ SET_ASIDE = Path("/run/pinfold/receipts")
 
 
 class Chaos:
-    """One run, and the state of the node after it."""
+    """Makes one run of a plan, and holds the state of the node after the run."""
 
     def __init__(self, seed, jobs):
         self.plan = plan.make(seed, jobs, kinds.WEIGHTS, disturbances.WEIGHTS)
@@ -107,7 +107,7 @@ def history(*options):
 
 
 def tagged():
-    """Returns the processes that were started by a job or for a job, and not by this process itself."""
+    """Returns the processes that have the variable TAG in their environment. Only a process of a job has this variable."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

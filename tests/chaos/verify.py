@@ -49,8 +49,8 @@ def receipts_by_key(receipts):
 
 def same_receipt(told, stored):
     """Returns whether the receipt that the epilogue got is the stored receipt. After history.patience, pinfoldd returns a receipt that is
-    not stored yet. A receipt that is not stored yet has no sequence and no epoch, because the history assigns both when it stores the
-    receipt."""
+    not stored yet. The history gives a receipt its sequence and its epoch when it stores the receipt. Before that, the receipt has neither
+    of them."""
     if told.get("sequence") is None:
         told, stored = ({name: value for name, value in receipt.items() if name not in ("sequence", "epoch")} for receipt in (told, stored))
     return told == stored

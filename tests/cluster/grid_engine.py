@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A Grid Engine cell of one or more nodes, and its jobs. The queue master runs on the node of the tests."""
+"""Controls a Grid Engine cell of one or more nodes, and its jobs. The queue master runs on the node of the tests."""
 
 import itertools
 from pathlib import Path
@@ -64,8 +64,8 @@ def start(*nodes, **local):
 def configure(**changes):
     """Changes the cell's configuration, and waits until all nodes start jobs with the new configuration."""
     nodes = shown("-shgrp", "@allhosts")["hostlist"].split()
-    # min_uid is the only number of the configuration that also appears in a job's spool directory. The tests give min_uid only values below
-    # the user ids of the tests' users. So all these users may run jobs.
+    # Of all numbers in the configuration, only min_uid appears in a job's spool directory. The tests give min_uid only values below the
+    # user ids of the tests' users. So all these users may run jobs.
     mark = next(revisions)
     store("-Mconf", "global", {**shown("-sconf", "global"), **changes, "min_uid": mark})
 

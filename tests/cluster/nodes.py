@@ -43,5 +43,5 @@ def kill(node, *pids):
 
 
 def set_site(node, text):
-    """Makes this text the only configuration of pinfoldd on the node."""
+    """Makes `text` the only configuration of pinfoldd on the node."""
     on(node, "sh", "-c", f"mkdir -p {SITE.parent} && cat >{SITE} <<'END'\n{text}END\nsystemctl restart pinfoldd")

@@ -74,7 +74,7 @@ class Site:
             self.join(node)
 
     def join(self, node):
-        """Gives the node its certificate, and makes it send its receipts."""
+        """Gives the node its certificate, and makes the node send its receipts."""
         on(node, "install", "-d", CERTIFICATES)
         certificate, key = self.server.certificate(node)
         for source, name in ((certificate, "node.crt"), (key, "node.key"), (self.server.authority.certificate, "ca.crt")):
@@ -94,7 +94,7 @@ class Site:
         users = "[jobs]\nallow_user_jobs = true\n"
         self.set("node1", f"ask = true\n{users}")
         self.set("node2", users)
-        # The service reads the certificate that pinfold-ship of the same host uses.
+        # The service needs the certificate of this host's pinfold-ship, so the service's user joins the group pinfold-ship.
         run("usermod", "--append", "--groups", "pinfold-ship", "pinfold-archive")
         run("systemctl", "enable", "--now", "pinfold-archive.socket")
         try:
@@ -123,8 +123,8 @@ class Site:
             wait_until(lambda node=node, newest=newest: self.position(node) >= newest, f"all receipts of {node} in the archive", 300)
 
     def archived(self):
-        """Returns a dictionary that maps the (node, id) of each receipt in the archive to its (sequence, CPU time). Fails if the archive
-        has a receipt twice."""
+        """Returns a dictionary with one entry for each receipt in the archive. The entry maps the pair (node, id) to the pair (sequence,
+        CPU time). Fails if the archive has a receipt twice."""
         rows = self.server.rows("SELECT node, id, sequence, cpu_us FROM pinfold.receipt")
         found = {(node, number): (int(sequence), int(cpu or 0)) for node, number, sequence, cpu in rows}
         assert len(found) == len(rows), "a receipt is there twice"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A Slurm cluster on this node (munge, slurmctld and slurmd, without cgroups of Slurm's own), and its jobs."""
+"""Controls a Slurm cluster on this node, and its jobs. The cluster has munge, slurmctld and slurmd, and does not use cgroups of Slurm's
+own."""
 
 import contextlib
 import re

@@ -81,7 +81,7 @@ def set_local(node, values):
 
 @pytest.fixture(scope="module", autouse=True)
 def older(cell):
-    """Makes packages of an older version. At first, neither node has pinfold, and Grid Engine is not configured for it."""
+    """Makes packages of an older version. At first, neither node has pinfold, and the Grid Engine cell does not use pinfold."""
     was = {node: local(node) for node in NODES}
     grid_engine.configure(shepherd_cmd=grid_engine.PLAIN)
     for name in PACKAGES:

@@ -52,7 +52,7 @@ def is_active(node, unit):
     return on(node, "systemctl", "is-active", unit, check=False).returncode == 0
 
 
-# Prints the jobs for which the history would have a receipt after a power cut.
+# If a power cut happened now, the history would have receipts of some jobs. The program prints the keys of these jobs.
 LIVE_ROWS = """
 import sqlite3
 print(*(key for key, in sqlite3.connect("file:/var/lib/pinfold/history.db?mode=ro", uri=True).execute("SELECT key FROM live")))
@@ -80,7 +80,7 @@ class Stream:
         self.running[node] = subprocess.Popen(["ssh", node, f"part={self.parts}; {STREAM}"], stderr=subprocess.PIPE, text=True)
 
     def breaks(self, node):
-        """Waits until the ssh command that runs jobs on the node has ended, because it has lost its connection."""
+        """The ssh command that runs jobs on the node loses its connection. Waits until the ssh command has ended."""
         process = self.running.pop(node)
         process.communicate(timeout=60)
         assert process.returncode == 255, "the status of an ssh without a connection"
@@ -249,7 +249,7 @@ def test_each_receipt_is_there_once_whatever_fails(site):
 
 
 def test_a_node_that_goes_silent_and_comes_back(site):
-    """node2 is switched off in the middle of its work, and its receipts arrive when it is back."""
+    """Somebody switches node2 off in the middle of its work. node2's receipts arrive when node2 runs again."""
     site.wait_sent()
     before = len(site.archived())
     on("node2", "systemctl", "stop", "pinfold-ship")
@@ -335,7 +335,7 @@ def test_a_login_node_says_that_the_archive_is_down(site, job_of_two_hosts, logi
         assert "the archive of receipts is not reachable" in pinfold_as("alice", "history", status=6)
     finally:
         site.server.start()
-    # For a second, pinfold-archive remembers that the server is down.
+    # pinfold-archive remembers for one second that the server is down.
     wait_until(lambda: run("runuser", "-u", "alice", "--", "pinfold", "why", job_of_two_hosts, check=False).returncode == 0, "the archive again", 60)
 
 

@@ -106,7 +106,7 @@ def test_notified_before_its_end():
 
 
 def test_use_of_what_is_left_is_accounted_for():
-    """Without pinfold, Grid Engine accounts only for children for which their parent has waited."""
+    """Without pinfold, Grid Engine accounts for a process only if the process's parent has waited for the process."""
     job = Job(f"{LOCK}setsid sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo counted; sleep 1000' &"
               " while [ ! -e $HOME/$JOB_ID.go ]; do sleep 0.1; done", node="node2")
     job.wait_output("counted")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node of a Grid Engine cell is drained under load: running jobs finish, and new jobs go back to the queue and run later."""
+"""Drains a node of a Grid Engine cell while jobs run. Running jobs finish. New jobs go back to the queue and run later."""
 
 import subprocess
 import time

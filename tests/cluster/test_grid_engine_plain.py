@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shows why sites need pinfold: under Grid Engine alone, processes survive their job."""
+"""Shows that under Grid Engine alone, processes survive their job. For this reason, sites need pinfold."""
 
 import pytest
 

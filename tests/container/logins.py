@@ -162,5 +162,5 @@ def where(text):
 
 
 def open_job(key, user="alice", *options):
-    """Opens a job without any process, which lives until somebody ends it."""
+    """Opens a job without any process. The job lives until somebody ends it."""
     run("pinfold", "open", key, "--uid", user, "--linger", "infinity", *options)

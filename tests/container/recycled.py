@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The kernel may give the id of a process to another process as soon as the first one has ended. In this attack, a job's owner offers a
-process to pinfoldd. The owner ends the process while pinfoldd and systemd handle the request. Then a new process of root gets the process
-id."""
+"""As soon as a process has ended, the kernel may give its id to another process. In this attack, a job's owner offers a process to
+pinfoldd. The owner ends the process while pinfoldd and systemd handle the request. Then a new process of root gets the process id."""
 
 import contextlib
 import os
