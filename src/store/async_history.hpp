@@ -65,7 +65,7 @@ private:
     Background& background_;
     std::shared_ptr<Writer> writer_;
     std::shared_ptr<Readers> readers_;
-    /// Callbacks use this pointer. The pointer is null when the AsyncHistory no longer exists.
+    /// Callbacks use the pointer `self_`. The pointer is null when the AsyncHistory no longer exists.
     std::shared_ptr<AsyncHistory*> self_;
 };
 

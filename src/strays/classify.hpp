@@ -18,8 +18,8 @@ struct Place {
     /// The service or scope in the innermost slice. If the text is empty, the cgroup is not in a service or scope, and should not
     /// have processes.
     std::string_view unit;
-    /// Contains the part of the path that is below the unit. The programs in the unit choose the names in the path below the
-    /// unit. The user may have chosen these names, too.
+    /// Contains the part of the path that is below the unit. The programs in the unit, and possibly the user, choose the names in
+    /// the path below the unit.
     std::string_view below;
 };
 

@@ -94,8 +94,7 @@ enum class Kept {
 std::string_view toString(Kept kept); ///< returns a word for JSON, such as "live-job"
 std::string_view reason(Kept kept);   ///< returns a text for people, such as "its user has a live job"
 
-/// whyKept() decides about one file. LeftoverContext holds the other facts that whyKept() needs: facts about jobs, processes and
-/// time.
+/// LeftoverContext holds facts about jobs, processes and time. whyKept() needs these facts to decide about a file.
 struct LeftoverContext {
     bool liveJob = false;   ///< the file's user has a live job
     bool processes = false; ///< the file's user has processes on this node

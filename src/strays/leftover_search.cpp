@@ -126,8 +126,8 @@ private:
 
     void findIpc() {
         for (const auto& object : orGap(listIpcObjects()))
-            // If one user created the object and gave it to another user, pinfold cannot know who owns it. The search leaves out
-            // such an object.
+            // If one user created the object and gave it to another user, pinfold cannot know who owns the object. So the search
+            // leaves out an object if another user than its owner created the object.
             if (rules_.ordinary(object.uid) && object.creator == object.uid)
                 found_[object.uid].emplace_back(userFile(object));
     }

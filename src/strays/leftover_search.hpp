@@ -39,7 +39,8 @@ struct LeftoverSources {
 
 struct LeftoverFile {
     UserFile file;
-    /// The jobs that ran when the file was created. If this time is not known: the jobs that ran when the file was last changed.
+    /// The jobs that ran when the file was created. If nobody knows when the file was created: the jobs that ran when the file
+    /// was last changed.
     JobsOfFile jobs;
     std::optional<Kept> kept; ///< why the file is kept; unset if it may be removed
     bool removed = false;

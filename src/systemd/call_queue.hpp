@@ -23,7 +23,8 @@ public:
 
     /// Makes the call, and calls `handler` once with the reply. `handler` may throw sdbus::Error for a reply that it cannot read.
     /// If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call fails with
-    /// NoReply. After a long wait, the unit name in the call may mean another unit. The process number may mean another process.
+    /// NoReply. After a long wait, the unit name in the call may name another unit. The process number in the call may name
+    /// another process.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

@@ -142,7 +142,8 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // After a long wait, the unit name in the call may mean another unit. The process number may mean another process.
+            // After a long wait, the unit name in the call may name another unit. The process number in the call may name another
+            // process.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else

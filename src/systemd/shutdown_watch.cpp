@@ -23,8 +23,8 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     call << std::string(kRule);
     daemon->callMethod(call);
     // The match rule must test the third argument of the signal. But the signal's first argument is a number, and libsystemd
-    // cannot test the arguments after a number. For this reason, ShutdownWatch has a filter of its own. A match rule for every
-    // signal JobNew would bring several signals for each job of pinfoldd.
+    // cannot test the arguments after a number. ShutdownWatch has a filter of its own, because a match rule cannot test the third
+    // argument. A match rule for every signal JobNew would bring several signals for each job of pinfoldd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;

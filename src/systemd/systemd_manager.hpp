@@ -110,8 +110,8 @@ public:
     /// Returns the version of systemd, such as 252 for "252.39-1~deb12u1".
     virtual unsigned version() const = 0;
 
-    /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. Between the two Reloading signals of a daemon-reload or
-    /// daemon-reexec, PID 1 sends UnitRemoved for live units. SystemdManager does not call onUnitRemoved in this time. But
+    /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. During a daemon-reload or daemon-reexec, PID 1 sends
+    /// UnitRemoved for live units. Between the two Reloading signals, SystemdManager does not call onUnitRemoved. But
     /// SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. So the callback must look at the
     /// cgroup to learn whether the unit still exists.
     std::function<void(const std::string& unit)> onUnitRemoved;

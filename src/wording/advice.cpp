@@ -108,8 +108,8 @@ Advice onCpu(const Receipt& receipt) {
     const auto cpus = cpusOf(receipt);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
-    // If a job used clearly less CPU time than its quota allowed, the quota slowed the job down only at some moments. Such a job
-    // needs no advice about the quota.
+    // If a job used clearly less CPU time than its quota allowed, the quota slowed the job down only at some moments. So the
+    // function gives advice about the quota only if the job's CPU efficiency is high.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
         return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)

@@ -66,8 +66,8 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if nobody stopped the job on the hosts with HostRole::After. On each of these hosts, the batch script exited by
-/// itself.
+/// Returns true if nobody stopped the job on the hosts with HostRole::After. On each host with this role, the batch script exited
+/// by itself.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {

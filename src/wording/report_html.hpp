@@ -27,7 +27,8 @@ std::string htmlReport(const std::vector<ReportedJob>& jobs, NameOfUser nameOf);
 /// job's unused memory, divided by the memory that all jobs held.
 std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf);
 
-/// Returns the CPU time that the job could have used but did not use. If nobody knows this time, the result is 0.
+/// Returns the CPU time that the job could have used but did not use. If nobody knows how much CPU time the job could have used,
+/// the result is 0.
 Microseconds unusedCpu(const Receipt& receipt);
 
 /// Returns the part of the memory limit that the job did not need, multiplied by the run time, in bytes times seconds. If the job

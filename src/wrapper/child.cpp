@@ -86,8 +86,7 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // Somebody may have sent signals since the fork. These signals arrive here, before the command runs, in the same way as
-    // without pinfold-run.
+    // Somebody may have sent signals since the fork. This process gets these signals here, before the command runs.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);

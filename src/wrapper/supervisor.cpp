@@ -29,10 +29,10 @@ namespace {
 
 constexpr Microseconds kSayWaitingAfter = 30s;
 constexpr Microseconds kLastWordsMost = 5s;
-// After a signal that asks the supervisor to end, it waits for at most kLastWait, because pinfoldd's answer may be on its way.
+// After a signal that asks it to end, the supervisor waits for at most kLastWait, because pinfoldd's answer may be on its way.
 constexpr Microseconds kLastWait = 500ms;
-// After a signal that asks the supervisor to end, the supervisor looks every kLookAgainMs milliseconds whether processes of the
-// job are left.
+// After a signal that asks it to end, the supervisor checks every kLookAgainMs milliseconds whether processes of the job are
+// left.
 constexpr int kLookAgainMs = 100;
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
@@ -201,7 +201,7 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
     const auto code = answer.error().code;
     // If pinfoldd does not start (Unreachable) or has too many requests (Busy), the supervisor must report later how the job
     // ended. After an error other than Unreachable and Busy, the supervisor waits until the job has no processes. When the
-    // supervisor ends, its caller may rely on it that all processes of the job have ended.
+    // supervisor ends, its caller assumes that all processes of the job have ended.
     return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
 }
 
@@ -243,7 +243,7 @@ void Supervisor::handleSignals() {
         }
         // A signal that comes while the command runs is meant for the command. A signal that comes before the command starts, or
         // after the command has ended, must end the supervisor's wait. At a shutdown, pinfoldd and the bus may be gone for good.
-        // Then nothing but a signal to the supervisor ends the wait.
+        // If pinfoldd is gone for good, only a signal to the supervisor ends the supervisor's wait.
         if (asksToEnd(static_cast<int>(info->ssi_signo)) && (waitStatus_ || !processes_))
             endRequest_ = static_cast<int>(info->ssi_signo);
         if (waitStatus_)
@@ -261,8 +261,8 @@ void Supervisor::handleSignals() {
 }
 
 bool Supervisor::shallGiveUpWaiting() {
-    // The kernel may not tell whether processes of the job are left. If pinfoldd has read the request, the supervisor then
-    // assumes that pinfoldd is ending the job.
+    // The kernel may not tell whether processes of the job are left. If pinfoldd has read the request, the supervisor assumes
+    // that pinfoldd is ending the job.
     if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
         return false;
     if (!lastWait_)

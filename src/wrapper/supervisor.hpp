@@ -34,8 +34,8 @@ struct SupervisorDuties {
     /// The WrapperReply is empty if pinfoldd gave no usable reply.
     std::function<void(const WrapperReply&, const ExitState& exit)> over;
     bool wantsReceipt = false;
-    /// If hasJobsOutput is true, the job's standard error is the standard error of this program. pinfoldd may write to this
-    /// standard error.
+    /// Says whether the standard error of this program is the job's standard error. If hasJobsOutput is true, pinfoldd may write
+    /// to the job's standard error.
     bool hasJobsOutput = true;
     /// While the supervisor waits, it calls `watched` each time the descriptor `watch` can be read. When `watched` returns false,
     /// the supervisor ignores the descriptor from then on. If `watch` is -1, the supervisor never calls `watched`.
@@ -75,8 +75,8 @@ private:
     void pass(const signalfd_siginfo& info);
     void reap();
     void stopWithTheJob();
-    /// Returns true if the supervisor should stop waiting. The supervisor should stop if a signal has asked this program to end,
-    /// no process of the job is left, and pinfoldd's time for an answer is over.
+    /// Returns true if the supervisor should stop waiting. If a signal has asked this program to end and no process of the job is
+    /// left, the supervisor waits for pinfoldd's answer. The result is true when the time for this answer is over.
     bool shallGiveUpWaiting();
     /// Forgets the signal that asked this program to end.
     void forgetEndRequest();

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""If a user's text contains SQL, no program on the way executes this SQL. The way leads from pinfoldd over pinfold-ship and PostgreSQL to a
-login node."""
+"""If a user's text contains SQL, neither pinfoldd, pinfold-ship, PostgreSQL nor a login node executes the SQL."""
 
 import json
 import re

@@ -242,8 +242,8 @@ def test_rsyslog_brings_each_receipt_to_the_server_also_after_a_side_was_down(di
         return sorted(set(arrived())) == sorted(lines)
 
     def write_until_all_arrived():
-        """Writes more receipts, like a node on which jobs end. rsyslog notices a broken connection only when it sends a receipt. Before
-        that, rsyslog may have sent several receipts in vain."""
+        """Writes more receipts, like a node on which jobs end. rsyslog may send several receipts over a broken connection before it notices
+        that the connection is broken."""
         end = time.monotonic() + DEADLINE
         write("when the server is up again")
         while not has_all():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold report --site` on a login node. The service answers with one table for each query. It answers only users who may see all
-receipts."""
+"""Tests `pinfold report --site` on a login node. The service answers with one table for each query. The service answers only users who may
+see all receipts."""
 
 import shutil
 

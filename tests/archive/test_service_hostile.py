@@ -65,7 +65,7 @@ def time_of_bobs_answer(service):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
-    """The service has only a few threads for one user. A user sends more descriptors than the service has threads for the user, and no
+    """The service has only a few threads for one user. A user sends more descriptors than the service has threads for the user. No
     descriptor closes."""
     service = start(configuration(archive.server))
     time_of_bobs_answer(service)

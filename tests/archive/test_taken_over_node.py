@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node that an attacker controls disturbs no other node. PostgreSQL lets each session choose its settings. It also lets each role choose
-the settings for its future sessions. All nodes share one role."""
+"""A node that an attacker controls disturbs no other node. PostgreSQL lets each session choose its settings. PostgreSQL also lets each role
+choose the settings for the future sessions of the role. All nodes share one role."""
 
 import contextlib
 import subprocess
@@ -40,7 +40,8 @@ def admin(archive, action, status):
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
     """Two time zones have the short name IST, and Asia/Kolkata is one of them. A partition with wrong bounds would overlap the next
-    partition. After that, no node could send receipts any more. An administrator may choose any settings for a session."""
+    partition. If two partitions overlapped, no node could send receipts any more. An administrator may choose any settings for a
+    session."""
     for weeks in (10, 11, 9):
         roles.sql(f"SET {settings}; SELECT pinfold.make_partition(now() + interval '{weeks} weeks')")
         roles.sql(f"SET {settings}; " + put_statement([receipt(weeks, ended=usec(NOW + timedelta(weeks=weeks)))], first=1), node="node1")

@@ -7,9 +7,10 @@ program first reports two CPU times: of the process, and of its cgroup. The test
 
 When the kernel reports that a process has ended, or that a cgroup is empty, the process is still on its CPU for some microseconds. The
 kernel charges the last time slice of the process after the report. On real CPUs, the CPU time in each receipt of a job of 50 ms was wrong
-by at most 0.2 %. Under software emulation, the host may hold up a virtual CPU at this moment. The kernel may then charge some milliseconds
-after its report. So if some milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one CPU, pinfoldd and the
-tests usually read the figures after the process has left the CPU. For some figures, the tests use the median of several runs."""
+by at most 0.2 %. Under software emulation, the host may hold up a virtual CPU while a process ends. The kernel may then charge some
+milliseconds after its report. So if some milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one CPU,
+pinfoldd and the tests usually read the figures after the process has left the CPU. For some figures, the tests use the median of several
+runs."""
 
 import contextlib
 import ctypes

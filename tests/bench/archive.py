@@ -137,8 +137,8 @@ def run(server, sql, settings, times):
 
 
 def faults_of(name, plan, weeks):
-    """Returns what is wrong with a plan. `weeks` are the partitions for the time of the report. The partition receipt_default is always
-    among them, because it may have receipts of any time."""
+    """Returns what is wrong with a plan. `weeks` are the partitions for the time of the report. `weeks` always contains the partition
+    receipt_default, because this partition may have receipts of any time."""
     if name.startswith(REPORT):
         return [f"reads {partition}" for partition in sorted(partitions_of(plan) - weeks)]
     return [f"reads {part['Relation Name']} as a whole" for part in parts_of(plan)

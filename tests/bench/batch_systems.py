@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what pinfold costs a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
 
-Slurm and Grid Engine run arrays of empty jobs. Turns with pinfold follow turns without pinfold, several times. Each figure is a ratio: the
-jobs per second with pinfold, divided by the jobs per second in a neighbouring turn without pinfold. Other work on the machine changes the
-ratio. For each part of the node, the program prints how much CPU time the part spends on a job. Other work on the machine changes the CPU
-time less than the ratio.
+Slurm and Grid Engine run arrays of empty jobs. The program repeats two turns: one turn without pinfold, and one turn with pinfold. Each
+figure is a ratio: the jobs per second with pinfold, divided by the jobs per second in a neighbouring turn without pinfold. Other work on
+the machine changes the ratio. For each part of the node, the program prints how much CPU time the part spends on a job. Other work on the
+machine changes the CPU time less than the ratio.
 
-The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. Then
-slurmctld would sometimes wait 2 seconds before it sends further jobs (agent_retry() in its source). The program would sometimes measure 28
-jobs per second, and sometimes 63. Slurm runs a third turn without pinfold, but with an empty epilogue. If a node has no epilogue, slurmctld
-waits up to a second before it gives an ended job's slot to the next job.
+The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many
+jobs start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). The program would
+sometimes measure 28 jobs per second, and sometimes 63. Slurm runs a third turn without pinfold, but with an empty epilogue. If a node has
+no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
 
 pinfold cannot avoid one wait at the start of a job: the kernel waits for all processors before it moves a process to another cgroup. (See
 favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the kernel needs to move a process."""

@@ -40,7 +40,8 @@ def settle(live):
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
     # A move between cgroups waits 10 ms and more for an RCU grace period, unless another move came just before. So a side would be slower
-    # after a time without moves. To prevent this disadvantage, settle() first moves this process into the cgroup in which it already is.
+    # if it began after a time without moves. settle() first moves this process into its own cgroup, so that each side begins right after a
+    # move.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 
@@ -107,7 +108,7 @@ def asleep(pid):
 
 def supervisor_memory():
     """Measures the memory of one pinfold-run while a second one runs. If only one pinfold-run is running, the pages of the program
-    pinfold-run count as private. If there are two, these pages count as shared."""
+    pinfold-run count as private. If two pinfold-run are running, the pages of the program count as shared."""
     jobs = [start_job(key, "sleep", "1000", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for key in ("bench.one", "bench.two")]
     for key, job in zip(("bench.one", "bench.two"), jobs):
         wait_running(key)

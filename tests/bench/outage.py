@@ -4,14 +4,14 @@
 that has just started. 8 of the nodes are real: each has a pinfold-ship, and a pinfoldd on a bus of its own. The server starts when each
 pinfold-ship has failed 6 times. The other nodes are simulated: each sends its lots over one connection, without a break, as soon as the
 server runs. So the real nodes share the server with nodes that never wait. The program prints how many receipts per second the archive
-took, and how long a node waited. It also prints the memory of the server and of pinfold-ship. The exit status is 1 if a node waited longer
-than the back-off of pinfold-ship. The program starts a server of its own in the directory of the option --directory. At the end, the
-program removes the server.
+took, and how long a node waited. The program also prints the memory of the server and of pinfold-ship. The exit status is 1 if a node
+waited longer than the back-off of pinfold-ship. The program starts a server of its own in the directory of the option --directory. At the
+end, the program removes the server.
 
     PINFOLD_BUILD=$PWD/build /usr/bin/python3 tests/bench/outage.py --directory /var/tmp
 
 `--ships 64` makes all nodes real. Real nodes need four times as much CPU time as the server. So if all nodes are real, the machine should
-have many CPUs. It also needs two instances of inotify for each node (sysctl fs.inotify.max_user_instances)."""
+have many CPUs. The machine also needs two instances of inotify for each node (sysctl fs.inotify.max_user_instances)."""
 
 import argparse
 import contextlib
@@ -40,7 +40,8 @@ wait_until = private_bus.wait_until
 
 # LEAST_RETRY and MOST_RETRY are Schedule::kLeastRetry and Schedule::kMostRetry of src/ship, in seconds.
 LEAST_RETRY, MOST_RETRY = 1, 600
-# Before its first lot, pinfold-ship connects within at most 10 s, and asks for its position within at most 20 s. Otherwise, it has failed.
+# Before its first lot, pinfold-ship connects within at most 10 s, and asks for its position within at most 20 s. If pinfold-ship takes
+# longer, it has failed.
 CONNECT = 10 + 20
 LOT = 500  # Lot::kMostReceipts
 SAMPLED_EVERY = 2

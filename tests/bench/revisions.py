@@ -3,7 +3,7 @@
 
 The directories /payload/packages/before and /payload/packages/now contain the files that each build installs. The program takes turns: it
 installs one build, measures it, and removes it again. The program measures the new build a second time, as if it were a third build. The
-comparison of both measurements shows how much two measurements of one build differ.
+two measurements of the new build show how much a figure differs by chance.
 
 A figure is the median of all rounds. For the ratio of two sides, the program computes an interval. The true ratio is in the interval with a
 probability of 95 %. The program computes the interval from random choices of the rounds (bootstrap). A figure has become worse if even the

@@ -3,14 +3,14 @@
 
 The watchdog of pinfoldd is off during the measurement. So all CPU time and all wake-ups that the program counts come from the looks at the
 jobs. At first, no job is live, so pinfoldd must not wake up. Then, 100 jobs sleep. The jobs of the measurement are older than 16 seconds,
-so pinfoldd looks at all jobs together, once in each interval. The program counts the CPU time of all threads of pinfoldd. It counts over
-five intervals, because pinfoldd writes down the profile of a job at each fifth look.
+so pinfoldd looks at all jobs together, once in each interval. The program counts the CPU time of all threads of pinfoldd. The program
+counts over five intervals, because pinfoldd writes down the profile of a job at each fifth look.
 
-For one look at a job, pinfoldd reads five files. Three of the five files belong to the controllers io, memory and pids. A look costs less
-in a box without these controllers than on a node. So the program prints which controllers the box lacks. The virtual machine has all
-controllers, but it is emulated and slow. So the program itself reads a small file of a cgroup. It prints a ratio: the time of one look of
-pinfoldd, divided by the time of one such read. The ratio is about the same on a slow and on a fast machine. To estimate the time of a look
-with all controllers in the container, multiply the time of a read in the container by the ratio from the virtual machine."""
+For one look at a job, pinfoldd reads five files. Three of the five files belong to the controllers io, memory and pids. In a box without
+io, memory or pids, a look costs less than on a node. So the program prints which controllers the box lacks. The virtual machine has all
+controllers, but it is emulated and slow. So the program itself reads a small file of a cgroup. The program prints a ratio: the time of one
+look of pinfoldd, divided by the time of one read of this file. The ratio is about the same on a slow and on a fast machine. To estimate the
+time of a look with all controllers in the container, multiply the time of a read in the container by the ratio from the virtual machine."""
 
 import os
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures in the container what `pinfold top` costs with 500 jobs and one refresh per second. tools/bench runs this program. The program
-compares the CPU time of `pinfold top` with wall time. It also prints the CPU time that `pinfold top` causes in pinfoldd. The program
-measures plain lines, and then a large screen on which `pinfold top` draws the histories of the jobs."""
+compares the CPU time of `pinfold top` with wall time. The program also prints the CPU time that `pinfold top` causes in pinfoldd. The
+program measures plain lines, and then a large screen on which `pinfold top` draws the histories of the jobs."""
 
 import contextlib
 import fcntl

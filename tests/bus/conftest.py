@@ -20,7 +20,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("PINFOLD_BUILD", HERE.parents[1] / "build"))
 
-# On this bus, everyone may connect, and a connection may have 128 unanswered calls. The system bus has the same rules.
+# This configuration has two rules of the system bus: everyone may connect, and a connection may have 128 unanswered calls.
 CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>

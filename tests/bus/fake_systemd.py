@@ -69,8 +69,8 @@ class Node:
         self.root = root
         self.processes = {}  # maps a pid to its cgroup
         self.hanging = set()  # the ids of processes that no signal reaches
-        # Maps the process id of each of pinfoldd's own processes to the process's cgroup. cgroup.procs does not contain pinfoldd's own
-        # processes, because the stand-in reads this file to find the process that pinfoldd moves.
+        # Maps the process id of each of pinfoldd's own processes to the process's cgroup. The stand-in reads cgroup.procs to find the
+        # process that pinfoldd moves, so cgroup.procs must not contain pinfoldd's own processes.
         self.placeholders = {}
         self.kill_files = {}  # maps the path of a cgroup to the cgroup's file cgroup.kill
         (root / "proc").mkdir(parents=True)

@@ -34,7 +34,7 @@ def message(kind, serial, fields, body=b""):
 
 class RawBus:
     def __init__(self, path, user=None):
-        """`user` is the user id that the bus sees. By default, it is the user id of this process."""
+        """`user` is the user id that the bus sees. By default, `user` is the user id of this process."""
         self.serials = itertools.count(1)
         self.connection = socket.socket(socket.AF_UNIX)
         self.connection.settimeout(60)

@@ -100,7 +100,7 @@ def test_a_jobs_output_is_what_its_caller_has_sent(world):
 
 def test_more_descriptors_than_there_are_numbers_for(world):
     """pinfoldd loses the message with too many descriptors, and no other message. The kernel cuts off descriptors for which pinfoldd has no
-    numbers left. Without pinfoldd's precautions, libsystemd would leave the bus after such a message."""
+    numbers left. Without pinfoldd's precautions, libsystemd would leave the bus after a message with cut-off descriptors."""
     count = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     used, hard = count(), resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
     bus = RawBus(world.directory / "bus")

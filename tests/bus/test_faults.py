@@ -156,8 +156,8 @@ def test_descriptors_are_given_back(world):
     leader = world.process()
     world.create("bus.0", leader)
     world.end("bus.0", leader)
-    # pinfoldd keeps the history open for the next reader. On a slow machine, WaitJob reads the history, and on a fast machine it does not,
-    # so the test reads it here.
+    # pinfoldd keeps the history open for the next reader. On a slow machine, WaitJob reads the history. The test reads the history here, so
+    # that pinfoldd has the history open on every machine.
     world.manager().GetReceipt("bus.0")
     before = open_now()
     stays = world.process()
@@ -171,8 +171,8 @@ def test_descriptors_are_given_back(world):
 
 @pytest.mark.parametrize("missing", ["systemd", "bus"])
 def test_nothing_to_start_on(world, missing):
-    """If systemd or the bus is missing, pinfoldd exits, and systemd starts pinfoldd again. Before that, pinfoldd prints one line that says
-    what is missing and what to do."""
+    """If systemd or the bus is missing, pinfoldd exits, and systemd starts pinfoldd again. Before pinfoldd exits, it prints one line that
+    says what is missing and what to do."""
     world.daemon.kill()
     world.daemon.wait()
     process = world.processes[1 if missing == "systemd" else 0]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Users can make some lists very long. These tests check such lists. dbus-daemon would disconnect pinfoldd if pinfoldd sent a message of
-more than 32 MiB."""
+"""These tests check lists that users can make very long. dbus-daemon would disconnect pinfoldd if pinfoldd sent a message of more than 32
+MiB."""
 
 import json
 import sqlite3

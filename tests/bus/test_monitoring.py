@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd. It also reads golden files
-in place of the metrics of other programs. The alerts, the dashboard and docs/monitoring.md contain expressions. The tests check that
-Prometheus finds the series of each expression."""
+"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd. The node_exporter also reads
+golden files in place of the metrics of other programs. The alerts, the dashboard and docs/monitoring.md contain expressions. The tests
+check that Prometheus finds the series of each expression."""
 
 import json
 import os
@@ -158,7 +158,7 @@ def test_an_alert_tells_of_a_report_that_is_old(reports):
 
 @pytest.fixture(scope="module")
 def shipping(reports):
-    """pinfold-ship has written its metrics file. According to the file, its last try to reach the archive failed."""
+    """pinfold-ship has written its metrics file. The file says that pinfold-ship could not reach the archive at its last try."""
     shutil.copy(TOP / "tests/unit/ship/golden/ship.prom", reports.file.with_name("pinfold-ship.prom"))
     return reports
 

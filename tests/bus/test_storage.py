@@ -41,7 +41,7 @@ def seconds(call):
 
 @pytest.fixture
 def slow(world):
-    """Runs pinfoldd on a slow disk. The file of this fixture contains a number of milliseconds, and each fsync takes so much longer."""
+    """Runs pinfoldd on a slow disk. The file of this fixture contains a number of milliseconds, and each fsync takes this time longer."""
     file = world.directory / "slow"
     restart(world, LD_PRELOAD=str(BUILD / "tests/slowsync.so"), SLOWSYNC_FILE=str(file))
     yield file

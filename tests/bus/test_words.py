@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the words that the D-Bus interface accepts. The XML may list the words that are possible for an argument or entry. pinfoldd then
-refuses every other word, and says which words are possible."""
+"""Tests the words that the D-Bus interface accepts. The XML may list the words that are possible for an argument or entry. If the XML lists
+the possible words, pinfoldd refuses every other word, and says which words are possible."""
 
 import re
 from pathlib import Path
@@ -44,8 +44,8 @@ def words(about):
 
 
 def places():
-    """Yields each place in which a caller can put a string. A place is a method, an argument, and the entry of a dictionary (or None). With
-    each place come the words that may be in it."""
+    """Yields each place in which a caller can put a string. A place is a method, an argument, and the entry of a dictionary (or None). For
+    each place, the result contains the words that are possible in this place."""
     for method, (comment, arguments) in METHODS.items():
         for argument, kind in arguments:
             text = described(comment, argument)

@@ -219,8 +219,8 @@ def test_a_process_is_adopted_into_its_users_job(world):
 
 
 def test_who_connected_is_who_asks(world):
-    """Acts as a setuid program that a user starts. In one case, the program is root when it sends the request. In the other case, it is
-    root while it connects."""
+    """Acts as a setuid program that a user starts. In one case, the program is root when it sends the request. In the other case, the
+    program is root while it connects."""
     own = world.process()
     fd = os.pidfd_open(own.pid)
     os.setegid(USER)
@@ -310,8 +310,8 @@ def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(wo
 
 
 def test_those_who_connect_and_say_nothing(world):
-    """pinfoldd limits the connections of a user. Other users do not wait for the connections of this user. pinfoldd soon closes a
-    connection on which nobody sends a request."""
+    """pinfoldd limits the connections of a user. The connections of one user do not delay other users. pinfoldd soon closes a connection on
+    which nobody sends a request."""
     program = AS_USER.split("connection =")[0] + """
 held = []
 while True:
@@ -405,7 +405,7 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
     # One user may have a quarter of the descriptors that all users together may have. While pinfoldd does not know the owner's name, it may
-    # receive as many descriptors again.
+    # receive the same number of descriptors once more.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -488,8 +488,8 @@ def test_requests_wait_while_pinfoldd_is_down(world):
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
-    """pinfoldd sees the request and the end of the bus at the same moment. The request may get no answer. In that case, the wrapper repeats
-    the request."""
+    """pinfoldd sees the request and the end of the bus at the same moment. The request may get no answer. If the wrapper gets no answer, it
+    repeats the request."""
     fd = os.pidfd_open(world.process().pid)
     world.daemon.send_signal(signal.SIGSTOP)
     world.processes[0].kill()
@@ -563,7 +563,7 @@ def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
 
 def in_the_way_of(path):
     """Makes a directory with the name of the temporary file that replace_file.cpp writes first. So pinfoldd cannot write the file at
-    `path`, in the same way as if the disk were full."""
+    `path`, as if the disk were full."""
     path.with_name(f".{path.name}.tmp").mkdir()
 
 

@@ -35,7 +35,7 @@ OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
 # After a disturbance in OUTAGE, pinfoldd may have lost its state, or PID 1 may have lost a call.
 OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "bus-kill", "daemon-reload", "daemon-reexec"}
-# During a disturbance in DELAY, a call to PID 1 may wait for longer than a job's grace time. But no call is lost.
+# During a disturbance in DELAY, a call to PID 1 may wait for longer than a job's grace time. A disturbance in DELAY loses no call.
 DELAY = {"bus-stop", "systemd-stop"}
 # A node with a full disk takes jobs again when it has written the receipts that waited.
 REOPENED_WITHIN = 30.0
@@ -129,15 +129,16 @@ def admitted(story, ended, begin=None):
     if ended.status != 125 or RAN in ended.out:
         return True
     story.refused += 1
-    # If the disk is full, a wrapper may end before pinfoldd can write the job's receipt. Until then, nobody else can use the job's key.
+    # If the disk is full, a wrapper may end before pinfoldd can write the job's receipt. Until pinfoldd has written the receipt, nobody
+    # else can use the job's key.
     owed = STILL_LIVE in ended.err and story.disturbed({"full disk"}, REOPENED_WITHIN, begin)
     story.expect(owed or refused(story, ended.err, begin), f"refused without a reason: {ended.err!r}")
     return False
 
 
 def with_names(line):
-    """If the user database answers only after a short job has ended, pinfoldd writes the number of the job's owner. This function writes
-    the owner's name in its place."""
+    """If the user database answers only after a short job has ended, pinfoldd writes the number of the job's owner. This function replaces
+    the number by the owner's name."""
     for name, number in OWNERS.items():
         line = line.replace(f" of user {number}", f" of user {name}")
     return line
@@ -201,7 +202,7 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 def opened(story, *options, owner):
     """Opens a job like a prologue: if an answer is lost, opened() repeats the call. Returns False if pinfoldd refused the job. If pinfoldd
-    refused the job, the error must say that the node takes no jobs. One of two reasons must apply: this suite has closed the node, or the
+    refused the job, the error must say that the node takes no jobs. The reason must be one of two: this suite has closed the node, or the
     disk is slow."""
     end = time.monotonic() + PATIENCE
     while True:

@@ -14,8 +14,8 @@ SIGNALS = (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1, signa
 FOR_EVER = "exec sleep 100000"
 UNTIL_TOLD = "read line; exit 4"  # exits with 4 when the test writes a line
 WAYS = ("set-sid", "double-fork", "daemon")
-# A test kills a wrapper at a random moment within this time after its start. At this moment, the wrapper may be in any step of the job's
-# creation, or a little beyond the last step.
+# A test kills a wrapper at a random moment in the first CREATION seconds after the wrapper's start. When the test kills the wrapper, the
+# wrapper may be in any step of the job's creation, or a little beyond the last step.
 CREATION = 0.06  # seconds
 
 
@@ -48,7 +48,7 @@ def leaves_daemons(story):
 
 def leaves_a_stubborn_one(story):
     script = "trap '' TERM; setsid sh -c 'while :; do sleep 1000; done' >/dev/null 2>&1 & exit 6"
-    # The shell counts as a leftover. If pinfoldd sees the process `sleep` of the shell in time, this process counts, too.
+    # The shell counts as a leftover. If pinfoldd sees the shell's process `sleep` in time, `sleep` counts as a leftover, too.
     if job(story, script, statuses={6}):
         story.admit(Outcome("exited", 6), leftovers=range(1, 3))
 
@@ -73,7 +73,7 @@ def stopped(story):
         pinfold(story, "stop", story.key, user=by)
     done = wrapper.finish()
     if admitted(story, done, wrapper.begin):
-        # With --exec, pinfoldd itself prints the reason. After a restart, pinfoldd does not print the reason.
+        # With --exec, pinfoldd prints why the job was stopped. If pinfoldd has restarted before that, nobody prints the reason.
         quiet(story, done, because=request_of(by), needed=not options)
         story.expect(done.status in terminated(story), f"status {done.status}")
         story.admit(Outcome("stopped", *((None, None) if options else done.how)), more=(("stopped_by", story.uid if by != "root" else 0),))
@@ -107,7 +107,7 @@ def supervisor_killed(story):
 
 
 def group_killed(story):
-    """Kills the wrapper and its job at the same moment. As its last step, a batch system does so, too."""
+    """Kills the wrapper and its job at the same moment, like a batch system in its last step."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, start_new_session=True)
     if wrapper.has_run():
         story.note("SIGKILL to its process group")
@@ -147,8 +147,8 @@ def killed_in_creation(story):
     story.expect(done.status == -number, f"status {done.status}")
     ran = done.out != b""
     how = Outcome("signaled", None, int(number)) if number == signal.SIGTERM else Outcome("supervisor-lost")
-    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. A wrapper that gives
-    # up may have reported before that the signal ended the command.
+    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. A wrapper may report
+    # that the signal ended the command, and then give up.
     given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost"), Outcome("lost", None, int(signal.SIGTERM))}
     story.admit({how} if ran else {how} | given_up, needed=ran)
     until(lambda: not populated(story.key), f"{story.key} empty")

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records the story of each job, and the disturbances. A story contains the allowed ends of the job. Another module compares the allowed
-ends with the receipts afterwards."""
+"""Records the story of each job, and the disturbances. A story contains the allowed ends of the job. verify.py compares the allowed ends
+with the receipts afterwards."""
 
 import random
 import threading
 import time
 from dataclasses import dataclass, field
 
-# After its end, a disturbance still has an effect for this time: pinfoldd starts again, and callers repeat their calls.
+# After its end, a disturbance still has an effect for AFTERMATH seconds: pinfoldd starts again, and callers repeat their calls.
 AFTERMATH = 5.0  # seconds
 
 
@@ -55,8 +55,8 @@ class Log:
             return self.entries[-1]
 
     def within(self, begin, end, names=None, aftermath=AFTERMATH):
-        """Returns the disturbances that overlap with the time from begin to end. A disturbance counts for `aftermath` seconds after its
-        end, too."""
+        """Returns the disturbances that overlap with the time from begin to end. A disturbance counts until `aftermath` seconds after its
+        end."""
         with self._lock:
             return [entry for entry in self.entries
                     if (names is None or entry.name in names) and entry.begin <= end

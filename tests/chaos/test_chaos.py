@@ -95,7 +95,7 @@ class Chaos:
 
 def all_receipts(stories):
     """One answer contains a limited number of receipts, so the function asks for the receipts of each scheduler and user separately. The
-    result includes the newest receipts of any user and scheduler. So a receipt that belongs to no job of the run would be found."""
+    result includes the newest receipts of any user and scheduler. So the function finds a receipt that belongs to no job of the run."""
     schedulers = {story.key.split(".")[0] for story in stories} | {"manual"}
     found = {receipt["id"]: receipt for scheduler in schedulers for user in plan.USERS
              for receipt in history("--scheduler", scheduler, "--user", user)}
@@ -191,5 +191,5 @@ def test_the_journal_has_nothing_unexpected(chaos):
 
 def test_the_loop_never_waits(chaos):
     """The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor. If many
-    processes want a processor, the wait is longer."""
+    processes want a processor, the process with the lock waits longer."""
     assert verify.loop_faults(chaos.journal, chaos.log, LOOP_WAIT * chaos.busy) == [], f"seed {chaos.plan.seed}"

@@ -4,8 +4,8 @@
 import collections
 import re
 
-# NEVER matches messages that pinfoldd must never write, and messages that systemd must never write about pinfoldd. NEVER matches no message
-# about a kill or about exit status 1, because disturbances kill pinfoldd, and make it exit with status 1.
+# The expression NEVER matches messages that must not come: messages of pinfoldd, and messages of systemd about pinfoldd. The expression
+# NEVER leaves out messages about a kill or about exit status 1, because disturbances cause these messages.
 NEVER = re.compile(r"unexpected|terminate called|Sanitizer|runtime error:|core-dump|dumped|Watchdog timeout|status=78|"
                    r"status=6/ABRT|status=11/SEGV|assert", re.IGNORECASE)
 # PID 1 asks the bus who owns org.pinfold1. If a disturbance ends the bus before the answer, PID 1 writes NO_BUS.
@@ -97,7 +97,7 @@ def journal_faults(lines):
 
 def loop_faults(lines, log, most):
     """Returns all lines according to which pinfoldd's loop waited for more than `most` seconds. The meter cannot tell a stopped process
-    from a process that waits. So a line is no fault if a disturbance may have stopped pinfoldd at that time."""
+    from a process that waits. So a line of the meter does not count as a fault if a disturbance may have stopped pinfoldd at that time."""
     faults = []
     for line in lines:
         if said := WAITED.match(line):
@@ -108,8 +108,8 @@ def loop_faults(lines, log, most):
 
 
 def slow_calls(calls, log, undisturbed, any_time):
-    """Returns the calls that took too many seconds or had no answer. Does not return a call if a disturbance during the call explains the
-    delay."""
+    """Returns the calls that took too many seconds or had no answer. A call is not in the result if a disturbance explains the delay of the
+    call."""
     faults = []
     for call in calls:
         calm = not log.within(call.begin, call.begin + call.seconds)

@@ -38,14 +38,15 @@ def wait_gone(job):
 
 
 ESCAPES = {
-    # node2's daemon does not kill by the additional group id. The daemons of older versions of Grid Engine do not kill by this id, either.
+    # node2's daemon does not kill by the additional group id, like the daemons of older versions of Grid Engine.
     "other-session": Escape("node2", f"{ESCAPIST} set-sid"),
     "double-fork": Escape("node2", f"{ESCAPIST} double-fork"),
-    # On node1, the shepherd follows these processes from pid to pid. The shepherd kills all of them only by chance.
+    # On node1, the shepherd follows a process that changes its pid. But the shepherd kills all processes of this escape only by chance.
     "pid-hopping": Escape("node2", f"{ESCAPIST} hop-until $HOME/$JOB_ID.calm"),
     # When the shepherd has been killed, no other program knows which processes belong to the job.
     "shepherd-killed": Escape("node1", f"{ESCAPIST} set-sid", kills_shepherd=True),
-    # The shepherd reads only the first 1024 bytes of a process's list of groups. The job's additional group comes last in this list.
+    # The shepherd reads only the first 1024 bytes of a process's list of groups. The job's additional group is the last group of the
+    # process.
     "many-groups": Escape("node1", f"{ESCAPIST} set-sid", user="bob"),
     # su gives the process the groups of the user, without the job's additional group.
     "other-groups": Escape("node1", f"echo \"{PASSWORD}\" | su alice -c '{ESCAPIST} set-sid'"),
@@ -60,7 +61,7 @@ def prepare():
 
 
 def clean_up(job):
-    """Ends the processes that survived. Processes that change their pids end when their file exists, and the others get SIGKILL."""
+    """Ends the processes that survived. A process that changes its pid ends when the job's file exists. Each other process gets SIGKILL."""
     (job.home / f"{job.id}.calm").touch()
     on(job.node, "sh", "-c", "for process in /proc/[0-9]*; do"
        f" [ $process/fd/9 -ef {job.home}/{job.id}.lock ] && kill -9 ${{process#/proc/}}; done; true")

@@ -112,7 +112,7 @@ def kill_between_the_commit_and_the_answer(site):
 
 def kill_between_the_answer_and_the_cursor(site):
     """Kills pinfold-ship when pinfold-ship has read an answer, but has not written its cursor. A directory has the name of the cursor's
-    temporary file, so pinfold-ship cannot write the cursor. Two facts show this state. The archive's position is higher than the old
+    temporary file, so pinfold-ship cannot write the cursor. The test waits for two facts. The archive's position is higher than the old
     cursor, and pinfold-ship has counted the receipts of an answer since the test made the directory."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:

@@ -47,7 +47,8 @@ def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
     """Starts Slurm. The keywords are settings, and override the values in SETTINGS."""
     everything = {**SETTINGS, **({"Epilog": EPILOGUE} if pinfold else {}), **settings}
     CONFIGURATION.write_text("".join(f"{name}={value}\n" for name, value in everything.items()))
-    # If a host has both cgroup versions mounted, slurmd cannot detect the version and does not start. So the file names a plugin.
+    # If a host has both cgroup versions mounted, slurmd cannot detect the version and does not start. So the configuration file names a
+    # plugin.
     CGROUPS.write_text(f"CgroupPlugin={cgroup_plugin}\n")
     # Slurm resolves names with AI_ADDRCONFIG, which finds no address on a host that has only 127.0.0.1.
     if not run("ip", "-4", "address", "show", "scope", "global").stdout:

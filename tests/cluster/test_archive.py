@@ -21,7 +21,7 @@ from site_archive import Site, history, receipts
 ENDED_JOB = 3  # the exit status of `pinfold show` if the job is over
 JOBS = 1000
 GOES_ON = "/run/stream-of-jobs"
-# The files BEGUN and ENDED have a line for each job of the stream. They survive a reboot.
+# The files BEGUN and ENDED have a line for each job of the stream. The files BEGUN and ENDED survive a reboot.
 BEGUN, ENDED = "/var/lib/stream-of-jobs.begun", "/var/lib/stream-of-jobs.ended"
 LONG = "site.long"  # the job that the reboot ends
 # Every fourth job of the stream fails, and pinfold-ship sends the receipt of a failed job at once.
@@ -52,7 +52,7 @@ def is_active(node, unit):
     return on(node, "systemctl", "is-active", unit, check=False).returncode == 0
 
 
-# If a power cut happened now, the history would have receipts of some jobs. The program prints the keys of these jobs.
+# Prints the keys of the jobs that would get a receipt if a power cut happened now.
 LIVE_ROWS = """
 import sqlite3
 print(*(key for key, in sqlite3.connect("file:/var/lib/pinfold/history.db?mode=ro", uri=True).execute("SELECT key FROM live")))

@@ -197,7 +197,7 @@ def test_a_hundred_jobs_a_receipt_each(cluster):
     found = [receipt for receipt in receipts() if receipt["key"].startswith("slurm.") and int(receipt["key"].split(".")[1]) >= first]
     assert len(found) == len({receipt["key"] for receipt in found}) == 100
     # If a hundred jobs end at once, some processes may get SIGKILL before pinfoldd has read their command lines. But pinfoldd always knows
-    # their names.
+    # the names of the processes.
     assert {tuple(receipt["leftover_commands"]) for receipt in found} <= {(leaving("set-sid", 7206),), ("[escapist]",)}
     assert not processes_with("7206")
     expect_nothing_left()

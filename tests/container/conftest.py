@@ -25,7 +25,7 @@ def loop_that_never_waits(tmp_path_factory):
     yield
     said = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout.splitlines()
     # The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor. If many
-    # processes want a processor, the wait is longer.
+    # processes want a processor, the process with the lock waits longer.
     most = 100 * busy()
     waited = [line for line in said if WAITED in line and int(line.partition(WAITED)[2].split()[0]) > most]
     assert not waited, "\n".join(waited)

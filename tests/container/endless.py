@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes a process whose /proc/PID/maps is so long that a search for files in use reads only a part of it. If this file runs as a script,
-its own process gets such a long /proc/PID/maps."""
+its own process is the process with the long /proc/PID/maps."""
 
 import contextlib
 import ctypes

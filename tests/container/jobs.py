@@ -118,7 +118,7 @@ def systemd_stopped():
 
 
 def live_rows():
-    """If a power cut happened now, the history would have receipts of some jobs. Returns the sorted keys of these jobs."""
+    """Returns the sorted keys of the jobs that would get a receipt if a power cut happened now."""
     with contextlib.closing(sqlite3.connect(f"file:{HISTORY}?mode=ro", uri=True)) as history:
         return sorted(key for key, in history.execute("SELECT key FROM live"))
 

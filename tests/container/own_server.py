@@ -73,7 +73,7 @@ def locked_memories(user, count):
 
 
 def expect_the_wait(server):
-    """Waits until the server has the request. If a test killed the process before that, the kernel would take back the request, and the
-    server would never get it."""
+    """Waits until the server has the request. If a test killed the process before the server has the request, the kernel would take back
+    the request."""
     assert select.select([server.stdout], [], [], 90)[0], "nobody asks the server"
     assert server.stdout.readline() == "asked\n"

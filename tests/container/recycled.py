@@ -13,7 +13,7 @@ from jobs import as_alice, run
 
 RECYCLER = "/usr/libexec/pinfold-tests/recycler"
 SOCKET = "/run/recycler.sock"
-HIGHEST = 1500  # 4194304 is systemd's usual value; with this value, one try would take some minutes
+HIGHEST = 1500  # systemd sets kernel.pid_max to 4194304; with this value, one try would take some minutes
 
 
 @contextlib.contextmanager
