@@ -47,7 +47,7 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
     if (stray.kind == StrayKind::Orphan)
         return "the state of its job is unknown";
     if (!policy.config.kinds.contains(stray.kind))
-        return "strays of this kind are not acted on";
+        return "the chosen kinds do not include the stray's kind";
     if (stray.process.cgroup == policy.ownCgroup)
         return "this command runs in the same unit as the stray";
     return std::nullopt;

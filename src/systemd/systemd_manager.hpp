@@ -20,7 +20,7 @@ enum class SystemdFault {
     UnitExists, ///< systemd has already loaded a unit with the same name
     NoSuchUnit,
     ProcessGone,     ///< a process that the start request names has already ended
-    PropertyRefused, ///< this version of systemd does not know a property, or does not accept its value
+    PropertyRefused, ///< this version of systemd does not know a property, or refuses the value of a property
     Destructive,     ///< the slice is being stopped (TransactionIsDestructive)
     NoReply,         ///< the answer was lost or came too late, so PID 1 may or may not have carried out the request
     JobFailed,       ///< the systemd job did not end with "done"

@@ -95,7 +95,7 @@ std::string othersInWords(const HostsOfJob& job) {
 std::string unknownCause(const HostsOfJob& job) {
     std::string text = "The receipts of " + counted(job.hosts.size(), "host", "hosts") + " do not say what ended the job.";
     if (!job.missing.empty() || job.missingUnnamed > 0)
-        text += " A missing receipt may name the cause.";
+        text += " A receipt that is missing may say what ended the job.";
     for (const auto& host : job.hosts)
         for (const auto& receipt : host.receipts)
             if (receipt.exit.known())

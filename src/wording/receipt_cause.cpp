@@ -121,7 +121,7 @@ std::string causeInWords(const Receipt& receipt, NameOfUser nameOf) {
     case JobResult::OutOfMemory:
         return receipt.oom ? oomInWords(*receipt.oom) + "." : "It was killed because it was out of memory.";
     case JobResult::SupervisorLost:
-        return "Its supervisor, pinfold-run, was killed; pinfold then stopped what was left of the job.";
+        return "The job's supervisor, pinfold-run, was killed; pinfold then stopped the job's remaining processes.";
     case JobResult::NodeShutdown:
         return "The node was shut down while it ran" + andExit(receipt) + ".";
     case JobResult::NodeLost:

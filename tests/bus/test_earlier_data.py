@@ -19,7 +19,7 @@ ENDS = {
     "pbs.4": "It was stopped at its run time limit of 300ms, and was ended by SIGTERM (Terminated).",
     "sge.5": "It exited with status 0.",
     "slurm.6": "It was stopped on request of user root, and was ended by SIGTERM (Terminated).",
-    "sge.7": "Its supervisor, pinfold-run, was killed; pinfold then stopped what was left of the job.",
+    "sge.7": "The job's supervisor, pinfold-run, was killed; pinfold then stopped the job's remaining processes.",
     "torque.8": "It ended; its exit status was not reported to pinfold.",
     "sge.9": "It ended; its exit status was not reported to pinfold.",
     "pbs.10": "It was killed because it needed more memory than its limit of 1G; the kernel chose python3 (process 4711, 1020M resident).",

@@ -294,7 +294,7 @@ def test_kill_takes_just_the_strays(node):
     assert told[0] == told[1]
     assert all(alive(pid) for pid in right + kept)
     assert [pid for kind in ACTED_ON for pid in made[kind] if alive(pid)] == []
-    assert {s["spared"] for s in done["strays"] if s["pid"] in kept} == {"strays of this kind are not acted on"}
+    assert {s["spared"] for s in done["strays"] if s["pid"] in kept} == {"the chosen kinds do not include the stray's kind"}
 
     run("pinfold", "strays", "--mode=kill", "--kinds", "service,batch-system", *NOW, *EXEMPT)
     assert [pid for pid in kept if alive(pid)] == []

@@ -145,7 +145,7 @@ TEST_F(Find, byUserAndPidAndNoMoreThanAllowed) {
         EXPECT_EQ(strays[i].process.info.pid, expected[i].first);
         EXPECT_EQ(strays[i].actedOn(), expected[i].second) << strays[i].process.info.pid;
     }
-    EXPECT_EQ(*strays[0].spared, "strays of this kind are not acted on");
+    EXPECT_EQ(*strays[0].spared, "the chosen kinds do not include the stray's kind");
     EXPECT_EQ(*strays[3].spared, "max_kills is reached");
 }
 

@@ -116,7 +116,7 @@ TEST(CauseOnHosts, mayBeInAMissingReceipt) {
     auto told = toldHost("b", 1h);
     told.identity.nodeCount = 3;
     EXPECT_EQ(cause({toldHost("a", 1h), told}),
-              "The receipts of 2 hosts do not say what ended the job. A missing receipt may name the cause.");
+              "The receipts of 2 hosts do not say what ended the job. A receipt that is missing may say what ended the job.");
 }
 
 TEST(CauseOnHosts, escapesWhatAHostSaysAboutItself) {

@@ -248,7 +248,8 @@ TEST(Cause, everyOneHasItsSentence) {
           {JobResult::Stopped, "It was stopped on request."},
           {JobResult::Timeout, "It was stopped at its run time limit of 1h."},
           {JobResult::OutOfMemory, "It was killed because it was out of memory."},
-          {JobResult::SupervisorLost, "Its supervisor, pinfold-run, was killed; pinfold then stopped what was left of the job."},
+          {JobResult::SupervisorLost,
+           "The job's supervisor, pinfold-run, was killed; pinfold then stopped the job's remaining processes."},
           {JobResult::NodeShutdown, "The node was shut down while it ran."},
           {JobResult::NodeLost, "The node went down without a shutdown (a power cut, a reset or a crash). When the job ended is "
                                 "not known: the end shown "
