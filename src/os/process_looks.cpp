@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include "os/process_looks.hpp"
 
+#include "os/quiet_thread.hpp"
 #include "os/read_file.hpp"
 
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <filesystem>
 #include <mutex>
 #include <system_error>
-#include <thread>
 
 namespace pinfold {
 namespace {
@@ -32,7 +32,7 @@ public:
     /// Throws std::system_error if the kernel cannot start a thread.
     static std::shared_ptr<Thread> start() {
         auto shared = std::make_shared<Thread>();
-        std::thread([shared] { shared->serve(); }).detach();
+        startQuietThread([shared] { shared->serve(); });
         return shared;
     }
 

@@ -2,6 +2,7 @@
 #include "os/thread_background.hpp"
 
 #include "base/unique_fd.hpp"
+#include "os/quiet_thread.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -10,7 +11,6 @@
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <mutex>
 #include <system_error>
@@ -100,21 +100,14 @@ void ThreadBackground::Shared::rest(LaneQueue& lane, std::unique_lock<std::mutex
 
 bool ThreadBackground::Shared::startThread(const std::shared_ptr<Shared>& shared, Lane name) {
     auto& lane = shared->laneOf(name);
-    // The threads block all signals, so only the event loop's thread takes signals.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = true;
     ++lane.threads;
     try {
-        std::thread([shared, name] { shared->serve(name); }).detach();
+        startQuietThread([shared, name] { shared->serve(name); });
     } catch (const std::system_error&) { // the kernel could not start a thread
         --lane.threads;
-        started = false;
+        return false;
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return started;
+    return true;
 }
 
 ThreadBackground::ThreadBackground(EventLoop& loop) : shared_(std::make_shared<Shared>()) {
