@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Breaks one part of the node for as long as a context lasts."""
+"""Breaks one part of the node, and repairs it when the `with` block ends."""
 
 import contextlib
 from pathlib import Path

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The examples in docs/examples/archive under a real systemd, with a real logrotate and the PostgreSQL server of Debian."""
+"""Tests the examples in docs/examples/archive under a real systemd, with a real logrotate and Debian's PostgreSQL server."""
 
 import gzip
 import json

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that the bus does not pass certain messages to pinfoldd. tests/hostile has the flood, and test_permissions.py has the three methods
-that take descriptors."""
+"""Tests that the bus does not pass certain messages to pinfoldd. tests/hostile tests a flood of messages, and test_permissions.py tests the
+three methods that take descriptors."""
 
 import sys
 from pathlib import Path
@@ -22,8 +22,8 @@ print(b"org.freedesktop.DBus.Error.AccessDenied" in bus.answers())
 
 
 def test_users_descriptors_do_not_reach_a_pinfoldd_that_is_not_ready_yet():
-    """pinfoldd takes one of its names as soon as it connects. In this test, a connection of root acts as pinfoldd: it waits for the same name. The
-    bus applies the policy to all connections that have asked for a name."""
+    """pinfoldd takes one of its names as soon as it connects. In this test, a connection of root acts as pinfoldd, and waits for pinfoldd's name.
+    The bus applies the policy to all connections that have asked for a name."""
     early = dbus.SystemBus(private=True)
 
     def refused():

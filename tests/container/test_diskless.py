@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests docs/diskless.md: /var in memory, a root file system to which nobody may write, and an image that is made in a chroot."""
+"""Tests docs/diskless.md: /var is in memory, nobody may write to the root file system, and somebody makes an image in a chroot."""
 
 import contextlib
 import os
@@ -18,7 +18,7 @@ UNITS = {"multi-user.target.wants/pinfoldd.service", "sockets.target.wants/pinfo
 
 
 def stop():
-    """If systemd is just restarting pinfoldd after a failure, the restart needs the socket, and so cancels the stop of the socket. So
+    """If systemd is restarting pinfoldd after a failure, this restart needs the socket and cancels the stop of the socket. In this case,
     stop() tries again."""
     wait_until(lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd", check=False).returncode == 0, "pinfoldd stopped")
 
@@ -205,8 +205,8 @@ def test_a_read_only_tmp():
 
 @pytest.fixture
 def image():
-    """A root tree without a running systemd: this root file system, without the file systems that are mounted on it, and without the
-    packages."""
+    """Makes a root tree in which no systemd runs. The tree is a copy of this root file system, without the other file systems that are
+    mounted in it."""
     IMAGE.mkdir()
     run("mount", "-t", "tmpfs", "tmpfs", IMAGE)
     for name in ("upper", "work", "root"):

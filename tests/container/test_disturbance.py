@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests crashes, restarts and upgrades of pinfoldd, restarts of the bus, and reloads and reexecs of systemd, at each stage of a job and
-with many jobs under way. No job may get a signal because of a disturbance, and nothing may be lost or counted twice."""
+"""Tests crashes, restarts and upgrades of pinfoldd, restarts of the bus, and reloads and reexecs of systemd. Each disturbance comes at each
+stage of a job, and while many jobs run. A disturbance must not send a signal to a job, lose data, or count something twice."""
 
 import contextlib
 import json
@@ -49,7 +49,7 @@ def upgrade():
 
 
 def restart_bus():
-    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts starts, and this is the third start in a second
+    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts starts, and this restart is the third start within a second
     run("systemctl", "restart", "dbus.service")
 
 
@@ -94,7 +94,7 @@ def communicate(job):
 
 @pytest.mark.parametrize("disturb", DISTURBANCES, ids=lambda f: f.__name__)
 def test_at_each_stage_with_jobs_in_flight(disturb):
-    """Jobs are being created, ended and accounted all the time, while the disturbance comes repeatedly."""
+    """Jobs start and end all the time, while the test repeats the disturbance."""
     name = disturb.__name__.replace("_", "")
     stop = threading.Event()
     results = {}
@@ -181,7 +181,7 @@ def test_an_admins_systemctl_stop_ends_the_job():
 
 
 def looks_at(key):
-    """Returns the number of pinfoldd's looks at the job, or 0 if the job does not run yet."""
+    """Returns how often pinfoldd has looked at the job, or 0 if the job does not run yet."""
     plotted = run("pinfold", "plot", "--json", key, check=False)
     return len(json.loads(plotted.stdout)["lengths"]) if plotted.returncode == 0 else 0
 

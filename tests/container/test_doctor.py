@@ -43,8 +43,7 @@ def wrong():
 
 
 def expected():
-    """Returns the findings about the box itself: missing controllers that its host keeps, and a Grid Engine that is installed but not set
-    up."""
+    """Returns the findings that the box itself causes. The host may keep some controllers for itself, and nobody has set up Grid Engine."""
     there = Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
     missing = {f"cgroup.{name}": state for name, state in CONTROLLERS.items() if name not in there}
     return {**missing, "grid-engine.shepherd": "warn"}

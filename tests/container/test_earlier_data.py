@@ -22,8 +22,8 @@ MILLION = 1_000_000
 LIVE = 20
 CONVERTED = "converting the receipts of an older pinfold"
 
-# The receipts have the members that every version has written, and are smaller than real ones, because the time of the conversion must suit the
-# tests. The jobs ended one second after the other. Each user has as many receipts as any other user.
+# The receipts have the members that every version has written. They are smaller than real receipts, so that their conversion does not take too
+# long for the tests. The jobs ended one second after the other. Each user has as many receipts as any other user.
 FILL = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < ?1 - 1)
 INSERT INTO receipts (id, key, uid, ended, receipt, kind)
@@ -42,8 +42,8 @@ def start_waiting(key):
 
 @pytest.fixture
 def own_history():
-    """Gives pinfoldd an empty history before and after the test. The configuration of this history lets pinfoldd remove no receipt, however
-    old or numerous the receipts are."""
+    """Gives pinfoldd an empty history before and after the test. With the configuration of this history, pinfoldd removes no receipt because of
+    its age or because of the number of receipts."""
     def renew():
         run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
         shutil.rmtree(HISTORY.parent)
@@ -67,7 +67,7 @@ def make_million(file):
 
 
 def take_live_rows(file):
-    """Copies the rows of the live jobs, because pinfoldd of schema 4 had written them when the jobs started."""
+    """Copies the rows of the live jobs into the earlier history. A pinfoldd of schema 4 wrote these rows when the jobs started."""
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as db:
         db.execute("ATTACH ? AS present", (str(HISTORY),))
         db.execute("INSERT INTO live SELECT id, key, uid, started, boot, receipt FROM present.live")
@@ -104,7 +104,7 @@ def test_a_million_receipts_are_converted_while_jobs_run(own_history):
     assert take_live_rows(old) == LIVE
     replace_history(old)
 
-    # The ends and the starts of jobs come before pinfoldd runs, so all of them wait for the conversion.
+    # Some jobs end and others start while pinfoldd does not run yet, so all these jobs wait for the conversion.
     ending = {key: live.pop(key) for key in list(live)[:LIVE // 2]}
     starting = {f"mig.new.{number}": start_waiting(f"mig.new.{number}") for number in range(LIVE // 2)}
     with ThreadPoolExecutor(LIVE) as pool:
@@ -135,7 +135,7 @@ def test_a_million_receipts_are_converted_while_jobs_run(own_history):
 
 
 def become_earlier(record, schema):
-    """Rewrites the record of a live job in the form of an earlier version. The identities of the job, of the boot and of the processes stay."""
+    """Rewrites the record of a live job in the form of an earlier version. The record still identifies the same job, boot and processes."""
     now = json.loads(record.read_text())
     then = live_job(schema)
     for name in ("id", "boot_id", "key", "uid", "created", "created_boot", "supervisor", "next_task"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Every process that tries to leave its job ends with the job, and the journal names it."""
+"""Every process that tries to leave its job ends with the job, and the journal names the process."""
 
 import os
 import subprocess

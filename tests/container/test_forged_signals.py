@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user sends signals to pinfoldd alone that look like the signals that systemd and systemd-oomd send to everybody.
-tests/bus/test_forged_signals.py has more such signals."""
+"""A user sends pinfoldd forged signals of systemd and systemd-oomd. The real signals go to everybody, and the forged ones go to pinfoldd.
+tests/bus/test_forged_signals.py tests further forged signals."""
 
 import json
 

@@ -51,15 +51,15 @@ def test_filters_that_do_not_exist():
 
 
 def whole_job():
-    """Returns the seconds that a job takes, with its receipt. On a busy machine or a slow disk, this time grows, and so does the time until
-    the history has a row for a live job."""
+    """Returns the seconds from the start of a short job until its receipt exists. A busy machine or a slow disk makes this time longer, and also
+    delays the row of a live job in the history."""
     begun = time.monotonic()
     assert finish(start_job("known.short", "true"))[0] == 0
     return time.monotonic() - begun
 
 
 def test_the_history_knows_a_job_a_second_after_its_start():
-    """The suite reboot shows that a live job that is in the history gets its receipt after a power cut."""
+    """If the history knows a live job before a power cut, the job gets its receipt after the power cut. The suite reboot tests this."""
     usual = whole_job()
     jobs, began, took = {}, {}, {}
     for key in (f"known.{number}" for number in range(5)):
@@ -183,14 +183,14 @@ def test_a_long_migration_is_no_failed_start(impatient_unit):
 
 
 def test_the_names_of_leftovers_fill_no_history():
-    """The user chooses these names, and the receipts of all users share the history's size."""
+    """A user chooses the names of leftovers. Long names must not fill the history, which has the receipts of all users."""
     job = start_job("big.names", "bash", "-c", "for i in $(seq 50); do (exec -a \"$(printf %4096s | tr ' ' '\"')\" sleep 8111) & done;"
                     " until [ $(cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\\0' '\\n' | grep -cx 8111) -ge 50 ]; do :; done; exit 0")
     assert finish(job)[0] == 0
     receipt, = receipts("big.names")
     assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
-    # On a busy machine, pinfoldd cannot read some of the command lines in time, and stores the process's short name. The bound on the total
-    # length may cut each of the texts.
+    # On a busy machine, pinfoldd cannot read some command lines in time, and stores the short names of these processes. pinfoldd may cut each
+    # of the texts, because their total length has a bound.
     read = [command for command in receipt["leftover_commands"] if not "[sleep]".startswith(command.rstrip("…"))]
     assert read and {character for command in read for character in command} <= set('"…'), [command[:20] for command in read]
     assert sum(map(len, read)) <= 8192

@@ -119,7 +119,7 @@ def test_an_opening_that_was_interrupted_is_answered_to_who_asks_again():
 
 
 def test_a_batch_script_that_starts_during_a_reload_does_not_end_its_job():
-    """With many units, a reload takes so long that the start happens during the reload."""
+    """With many units, a reload of systemd takes so long that the batch script starts during the reload."""
     for number in range(100):
         run("systemd-run", "-q", "--slice=fill.slice", f"--unit=fill{number}", "sleep", "1000")
     try:
@@ -155,7 +155,8 @@ def test_nothing_is_adopted_into_a_job_that_an_admin_stops():
     adopted = run("pinfold", "adopt", "sge.stopped", guest.pid, check=False)
     stopping.wait(timeout=60)
     finish(job)
-    # The process either came into the job in time, or came too late and ended with the job after the refusal, or was never in the job.
+    # The guest may have come into the job in time. If the guest came too late, pinfoldd refused it, and the guest ended with the job. Or the
+    # guest was never in the job.
     wait_until(lambda: guest.poll() is not None or "batch-" not in Path(f"/proc/{guest.pid}/cgroup").read_text(), "the guest outside the job")
     if adopted.returncode == 0:
         assert guest.wait(timeout=30) < 0
@@ -173,7 +174,7 @@ def test_a_restart_without_descriptors_ends_no_job():
     for limit in (needed - 40, needed - 20, needed - 5):
         with unit_setting(f"LimitNOFILE={limit}"):
             run("systemctl", "restart", "pinfoldd.service", check=False)
-            # The command lines of the 30 pinfold-run end in the same words.
+            # Each of the 30 pinfold-run processes has the same words at the end of its command line, so the test leaves these processes out.
             assert [command for command, _ in processes_with("8107").values() if command.startswith(b"sleep")] == [b"sleep\x008107\x00"] * 30
     daemon_ready()
     assert live_jobs().keys() == jobs.keys()
@@ -206,7 +207,7 @@ def test_systemd_hangs_for_longer_than_anybody_waits():
         wait_running("sge.hang")
         assert any("/job-sge.hang.scope" in cgroup for _, cgroup in processes_with("8109").values())
         assert job.poll() is None, "PID 1 is back, and the job was killed"
-        run("pinfold", "stop", "--wait", "sge.hang")  # the job has no supervisor, so its end comes before its receipt
+        run("pinfold", "stop", "--wait", "sge.hang")  # no supervisor of this job waits for the receipt
         finish(job)
         assert [receipt["result"] for receipt in receipts("sge.hang")] == ["stopped"]
         expect_nothing_left()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""One user makes pinfoldd log more lines than journald accepts. The entries about other users still reach the journal."""
+"""One user makes pinfoldd log more lines than journald accepts. The journal still gets pinfoldd's entries about other users."""
 
 import contextlib
 import json

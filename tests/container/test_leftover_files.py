@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests files that ended jobs leave in /dev/shm and /tmp, and System V IPC objects: `pinfold strays --files` names the job of each, and
-removes only those that nobody needs."""
+"""Tests files that ended jobs leave in /dev/shm and /tmp, and System V IPC objects. `pinfold strays --files` names the job of each file or
+object. The command removes only files and objects that nobody needs."""
 
 import contextlib
 import json
@@ -55,7 +55,7 @@ def users_may_have_jobs():
 
 @contextlib.contextmanager
 def policy(text):
-    """Adds this text to [strays] for the command alone."""
+    """Adds this text to the section [strays], without a reload of pinfoldd."""
     file = Path("/etc/pinfold/pinfold.toml.d/60-strays.toml")
     file.write_text(f"[strays]\n{text}\n")
     yield
@@ -165,7 +165,8 @@ def test_removed_by_the_timers_policy(left):
 
 
 def test_another_users_file_in_the_tree_stays(left):
-    """The other user's file was made while the job ran, because a later change of the directory would itself keep the directory."""
+    """The test makes the other user's file while the job runs. If the directory changed after the job's end, pinfold would keep the directory
+    for that reason."""
     key = "manual.shared"
     job = start_job(key, "sh", "-c", "mkdir -m 1777 /tmp/shared /tmp/shared/sub; touch /tmp/shared/own; echo; cat", stdin=subprocess.PIPE, **ALICE)
     job.stdout.readline()
@@ -202,7 +203,7 @@ def test_kept_while_the_user_has_a_process(left):
     assert left.there() == KINDS and left.kept() == dict.fromkeys(KINDS)
 
 
-# Each way in which a process of another user can use a file.
+# Maps each way of using an object to the kind of the object, and to the Python program with which another user uses the object.
 USES = {
     "open": ("shm-file", "file = open(path)"),
     "mapped": ("shm-file", "import mmap\nmap = mmap.mmap(os.open(path, os.O_RDWR), 0)\nos.close(3)"),
@@ -223,7 +224,7 @@ def test_kept_while_it_is_used(left, use):
     user.stdout.readline()
     if use == "thread":
         wait_until(lambda: Path(f"/proc/{user.pid}/stat").read_text().split(")")[1].split()[0] == "Z", "main thread ended")
-    # If a process attaches the object a second later, the object also counts as changed since the job's end.
+    # If a process attaches the object a second after the job's end, pinfold may report "changed" in place of "in-use".
     assert left.kept()[kind] in ("in-use", "changed")
     kept = {kind: why for kind, why in left.kept("--remove").items() if why}
     assert list(kept) == [kind] and left.there() == {kind}
@@ -265,8 +266,8 @@ def test_born_before_or_after_a_job_is_never_its():
         run("setpriv", "--reuid=alice", "--regid=alice", "--clear-groups", "touch", path)
     touch("/tmp/alices-before")
     left = Left("manual.between")
-    # The kernel takes a file's times from the clock of its last tick. The clock of the last tick is up to 10 ms behind the clock by which
-    # pinfoldd recorded the job's end.
+    # The kernel takes a file's times from the clock of its last tick. This clock is up to 10 ms late, and pinfoldd records the job's end by an
+    # exact clock.
     [receipt] = receipts(left.key)
     wait_until(lambda: time.clock_gettime_ns(CLOCK_REALTIME_COARSE) // 1000 > receipt["ended"], "a tick after the job's end")
     touch("/tmp/alices-after")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that neither calls of other callers nor signals wait when something that pinfoldd needs hangs."""
+"""Tests that pinfoldd handles other callers' calls and signals at once, while something that pinfoldd needs hangs."""
 
 import contextlib
 import os
@@ -76,7 +76,7 @@ def full_notify_socket():
 
 
 def fill_notify_socket():
-    # The kernel limits the messages of a sender, and the messages of all senders together.
+    # The kernel limits the waiting messages of each sender, and the waiting messages of all senders together.
     with contextlib.ExitStack() as senders:
         while True:
             sender = senders.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK))
@@ -137,7 +137,7 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server, i
         listed = run("pinfold", "ps", "locked.1", timeout=15).stdout
         assert "[fuse_hang]" in listed
 
-        # A new pinfoldd does not wait for the hanging process either.
+        # After a restart, pinfoldd must not wait for the hanging process.
         old = main_pid()
         os.kill(old, signal.SIGKILL)
         daemon_ready(old)

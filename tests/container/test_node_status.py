@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what `pinfold status` says about the node: its CPUs, memory and GPUs, its jobs, and the last troubles of pinfoldd."""
+"""Tests what `pinfold status` says about the node: its CPUs, memory and GPUs, its jobs, and the last problems of pinfoldd."""
 
 import contextlib
 import json

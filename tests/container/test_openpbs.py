@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the installed OpenPBS hook under a stand-in for MoM (tests/support/python/mom.py): each event, and what may happen between
-events."""
+"""Tests the installed OpenPBS hook under a stand-in for MoM (tests/support/python/mom.py). The tests cover each event, and what may happen
+between two events."""
 
 import json
 import os
@@ -34,7 +34,7 @@ def one_host(job_id="1.srv", **more):
 
 
 def cgroup(pid):
-    """Returns the cgroup in the unified hierarchy. A container may have other hierarchies, too."""
+    """Returns the cgroup in the unified hierarchy. A container may have cgroups in hierarchies of version 1 as well."""
     [line] = [line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0:")]
     return line
 
@@ -54,7 +54,7 @@ def begin(mom, job):
 
 
 def started(mom, job, *command):
-    """Starts a process of the job, and returns it when the process runs the command or is over."""
+    """Starts a process of the job. Returns the process as soon as the process runs the command or has ended."""
     child = mom.launch(job, *command)
     wait_until(lambda: child.poll() is not None or Path(f"/proc/{child.pid}/cmdline").read_text().startswith(command[0] + "\0"), "executed")
     assert child.poll() != NOT_LAUNCHED, output(mom, job, "ER")
@@ -319,7 +319,7 @@ def test_a_sister_host(mom):
         bobs.kill()
         bobs.wait()
     answer = finished(mom, job)
-    attached.wait(30)  # the shell's status is 0 if its sleep was killed before the shell
+    attached.wait(30)  # if the `sleep` is killed before the shell, the shell exits with 0
     assert not processes_with("1000.1")
     assert answer.job["resources_used"]["cput"] >= 0 and "stderr" not in answer.message
     assert receipts("pbs.3.srv")[0]["exit_status"] is None, "nobody knows it here"
@@ -384,7 +384,7 @@ def test_what_a_former_run_left_is_gone_when_the_next_begins(mom):
 def test_a_receipt_of_an_earlier_run_is_not_reported(mom):
     job = begin(mom, one_host("7.srv"))
     finished(mom, job, started(mom, job, "true"))
-    job["stime"] = 4102444800  # this start is later than the receipt of the earlier run
+    job["stime"] = 4102444800  # the job now begins after the receipt of its earlier run
     answer = mom.epilogue(job)
     assert answer.accepted and answer.job["resources_used"] == {} and "no scope" in answer.log[0]
 
@@ -523,7 +523,7 @@ def refused(mom, job_id, exec_vnode, *hosts):
 
 
 def test_each_vnode_that_the_hook_has_taken_away_comes_back(mom):
-    """The hook takes vnodes away for different reasons. Each job makes the hook take away another vnode."""
+    """The hook takes vnodes away for different reasons. For each job of this test, the hook takes away a different vnode."""
     mom.add_vnode("second")
     mom.add_vnode("third", by_qmgr=True)
     mom.add_vnode("admins", state=OFFLINE)
@@ -602,8 +602,7 @@ def test_a_refusal_requeues_whatever_the_site_says(mom, site):
 
 @pytest.fixture
 def no_youth():
-    """The fixture sets the usual wait of five minutes to zero. A job that is not in MoM's list then counts at once as a job that MoM has
-    forgotten."""
+    """Sets the usual wait of five minutes to zero. Without this wait, a job counts as forgotten as soon as MoM's list does not have the job."""
     words = PACKAGE / "words.py"
     text = words.read_text()
     assert "YOUNG = 300" in text
@@ -662,7 +661,7 @@ def test_a_hook_that_takes_too_long_is_a_rejection(mom, tmp_path):
     for script, status in (("import time\ntime.sleep(100)", 253), ("1 / 0", 254), ("import pbs\npbs.event().pid", 254),
                            ("import pbs\npbs.event().reject('no')", 0)):
         hook.write_text(script)
-        # On a busy machine, the start of Python alone may take a second.
+        # On a busy machine, Python may need a second to start.
         mom.hook, mom.alarm = str(hook), 1 if status == 253 else 90
         answer = mom.begin(one_host("18.srv"))
         assert (answer.status, answer.accepted) == (status, False)

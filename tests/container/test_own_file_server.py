@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end the process, and the node
-still works as before."""
+"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end this process. The rest of
+the node must work as before."""
 
 import contextlib
 import json
@@ -65,7 +65,7 @@ def test_nor_by_a_tracer_that_waits_for_it():
     expect_nothing_left()
 
 
-# Hands a file of the server to every process that connects. This program runs in the namespaces in which the file is mounted.
+# Gives each process that connects an open file of the server. This program runs in the namespaces in which the file server is mounted.
 GIVES = """
 import os, socket, sys
 with socket.socket(socket.AF_UNIX) as listener:
@@ -109,7 +109,7 @@ def test_nor_by_a_file_of_it_that_is_handed_to_a_job():
 @contextlib.contextmanager
 def connections_are_shown():
     """Mounts the directory of FUSE connections, as systemd does on a node. In a container, nobody mounts this directory. A node has the
-    directory before pinfoldd starts, and with systemd 257 a running service does not see what is mounted below /sys later."""
+    directory before pinfoldd starts. With systemd 257, a running service does not see a file system that is mounted below /sys later."""
     directory = "/sys/fs/fuse/connections"
     if run("mountpoint", "--quiet", directory, check=False).returncode == 0:
         yield
@@ -127,7 +127,7 @@ def connections_are_shown():
 
 @contextlib.contextmanager
 def a_request_to_the_nodes_own_server():
-    """The request gets no answer for as long as the context lasts."""
+    """Makes a request that gets no answer until the `with` block ends."""
     mount = "/mnt/nodes-server"
     server = subprocess.Popen([FUSE_HANG, "serve", mount], stdout=subprocess.PIPE, text=True)
     assert server.stdout.readline() == "mounted\n"

@@ -304,8 +304,8 @@ def babbling(*answers):
             SOCKET.unlink()
 
 
-# Each phase of a login waits at most this number of seconds for pinfoldd. A login that takes less than PHASE did not wait, and a login that
-# takes less than twice PHASE waited only once.
+# Each phase of a login waits at most this number of seconds for pinfoldd. A login of less than PHASE seconds did not wait. A login of less
+# than twice PHASE seconds waited in one phase at most.
 PHASE = 2
 OUTAGES = {"hung": stopped, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
 
@@ -334,7 +334,7 @@ def test_pinfoldd_does_not_answer(outage):
 
 
 def test_a_pinfoldd_that_only_says_that_it_adopts():
-    """pam_pinfold believes the cgroup of the process, and not pinfoldd's answer."""
+    """pam_pinfold looks at the cgroup of the process, and does not rely on pinfoldd's answer."""
     jobs = b'{"key":"","jobs":[{"key":"pbs.1","state":"running"}]}'
     write_service("admit_groups=pinfold-admin")
     with babbling(jobs, b'{"key":"pbs.1","task":1}'):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the table of docs/security.md: who may do what to a job, by the bus's policy, by the bus's answer about the caller, and by
-pinfoldd."""
+"""Tests the table of docs/security.md, which says who may do what to a job. The bus's policy, the bus's answer about the caller, and pinfoldd
+decide this."""
 
 import contextlib
 import json
@@ -16,7 +16,7 @@ from jobs import expect_nothing_left, live_jobs, receipts, run, wait_until
 KEY, LIVE, OVER = "perm.1", "perm.live", "perm.over"
 OWNER, OTHER, ADMIN = "alice", "bob", "carol"
 
-# Reads expressions, one in each line, and prints for each the name of the error, or "+".
+# Reads one expression from each line. For each expression, the program prints "+", or the name of the error.
 ASK = f"""
 import dbus, os, pwd, subprocess, sys
 sys.path.append({str(Path(__file__).parent)!r})
@@ -118,7 +118,7 @@ class Caller:
 
 @pytest.fixture
 def callers():
-    """Returns a function that makes a caller of the given user, in the given job if the test names one."""
+    """Returns a function that makes a caller of the given user. If the test names a job, the caller is in this job."""
     with contextlib.ExitStack() as ends:
         def caller(user=None, job=None):
             made = Caller(user, job)
@@ -279,7 +279,7 @@ def test_who_may_pass_processes_on_the_bus(callers, user):
 
 
 def test_the_owner_adopts_by_the_command_line():
-    """Each of these requests passes one process, because a request at the socket can pass only one."""
+    """The command line makes one request for each process, because a request at the socket can pass at most one process."""
     with live_job(), contextlib.ExitStack() as ends:
         *own, bobs = [subprocess.Popen(["sleep", "1000"], user=user, group=user, extra_groups=[]) for user in (OWNER, OWNER, OTHER)]
         for process in (*own, bobs):

@@ -30,7 +30,7 @@ def clean_node():
 
 
 def reconcile(*options):
-    """Returns what was found, without empty lists."""
+    """Runs `pinfold reconcile`, and returns its lists without the empty ones."""
     done = run("pinfold", "reconcile", "--json", *options, check=False)
     found = json.loads(done.stdout)
     assert done.returncode == (0 if found["clean"] else 1), done.stderr

@@ -24,7 +24,7 @@ from sick import bus_stands_still
 FULL = "PINFOLD_SICK_FULL" in os.environ
 GRACE = 1.0
 LANES = 8
-LATE = 5.0  # in seconds; long enough for a busy machine
+LATE = 5.0  # the delay in seconds that the tests allow, because the machine may be busy
 COMMANDS = [*calls.COMMANDS, ("pinfold", "why", "asked.1")]
 
 
@@ -39,8 +39,8 @@ def microseconds():
 
 
 def expect_receipts(spans):
-    """There is one receipt for each job, within the time in which the job is known to have run. pinfoldd may see an end a moment after the
-    test does."""
+    """Checks that each job has one receipt, and that its times are within the job's span. pinfoldd may see an end a moment after the test sees
+    the end."""
     found = [receipt for receipt in receipts() if receipt["key"] in spans]
     assert sorted(receipt["key"] for receipt in found) == sorted(spans)
     wrong = [receipt for receipt in found
@@ -50,8 +50,8 @@ def expect_receipts(spans):
 
 
 def burst(name, number, seconds=0):
-    """Runs `number` jobs on a few lanes, and makes calls at the same time, for at least `seconds`. Returns the times of each job, and the
-    durations of the calls."""
+    """Runs `number` jobs, at most LANES of them at the same time. Meanwhile, the function makes calls, for at least `seconds`. Returns when each
+    job began and ended, and how long each call took."""
     over = time.monotonic() + seconds
 
     def one(key):
@@ -106,7 +106,7 @@ def leaves(key, number, status=0):
 
 
 def no_more(*numbers):
-    """Waits until no process `sleep NUMBER` with one of these numbers exists, and returns the time."""
+    """Waits until no process `sleep NUMBER` with one of these numbers exists. Returns the monotonic time of that moment."""
     wait_until(lambda: not any(processes_with(f"sleep\0{number}") for number in numbers), f"the end of {numbers}", deadline=30)
     return time.monotonic()
 
@@ -166,8 +166,8 @@ def test_descriptors_that_are_nearly_used_up(in_time):
     """When few descriptors are left, pinfoldd uses them for the jobs that exist."""
     with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
         begun = microseconds()
-        # The reserve is a share of the limit. While these jobs run, the limit is so low that the reserve is just enough for six ends at
-        # once.
+        # pinfoldd reserves a share of its limit of open files. While these jobs run, the test lowers the limit so far that the reserve is just
+        # enough for six jobs that end at once.
         others = {f"other.{n}": start_job(f"other.{n}", "sleep", "7430") for n in range(20)}
         for key in others:
             wait_running(key)

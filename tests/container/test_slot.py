@@ -20,7 +20,7 @@ from sick import LIB, bus_stands_still, draining, full, small_lib
 CONFIG = Path("/etc/pinfold/pinfold.toml")
 # This leader exits with 3 when its standard input ends, and leaves a process behind.
 LEAVES = "setsid sleep {} >/dev/null 2>&1 & read line; exit 3"
-SOON = 1.0  # in seconds, on a machine that is not busy; pinfold-run itself takes half a second
+SOON = 1.0  # the most seconds until pinfold-run ends on a machine that is not busy; pinfold-run itself needs half a second
 
 
 def pinfoldd_stands_still():
@@ -56,7 +56,7 @@ def lib_full():
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
 
 
-# Each entry maps a way to break the node to the calls that pinfoldd must still answer.
+# Maps each fault of the node to the calls that pinfoldd must answer in spite of the fault.
 CREATION = {pinfoldd_stands_still: [], pinfoldd_masked: [], bus_stands_still: [AT_THE_SOCKET], systemd_stopped: COMMANDS}
 BROKEN = CREATION | {lib_full: COMMANDS}
 
@@ -66,8 +66,8 @@ def children(pid):
 
 
 def end_by_term(job):
-    """Returns the exit status and the seconds that the end took. The function does not read standard error to the end, because pinfoldd
-    also has this file open."""
+    """Returns the exit status, and the seconds from SIGTERM to the end. The function does not wait until standard error is closed, because
+    pinfoldd has a descriptor of this file."""
     begun = time.monotonic()
     job.send_signal(signal.SIGTERM)
     return job.wait(timeout=20), time.monotonic() - begun
@@ -133,7 +133,7 @@ def test_a_wrapper_ends_when_nobody_is_left(broken):
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda f: f.__name__)
 def test_a_wrapper_stays_while_somebody_is_left(broken, in_time):
     key = f"slot.stay.{broken.__name__}"
-    # The leftover ignores SIGTERM, and a running pinfoldd would kill it when the grace time is over, whatever is broken.
+    # The leftover ignores SIGTERM. The grace time is an hour, because a running pinfoldd would kill the leftover after the grace time.
     job = start_job(key, "sh", "-c", "trap '' TERM; " + LEAVES.format(7301), options=("--kill-grace", "1h"), stdin=subprocess.PIPE)
     wait_running(key)
     with broken():
@@ -213,7 +213,7 @@ def test_leftovers_keep_the_slot_while_pinfoldd_refuses_to_start():
 
 
 def test_a_full_run(in_time, tmp_path):
-    """systemd writes the file of a new unit into /run, and pinfoldd the record of a new job."""
+    """systemd needs space in /run for the file of a new unit. pinfoldd needs space in /run for the record of a new job."""
     ends = start_job("slot.full", "sh", "-c", LEAVES.format(7303), stdin=subprocess.PIPE)
     lives = start_job("slot.full.lives", "sh", "-c", "read line; exit 4", stdin=subprocess.PIPE)
     wait_running("slot.full")

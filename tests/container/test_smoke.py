@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the whole life of a job in one test: a real systemd, a pinfoldd that is started on demand, the job, its leftover, and its
-receipt."""
+"""Tests the whole life of one job under a real systemd. The job starts pinfoldd on demand, leaves a process behind, and gets a receipt."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pam_pinfold in a real sshd: who may log in, in which way, into which job, and for how long. test_pam.py has each failure of each
-phase."""
+"""Tests pam_pinfold in a real sshd. The tests check who may log in, into which job, and for how long. test_pam.py tests how each phase can
+fail."""
 
 import os
 import re
@@ -127,7 +127,8 @@ def test_a_session_ends_with_the_job():
 
 
 def test_what_an_editor_leaves_behind_lives_until_the_job_ends():
-    """The process leaves the session's process group and terminal, like the remote server of an editor, which the next connection needs."""
+    """The process leaves the session's process group and terminal. An editor's remote server does this too, because it must outlive the
+    connection."""
     open_job("pbs.1")
     ssh("alice", "setsid -f sleep 7302 >/dev/null 2>&1 </dev/null")
     left = wait_until(lambda: [(pid, cgroup) for pid, (command, cgroup) in processes_with("7302").items() if command == b"sleep\0" b"7302\0"],

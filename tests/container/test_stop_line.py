@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests which ends of a job add a line to the job's standard error. Only an end that the job itself did not cause adds a line."""
+"""Tests after which ends pinfoldd adds a line to the job's standard error. If the job itself caused its end, pinfoldd adds no line."""
 
 import os
 import pwd
@@ -52,7 +52,7 @@ def test_of_a_supervisor_that_was_killed():
     job = start_job("said.killed", "sleep", "1000")
     wait_running("said.killed")
     job.kill()
-    status, out, err = finish(job)  # finish() returns when no process has the pipe open any more, so the line has been written
+    status, out, err = finish(job)  # finish() returns after pinfoldd has closed the pipe, so the line has been written
     assert (status, out) == (-9, "")
     wait_until(lambda: receipts("said.killed"), "its receipt")
     expect_line(err, "said.killed", "was stopped: its supervisor was killed")

@@ -20,8 +20,8 @@ from sick import LIB, draining, full, small_lib, start_pinfoldd, stop_pinfoldd
 KEPT = Path("/run/pinfold/receipts")
 SLOW = Path("/run/pinfold-test-slow")
 SITE = Path("/etc/pinfold/pinfold.toml.d/60-storage.toml")
-LATE = 0.05  # in seconds, on a machine that is not busy: by how much a slow disk may delay the start of a job or an answer
-ON_TIME = 1.0  # in seconds, on a machine that is not busy: by how much a time limit or a grace time may be exceeded
+LATE = 0.05  # the most seconds by which a slow disk may delay a job's start or an answer, on a machine that is not busy
+ON_TIME = 1.0  # the most seconds by which a job may exceed its time limit or its grace time, on a machine that is not busy
 
 
 def events(name, since):
@@ -69,7 +69,7 @@ def test_a_full_disk(in_time):
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
     kept = {receipt["key"]: receipt for receipt in receipts() if receipt["key"].startswith("full.")}
     assert sorted(kept) == [f"full.{n}" for n in range(9)]
-    # If pinfoldd took the times of a job when it writes the receipt, each job would have run for more than ten seconds.
+    # If pinfoldd took the end of a job from the time of the receipt, each job would have run for more than ten seconds.
     most = 3_000_000 * busy()
     assert all(900_000 < kept[f"full.{n}"]["wall"] < most and kept[f"full.{n}"]["exit_status"] == 7 for n in range(1, 9)), kept
     assert list(KEPT.iterdir()) == []
@@ -184,14 +184,14 @@ def lists():
 
 
 def expect_no_delay(usual, slow):
-    """Compares the quickest of `slow` with the quickest of `usual`, and so on up to the slowest values. Fails if a value of `slow` is too
-    late."""
+    """Sorts both lists, and compares each value of `slow` with the value of `usual` at the same place. Fails if a value of `slow` is larger by
+    more than the allowed delay."""
     late = [f"{after:.3f} instead of {before:.3f}" for before, after in zip(sorted(usual), sorted(slow)) if after > before + LATE * busy()]
     assert not late, late
 
 
 def end_of(number):
-    """Waits for the end of the process `sleep NUMBER`, and returns the time."""
+    """Waits for the end of the process `sleep NUMBER`, and returns the monotonic time of the end."""
     [pid] = [pid for pid, (command, _) in processes_with(f"sleep\0{number}").items() if command.startswith(b"sleep")]
     with os.fdopen(os.pidfd_open(pid)) as process:
         assert select.select([process], [], [], 60)[0], f"sleep {number} has not ended"

@@ -36,7 +36,7 @@ def document(*options, check=True, **popen):
 
 
 def sleeper(number):
-    """Returns the process with the command line `sleep NUMBER`, with any path of sleep."""
+    """Returns the process id of the command `sleep NUMBER`. The command may have any path."""
     wanted = f"sleep\0{number}\0".encode()
 
     def find():
@@ -74,7 +74,7 @@ class Terminal:
             os.execvp("su", ["su", "--session-command", f"exec sleep {number}", "-l", "alice"])
         self.pid = sleeper(number)
         name = os.readlink(f"/proc/{self.pid}/fd/0")
-        os.chown(name, ALICE, grp.getgrnam("tty").gr_gid)  # sshd and login also give a terminal to its user
+        os.chown(name, ALICE, grp.getgrnam("tty").gr_gid)  # sshd and login make the user the owner of the terminal
         os.chmod(name, 0o620)
 
     def read_until(self, text):
@@ -93,7 +93,7 @@ class Terminal:
 
 @pytest.fixture(scope="module", autouse=True)
 def sessions():
-    """With this line, su -l makes sessions of systemd-logind, as sshd does."""
+    """Adds a line to PAM's file, so that `su -l` makes sessions of systemd-logind, as sshd does."""
     before = PAM.read_text()
     PAM.write_text(before + "session required pam_systemd.so\n")
     yield
@@ -102,7 +102,7 @@ def sessions():
 
 @pytest.fixture
 def node(request):
-    """A stack that stops everything that a test has started, in the opposite order."""
+    """When the test ends, this stack stops everything that the test has started, the last thing first."""
     with contextlib.ExitStack() as stack:
         yield stack
     expect_nothing_left()
@@ -123,7 +123,7 @@ def scope(node, name, number, *options, user="alice"):
 
 
 def login(node, number):
-    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # without this stop, the manager would stay for 10 s more
+    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # otherwise the user's manager would end 10 s later
     terminal = Terminal(number)
     node.callback(terminal.close)
     return terminal
@@ -285,9 +285,8 @@ def test_kill_takes_just_the_strays(node):
     assert all(alive(pid) for pid in sum(made.values(), []))
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
-    # The end of a killed process may also end other processes before pinfold kills them. For example, a user's manager ends the processes
-    # that it has started. pinfold notices the end of such a process when it sends the signal, or when it checks the process before the
-    # signal.
+    # When pinfold kills a process, other processes may end before pinfold reaches them. For example, a user's manager ends the processes that
+    # it has started. pinfold notices the end of such a process when it sends the signal, or when it checks the process before the signal.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]
@@ -320,8 +319,8 @@ def test_no_more_than_max_kills(node):
 
 
 def test_stop_gives_a_grace(node):
-    """SIGTERM ends a process that reacts to it, even if the process was stopped. Other processes get SIGKILL, unless they have come into a job
-    meanwhile."""
+    """SIGTERM ends a process that reacts to it, even if the process was stopped. A process that ignores SIGTERM gets SIGKILL, unless the process
+    has come into a job meanwhile."""
     good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
     run("kill", "-STOP", stopped)
     deaf = [subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "sh", "-c", "trap '' TERM; echo; exec sleep 9253"],
@@ -331,7 +330,7 @@ def test_stop_gives_a_grace(node):
         node.callback(process.wait)
         node.callback(process.kill)
     open_job(node, "strays.5", "alice")
-    # The grace time is long enough for the steps of the test, also on a busy machine.
+    # The grace time is long enough for the steps of the test, even on a busy machine.
     options = ("--mode=stop", "--grace", "8s", "--users", "alice", *NOW)
     stopping = subprocess.Popen(["pinfold", "strays", *options], stdout=subprocess.PIPE, text=True)
     wait_until(lambda: not alive(good) and not alive(stopped), "those that heed SIGTERM gone")
@@ -457,7 +456,7 @@ def test_where_no_pinfoldd_runs(node):
 
 
 def test_who_calls_is_not_ended_by_it(node):
-    # grep also treats a zero byte as the end of a line, and setpriv's command line has a part that begins with "sleep".
+    # The command line of setpriv contains "sleep". `tr` replaces the zero bytes, because grep would treat a zero byte like the end of a line.
     run("systemd-run", "--quiet", "--wait", "--collect", "sh", "-c",
         "setpriv --reuid=alice --regid=alice --clear-groups sleep 9351 & "
         "until tr '\\0' ' ' </proc/$!/cmdline | grep -q ^sleep; do :; done; "
@@ -491,7 +490,7 @@ def test_a_live_jobs_supervisor_is_none(node):
 
 
 def test_a_users_wrappers_are_none_until_they_have_ended(node):
-    """Between the end of its job and its own end, a pinfold-run is in pinfold.slice, but in no record."""
+    """After the end of its job, a pinfold-run is still in pinfold.slice for a moment. In this time, no record of a job names the pinfold-run."""
     with site("[jobs]\nallow_user_jobs = true\n"):
         # pinfoldd moves supervisors 0.2 s after the start.
         churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
@@ -544,15 +543,15 @@ def least_cost(runs, *command):
 ALL = ("--max-kills", "100000")
 
 
-# The work of pinfold strays is compared with a program that reads three files of each process.
+# The test compares the work of `pinfold strays` with the work of this program, which reads three files of each process.
 READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/cgroup >/dev/null 2>&1 || true")
 
 
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """A run takes at most `most` times as long as a program that reads three files of each process. The factor is higher if pinfold also
-    writes a line to the journal for each process and looks at the process again."""
+    """A run may take `most` times the time of READ_ALL. `most` is larger if pinfold writes a line to the journal for each process, and looks at
+    each process a second time."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -608,8 +607,7 @@ LOCKED = 7
 
 
 def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
-    """The user can let the locked processes hang for any time. In the list of processes, another user's stray comes after the locked
-    ones."""
+    """alice can let the locked processes hang for any time. In the list of processes, bob's stray comes after the locked processes."""
     with locked_memories("alice", LOCKED) as locked:
         behind = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=bob", "--collect", "sleep", "9401"])
         node.callback(behind.wait)
@@ -638,7 +636,7 @@ def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
         file.write_text('[strays]\nmin_age = "0"\n')
         node.callback(file.unlink)
         run("systemctl", "start", "pinfold-strays", timeout=60)
-        # The test asks for the identifier, which each line contains. journald reads the unit of a line from /proc, and fails if the process
+        # The test asks for the identifier, because each line has it. journald reads the unit of a line from /proc, and fails if the process
         # has ended.
         wait_until(lambda: f"cannot read a command line: process {locked} of user {ALICE} cannot be examined" in
                    read_journal("-o", "cat", "SYSLOG_IDENTIFIER=pinfold-strays", "_TRANSPORT=stdout"), "the line in the journal")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Since Linux 6.9, there are pidfds of threads. A thread has its own id, user ids and start time, but no place of its own in a job. The
-kernel moves only whole processes, and opens no pidfd of a process by a thread's id."""
+"""Since Linux 6.9, there are pidfds of threads. A thread has its own id, user ids and start time, but is always in the job of its process.
+The kernel moves only whole processes. Without PIDFD_THREAD, pidfd_open(2) refuses the id of a thread."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ import pytest
 from jobs import as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
 from without_first import WITHOUT_FIRST
 
-# A process with a further thread that works as the given user. The process prints the thread's id. The process makes the system call
+# A process whose second thread works as the given user. The process prints the thread's id. The process makes the system call
 # itself, because the C library would change the user of all threads.
 WORKER = """
 import ctypes, os, platform, pwd, sys, threading
@@ -25,7 +25,7 @@ def work():
 threading.Thread(target=work).start()
 """
 
-# Runs as the job's owner, and tries to make a pidfd of a thread part of the job.
+# Runs as the job's owner. The program opens a pidfd of a thread, and asks pinfoldd to add the thread to the job.
 OFFER = f"""
 import os, sys
 sys.path.append({str(Path(__file__).parent)!r})
@@ -46,8 +46,8 @@ def place(pid):
 @pytest.fixture
 def offer():
     """Tries to make a thread part of alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd again by its file handle.
-    Such a pidfd does not show that it belongs to a thread. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp tests
-    this case."""
+    A pidfd from a file handle does not show that it belongs to a thread. systemd-nspawn does not allow open_by_handle_at(2), so
+    process_test.cpp tests this case."""
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 9):
         pytest.skip("this kernel has no pidfds of threads, which Linux 6.9 introduced")
     run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")

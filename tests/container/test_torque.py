@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the scripts and the job starter for Torque, which are called by a stand-in that does what pbs_mom does
-(support/python/torque_mom.py)."""
+"""Tests the scripts and the job starter for Torque. A stand-in calls these programs as pbs_mom does (support/python/torque_mom.py)."""
 
 import json
 import os
@@ -20,7 +19,7 @@ from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
 PROGRAMS = Path("/usr/libexec/pinfold")
 DROP_IN = Path("/etc/pinfold/pinfold.toml.d/torque.toml")
 REFUSED = 125
-# The socket is unmasked first, because the bus starts an unmasked pinfoldd.service at once if a prologue waits.
+# The commands unmask the socket before the service. If a prologue waits, the bus starts pinfoldd.service as soon as it is unmasked.
 START_PINFOLDD = ("systemctl unmask --runtime pinfoldd.socket; systemctl unmask --runtime pinfoldd.service; "
                   "systemctl start pinfoldd.socket pinfoldd.service")
 
@@ -181,7 +180,7 @@ def test_a_task_of_the_mother_superior_is_a_further_task(mom):
 
 
 def stubborn(command):
-    """Returns lines of a script that leave the command behind, in its own session and with SIGTERM ignored."""
+    """Returns lines of a script that leave the command behind. The command runs in its own session, and ignores SIGTERM."""
     return ("ready=$(mktemp -u); mkfifo $ready\n"
             f"setsid sh -c \"trap '' TERM; echo > $ready; {command} & {command}; wait\" & read line < $ready\n")
 
@@ -196,7 +195,7 @@ def test_a_sister_host_has_tasks_and_no_batch_script(mom):
     it = job("4714.server", hosts=["node0", "node1"], node=1)
     assert mom.ask("join", job=it)["code"] == 0
     assert live_jobs()[key(it)]["state"] == "running"
-    # The task has a copy of the batch script's environment, as daemons of Open MPI have. The task runs twice, and no process of the job
+    # Like a daemon of Open MPI, the task has a copy of the batch script's environment. The task runs twice, and no process of the job
     # exists between the two runs.
     copied = {"PBS_NODENUM": "0", "PBS_TASKNUM": "1", "PBS_JOBID": it["id"], "PBS_JOBCOOKIE": it["cookie"]}
     for number in (1, 2):
@@ -396,7 +395,7 @@ def test_each_receipt_says_how_its_job_ended(make_mom, order):
 CLEANS_UP = "trap 'echo got term; sleep 1; echo cleaned up; exit 9' TERM\necho ready\nwhile :; do sleep 0.1; done"
 
 
-# This script starts no process after the signal. pbs_mom looks for the job's processes once, and does not find a process that starts
+# This script starts no process after SIGTERM. pbs_mom looks for the job's processes once, and does not find a process that starts
 # afterwards.
 STAYS = "trap 'echo got term; while :; do :; done' TERM\necho ready\nwhile :; do :; done"
 
@@ -442,7 +441,7 @@ def test_a_job_over_a_limit_of_pbs_moms_was_ended_by_sigterm(make_mom, code, lim
     assert (receipt["result"], receipt["exit_signal"]) == ("signaled", signal.SIGTERM), limit
 
 
-# The tests below are about scripts that run as the user in pbs_mom's own cgroup.
+# The following tests run scripts as the user, in pbs_mom's own cgroup.
 
 
 def leaving(folder, name, seconds, owner="root"):
@@ -498,7 +497,7 @@ def test_what_may_be_another_jobs_ends_with_that_job(make_mom, tmp_path):
 
 
 def node_check():
-    """Returns what pbs_mom reports about the node: nothing, or the reason why it is down."""
+    """Returns the output of torque-node-check: no text, or the reason why the node is down."""
     done = run(PROGRAMS / "torque-node-check")
     assert done.stderr == ""
     return done.stdout
@@ -638,7 +637,7 @@ def test_the_jobs_environment_loads_nothing_into_root(mom, preload):
 
 @pytest.fixture
 def two_users(mom):
-    """alice and bob have one job each on the same two hosts, and pbs_mom of this host knows both jobs."""
+    """alice has one job, and bob has one job. Both jobs run on the same two hosts, and pbs_mom of this host knows both jobs."""
     jobs = [job("4730.server", user="alice", hosts=["node0", "node1"], node=1),
             job("4731.server", user="bob", hosts=["node0", "node1"], node=1)]
     for it in jobs:

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A tracer can keep a process from ending, even after SIGKILL. So pinfoldd also kills a user's tracer outside of the job."""
+"""A tracer can keep a process from ending, even after SIGKILL. For this reason, pinfoldd kills a user's tracer outside of the job, too."""
 
 import subprocess
 
 from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, read_journal, run, site, wait_until
 
-# Traces all threads of the given processes (PTRACE_SEIZE with PTRACE_O_TRACEEXIT), by a thread that is not the first one of this program.
+# Traces all threads of the given processes (PTRACE_SEIZE with PTRACE_O_TRACEEXIT). The first thread of this program is not the tracer.
 TRACER = """
 import ctypes, os, sys, threading
 def trace():

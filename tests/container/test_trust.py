@@ -124,7 +124,7 @@ def test_users_own_jobs_where_allowed(user_jobs_allowed):
 
 @pytest.fixture
 def batch_systems_job():
-    """Makes a job that belongs to alice. Its supervisor belongs to root. Returns the key, the leader and the supervisor."""
+    """Makes a job of alice with a supervisor of root. Returns the key, the leader and the supervisor."""
     leader = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--init-groups", "sleep", "1000"])
     supervisor = subprocess.Popen(["sleep", "1000"])
     wait_until(lambda: Path(f"/proc/{leader.pid}/comm").read_text() == "sleep\n", "sleep")
@@ -166,8 +166,8 @@ def test_the_owners_word_counts_in_a_job_of_the_owners(user_jobs_allowed):
 
 
 def test_users_do_not_take_the_batch_systems_keys(user_jobs_allowed):
-    """If a user could take the key of a batch system's job, pinfoldd would refuse the batch system's job, or the user's receipt would count
-    as the receipt of that job."""
+    """If a user could take the key of a batch system's job, pinfoldd would refuse the real job. Or pinfoldd would take the user's receipt for the
+    receipt of the real job."""
     for key in ("slurm.4712", "manual.4712"):
         refused = pinfold_as(USER, "run", "--job", key, "--", "sh", "-c", "exit 42")
         assert refused.returncode == 125 and f"may not name a job '{key}'" in refused.stderr, refused
@@ -191,7 +191,7 @@ def test_whom_pinfoldd_refuses_does_not_run_unconfined():
 
 @contextlib.contextmanager
 def subordinate_ids(text):
-    """Writes the file /etc/subuid, and restarts pinfoldd, which reads the file only when it starts."""
+    """Writes the file /etc/subuid. pinfoldd reads this file only at its start, so the function restarts pinfoldd."""
     file = Path("/etc/subuid")
     before = file.read_text() if file.exists() else ""
     file.write_text(text)
@@ -211,7 +211,7 @@ def as_id(uid, *command):
 
 
 def test_jobs_of_subordinate_user_ids_count_as_their_owners():
-    """newuidmap(1) would let alice use the subordinate ids of this test, and the kernel would show the same ids to pinfoldd."""
+    """newuidmap(1) would let alice use the subordinate ids of this test. If alice used them, the kernel would show these ids to pinfoldd."""
     with site("[jobs]\nallow_user_jobs = true\nmax_per_user = 1\n"), subordinate_ids(f"no range\n{USER}:200000:65536\n"):
         first = start_job("user.first", "cat", stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[])
         wait_running("user.first")
@@ -250,7 +250,7 @@ print(calls(int(sys.argv[2])), time.monotonic() - begun)
 
 
 def test_calls_of_subordinate_user_ids_share_one_throttle():
-    """dbus-daemon admits only users of /etc/passwd. So here bob is a subordinate id of alice."""
+    """In this test, bob is a subordinate id of alice, because dbus-daemon admits only users of /etc/passwd."""
     alice, bob = (pwd.getpwnam(name).pw_uid for name in (USER, OTHER))
     with subordinate_ids(f"{alice}:{bob}:1\n"):
         done, took = run("/usr/bin/python3", "-c", FLOOD_AS, alice, bob).stdout.split()
@@ -259,7 +259,7 @@ def test_calls_of_subordinate_user_ids_share_one_throttle():
 
 
 def test_no_process_leaves_its_job_as_a_supervisor(alices_job):
-    """pinfoldd moves a supervisor into pinfold.slice, where the job's limits and the job's end have no effect on it."""
+    """pinfoldd moves a supervisor into pinfold.slice. There, the job's limits do not bind the supervisor, and the job's end does not end it."""
     for supervisor in (alices_job.pid, "own.pid"):
         assert as_user(USER, f"at_the_socket.add_task('user.alice', pidfd(own.pid), pidfd({supervisor}))") == DENIED
     assert "batch-user.alice.slice" in Path(f"/proc/{alices_job.pid}/cgroup").read_text()
@@ -281,7 +281,7 @@ for look in (lambda: open(f"{wrapper}/mem", "rb"), lambda: os.listdir(f"{wrapper
 
 
 def test_a_job_does_not_trace_its_own_wrapper(user_jobs_allowed):
-    """The wrapper belongs to the same user, and is outside of the job."""
+    """The wrapper runs as the user of the job, and is outside of the job."""
     done = pinfold_run_as(USER, "/usr/bin/python3", "-c", TRACE)
     assert done.stdout.splitlines() == 2 * ["-1 Operation not permitted"] + 3 * ["may not"], done
 
@@ -367,7 +367,7 @@ def test_keys_that_are_refused(key):
 
 
 def test_no_text_becomes_a_unit_setting():
-    """In this test, every text that a user can choose has line breaks. At a daemon-reload, the lines of such a text could become settings
+    """In this test, every text that a user can choose has line breaks. At a daemon-reload, systemd could read the lines of a text as settings
     of a unit."""
     evil = "x\nTasksMax=7\nRuntimeMaxSec=1"
     job = subprocess.Popen(["pinfold-run", "--job", "evil.text", "--", "sh", "-c", "exec sleep 1000", evil], cwd="/tmp", env={**os.environ, "X": evil})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Neither the command nor the program that waits for it should notice pinfold-run."""
+"""The command should not notice that pinfold-run starts it. The program that waits for the command should notice no difference."""
 
 import ctypes
 import json
@@ -56,7 +56,7 @@ def test_the_command_inherits_all(mode):
 
 @pytest.mark.parametrize("mode", MODES, ids=["supervise", "exec"])
 def test_arguments_up_to_the_kernels_limit(mode):
-    arguments = ["x" * 131000] * 14  # 1.8 MB of arguments; a stack of 8 MiB allows 2 MB
+    arguments = ["x" * 131000] * 14  # the arguments need 1.8 MB; with a stack of 8 MiB, the kernel allows 2 MB
     script = "import sys, hashlib; print(len(sys.argv), hashlib.md5(repr(sys.argv[1:]).encode()).hexdigest())"
     plain = run(PYTHON, "-c", script, *arguments).stdout
     assert run("pinfold-run", *mode, "--", PYTHON, "-c", script, *arguments).stdout == plain
@@ -64,7 +64,8 @@ def test_arguments_up_to_the_kernels_limit(mode):
 
 @pytest.mark.parametrize("number", [s for s in range(1, 65) if s not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, 32, 33)])
 def test_every_signal_is_forwarded(number):
-    # The program does not use a handler and pause(), because Python sees a signal right before pause() only when pause() returns.
+    # The program uses sigwait(), and not a handler with pause(). If a signal comes right before pause(), Python runs the handler only after
+    # pause() has returned.
     script = (f"import signal, os\nsignal.pthread_sigmask(signal.SIG_BLOCK, {{{number}}})\nos.write(1, b'ready\\n')\n"
               f"os.write(1, b'got %d\\n' % signal.sigwait({{{number}}}))")
     job = start_job(f"fwd.{number}", PYTHON, "-c", script)
@@ -138,8 +139,8 @@ def test_a_sleeping_supervisor_is_small_and_holds_no_connection():
 
 def test_stop_and_continue_from_a_terminal():
     """Acts like a shell with job control: Ctrl-Z stops the whole foreground group, and the shell sees that pinfold-run has stopped."""
-    # The script plays the shell and leads the session, because pinfold-run must not be the leader of the session. The kernel drops terminal
-    # stops of an orphaned process group.
+    # The script acts as the shell and leads the session, because pinfold-run must not be the leader of the session. The kernel does not let a
+    # terminal stop an orphaned process group.
     script = """
 import os, pty, signal, select
 def until(fd, text, seen=b''):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the examples of docs/schedulers/write-your-own.md in the way in which an author of a batch system would use them."""
+"""Tests the examples of docs/schedulers/write-your-own.md. The tests use the examples as an author of a batch system would use them."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A program whose first thread ends. When the first thread has ended, the kernel still shows its cgroup as the cgroup of the whole process,
-and cgroup.kill sends its signal only to the first thread."""
+"""In this program, the first thread ends. The kernel still shows the cgroup of this thread as the cgroup of the whole process. cgroup.kill sends
+its signal only to this thread."""
 
 # The second thread of this program continues after the first thread has ended, and ignores all signals that can be ignored.
 WITHOUT_FIRST = """
@@ -13,5 +13,5 @@ def goes_on():
     while True:
         time.sleep(1)
 threading.Thread(target=goes_on).start()
-ctypes.CDLL(None).syscall(60, 0)  # exit(2) of this thread alone
+ctypes.CDLL(None).syscall(60, 0)  # exit(2) ends only the thread that calls it
 """

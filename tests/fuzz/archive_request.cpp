@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests how the archive's service and its clients read lines from the service's socket. Any user can send a request to the
-// service, and a node that an attacker controls chooses the receipts in the service's answers.
+// service. An attacker who controls a node chooses the receipts in the service's answers.
 #include "archive_client/archive_protocol.hpp"
 #include "archive_service/receipt_query.hpp"
 #include "fuzz.hpp"
@@ -13,7 +13,7 @@ std::string sqlOf(const ReceiptFilter& filter) {
     return pageQuery({.filter = filter, .visibleTo = 1000}, {}, {.rows = 1, .bytes = 1}).sql;
 }
 
-/// Replaces all values that a caller has chosen.
+/// Replaces each value that a caller has chosen with a fixed value.
 ReceiptFilter withoutValues(ReceiptFilter filter) {
     for (auto* text : {&filter.key, &filter.result, &filter.scheduler})
         if (*text)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how the command line and other programs read answers of pinfoldd, which a newer or an older pinfoldd may have sent.
+// Tests how the command line and other programs read answers of pinfoldd. The pinfoldd may be newer or older than the program.
 #include "bus_values/job_dict.hpp"
 #include "bus_values/receipt_dict.hpp"
 #include "dictionary.hpp"
@@ -9,7 +9,7 @@ using namespace pinfold;
 
 namespace {
 
-/// Entries of another type are errors of sdbus-c++, and no other exception is allowed.
+/// If an entry has a wrong type, `decode` throws sdbus::Error. `decode` must not throw any other exception.
 template <class Decode> void decodeOne(Decode decode, const Dict& dict) {
     try {
         (void)decode(dict);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Dictionaries of D-Bus (a{sv}) as text, so that a person can read and write a corpus: a line is "NAME TYPE VALUE". A name may
-// occur more than once. The type is a basic type, "as" (the value is words), "a{ss}" (words "KEY=WORD"), "a{sv}" (words
-// "NAME:TYPE:VALUE") or "a(stttt)" (words "WORD:1:2:3:4").
+// A corpus contains dictionaries of D-Bus (a{sv}) as text, so that a person can read and write them. A line is "NAME TYPE VALUE".
+// A name may occur more than once. TYPE is the code of a basic type, or one of these codes: "as" (VALUE is words), "a{ss}" (words
+// "KEY=WORD"), "a{sv}" (words "NAME:TYPE:VALUE") or "a(stttt)" (words "WORD:1:2:3:4").
 #pragma once
 
 #include "fuzz.hpp"
@@ -105,7 +105,7 @@ private:
         case SD_BUS_TYPE_UNIX_FD:
             return check(sd_bus_message_append_basic(message_, type, &null));
         default:
-            // The machine is little-endian, so for an integer type of fewer bytes, sd-bus takes the lowest bytes of `whole`.
+            // The machine is little-endian. If the type has fewer bytes than `whole`, sd-bus takes the lowest bytes of `whole`.
             check(sd_bus_message_append_basic(message_, type, &whole));
         }
     }
@@ -114,15 +114,15 @@ private:
     bool good_ = true;
 };
 
-// sdbus-c++ 1.2 makes a message without a connection only inside its variants, and offers no access to this message. So the code
-// reads a private member, which an explicit instantiation of a template may name.
+// sdbus-c++ 1.2 makes a message without a connection only inside its variants, and gives no access to this message. An explicit
+// instantiation of a template may name a private member, so this template reads the message.
 template <auto Message> struct MessageOfVariant {
     friend sdbus::PlainMessage messageOf(const sdbus::Variant& variant) { return variant.*Message; }
 };
 sdbus::PlainMessage messageOf(const sdbus::Variant& variant);
 template struct MessageOfVariant<&sdbus::Variant::msg_>;
 
-/// Returns a message with the dictionary, ready to be read, or nullopt if the text is not a dictionary.
+/// Returns a message that contains the dictionary and can be read at once. Returns nullopt if the text is not a dictionary.
 inline std::optional<sdbus::PlainMessage> dictionaryMessage(std::string_view text) {
     auto message = messageOf(sdbus::Variant());
     if (!DictionaryWriter(dbus::rawMessage(message)).write(text))

@@ -18,7 +18,7 @@
 
 namespace pinfold::fuzz {
 
-/// Ends the process if the promise does not hold. libFuzzer then keeps the input.
+/// Ends the process if `holds` is false. libFuzzer then keeps the input.
 inline void require(bool holds, const char* promise) {
     if (holds)
         return;
@@ -56,7 +56,7 @@ inline std::map<std::string, std::string, std::less<>> sections(std::string_view
     return found;
 }
 
-/// A directory of its own for a target that reads files.
+/// A temporary directory for a target that reads files.
 class Tree {
 public:
     Tree() {
@@ -70,7 +70,7 @@ public:
 
     const std::filesystem::path& top() const { return top_; }
 
-    /// Writes each file of `files` for which the input has a section into `directory`, and removes the other files.
+    /// If the input has a section for a file of `files`, writes this section into `directory`. Otherwise, removes this file.
     template <class Files> void show(std::string_view input, const Files& files, const std::filesystem::path& directory) {
         const auto given = sections(input);
         for (const auto* file : files) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Records of /dev/kmsg. Users choose the names of processes and cgroups in the records. A line of the input is a record, together
-// with the lines after it that begin with a blank.
+// Records of /dev/kmsg. Users choose the names of processes and cgroups in the records. A record of the input begins with a line.
+// The following lines that begin with a blank are part of the same record.
 #include "os/kernel_log.hpp"
 #include "fuzz.hpp"
 

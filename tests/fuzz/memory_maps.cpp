@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The file /proc/PID/maps. Users choose the paths in it, and how many lines it has.
+// The file /proc/PID/maps. Users choose the paths in this file, and the number of its lines.
 #include "os/memory_maps.hpp"
 #include "fuzz.hpp"
 

@@ -11,7 +11,7 @@ import time
 
 import dbus
 
-BETWEEN = 0.2  # seconds: much less often than pinfoldd allows to a user
+BETWEEN = 0.2  # the seconds between two calls; pinfoldd allows a user much shorter pauses
 LIST = json.dumps({"version": 1, "call": "list", "uid": os.getuid()}).encode()
 
 

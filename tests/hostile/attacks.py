@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the attacks of an ordinary user. The tests run `attacks.py NAME ARGUMENTS…` as this user, and the program prints the result as
-JSON."""
+"""Attacks the node as an ordinary user. The tests run `attacks.py NAME ARGUMENTS…` as this user, and the program prints the result as JSON."""
 
 import array
 import ctypes
@@ -53,7 +52,7 @@ def idle():
 
 
 def forged_signals(number, key):
-    """Sends signals to pinfoldd alone that look like the signals that systemd-oomd and systemd send to everybody."""
+    """Sends pinfoldd forged signals of systemd-oomd and systemd. A real signal has no destination, but a forged one names pinfoldd."""
     bus = dbus.SystemBus()
     told = [("/org/freedesktop/oom1", "org.freedesktop.oom1.Manager", "Killed", "ss", f"/batch.slice/batch-{key}.slice/job-{key}.scope", "memory-used"),
             ("/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Reloading", "b", True),
@@ -67,14 +66,14 @@ def forged_signals(number, key):
         signal.append(*arguments, signature=signature)
         bus.send_message(signal)
         if i % 1000 == 0:
-            bus.get_name_owner(SERVICE)  # the bus's answers to the signals are read here, too
+            bus.get_name_owner(SERVICE)  # while this call waits, it reads the bus's answers to the signals
     # The bus keeps the order of messages, so pinfoldd has seen the signals when it answers this call.
     return len(manager().ListJobs())
 
 
 def lingering_sockets(number):
-    """Sends sockets whose close() waits for a reader that does not read, and leaves them to the receiver of the packet. If the receiver has
-    already closed its descriptors, the sockets are open only in this process, so the close() in this process waits for the reader."""
+    """Sends sockets whose close() waits for a reader that does not read. This process then exits, so that pinfoldd closes the last descriptor of
+    each socket. If pinfoldd has already closed its descriptors, the exit of this process waits for the reader."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:
@@ -96,7 +95,8 @@ def lingering_sockets(number):
 
 
 def files_that_never_close(path, number):
-    """Sends files of the user's own file server, which does not answer close(), and leaves them to the receiver of the packets."""
+    """Sends files of the user's own file server, which does not answer close(). This process then exits, so that pinfoldd closes the last
+    descriptor of each file."""
     for _ in range(int(number)):
         if os.fork() == 0:
             for stream in (0, 1, 2):
@@ -107,8 +107,8 @@ def files_that_never_close(path, number):
 
 
 def jobs_with_the_output(path, number):
-    """Creates jobs that soon reach their run time limit, and whose standard error is the file. pinfoldd writes a message about the end of such
-    a job to this file. Returns pinfoldd's refusals."""
+    """Creates jobs that soon reach their run time limit. The standard error of each job is the file `path`, and pinfoldd writes a message about
+    the job's end to this file. Returns pinfoldd's refusals."""
     file, leaders = os.open(path, os.O_WRONLY), [idle() for _ in range(int(number))]
     answers = [ask({"version": 1, "call": "create", "key": f"user.unheard-{leader.pid}", "limits": {"run_time_max": 100_000}, "output": True},
                    os.pidfd_open(leader.pid), file) for leader in leaders]
@@ -145,7 +145,7 @@ def create(key, role, leader, supervisor=None):
 
 
 def leave_as_supervisor(key, *supervisors):
-    """Tries to leave a job as its supervisor, because pinfoldd moves supervisors out of jobs."""
+    """Names processes of the job as supervisors, because pinfoldd moves supervisors out of jobs."""
     own = idle()
     answers = [create(key, {"role": "task"}, own.pid, pid) for pid in (*supervisors, own.pid)]
     own.kill()
@@ -153,7 +153,7 @@ def leave_as_supervisor(key, *supervisors):
 
 
 def trace_the_wrapper():
-    """Runs in a job, and tries to trace the job's pinfold-run, which belongs to the same user."""
+    """Runs in a job, and tries to trace the job's pinfold-run. Both processes belong to the same user."""
     libc = ctypes.CDLL(None, use_errno=True)
     wrapper = os.getppid()
     seize, attach = 0x4206, 16
@@ -184,7 +184,7 @@ def flood_of_connections(number, hold):
 
 
 def flood_of_ids(first, number, each, hold):
-    """Makes `each` connections of each user. This process of root starts a child for each user, and the child takes the user's id."""
+    """Makes `each` connections as each of `number` users. This process of root starts a child for each user, and the child takes the user's id."""
     for user in range(int(first), int(first) + int(number)):
         if os.fork() == 0:
             os.setgroups([])
@@ -202,7 +202,7 @@ def long_grace(key):
 
 
 def list_whole(key):
-    """Lists the processes with the call that returns only one page."""
+    """Calls ListProcesses, and returns the number of processes in the answer. The answer has at most one page."""
     return len(call("ListProcesses", key))
 
 
@@ -234,14 +234,14 @@ def look_at(pid):
 
 
 def same_again(key, pid):
-    """Repeats the request for another user's live job, with its leader, on the bus and at the socket."""
+    """Asks pinfoldd again to create another user's live job with the same leader. Asks once on the bus, and once at the socket."""
     leader = os.pidfd_open(int(pid))
     return [call("CreateJob", key, dbus.types.UnixFd(leader), {}),
             ask({"version": 1, "call": "create", "key": key, "limits": {}}, leader)]
 
 
 def listen(number):
-    """Prints the contents of the next signals JobRemoved. The first line says that the program listens."""
+    """Prints the contents of the next JobRemoved signals. The first line says that the program listens."""
     from gi.repository import GLib
     dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
     loop, heard = GLib.MainLoop(), []
@@ -271,7 +271,7 @@ def methods():
 
 
 def all_calls(key):
-    """Makes every call that is about another user's job, or about the whole node."""
+    """Makes every call that concerns another user's job or the whole node."""
     own = idle()
     answers = {method: call(method, key, *arguments) for method, arguments in {
         "StopJob": ({},), "KillJob": (9,), "EndJob": ({},), "SuspendJob": (), "ResumeJob": (), "WaitJob": (), "ListProcesses": (), "GetUsage": (),

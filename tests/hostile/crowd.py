@@ -53,7 +53,7 @@ class Crowd:
             number += LANES
 
     def _job(self, key, status):
-        """Runs one job, which exits with `status`. If `status` is 7, the job kills itself by SIGKILL instead."""
+        """Runs one job, which exits with `status`. If `status` is 7, the job sends itself SIGKILL and does not exit."""
         run("pinfold", "open", key, "--uid", identity(USER)["user"])
         end, told = (f"exit {status}", status) if status < 7 else ("kill -KILL $$", -signal.SIGKILL)
         done = finish(start_job(key, "sh", "-c", f"echo ran; {end}", options=["--batch"], **identity(USER)))
@@ -63,7 +63,7 @@ class Crowd:
             self.wrong.append(f"{key}: {done}")
 
     def compare(self):
-        """Compares each job with its receipt. Raises the errors of the lanes."""
+        """Compares each job with its receipt. If a thread that ran jobs has failed, the function raises the error of this thread."""
         for work in self._work:
             work.result()
         found = {}

@@ -61,7 +61,7 @@ def user_run(user, *words, options=()):
 
 @contextlib.contextmanager
 def job_of(user, key, *words):
-    """root opens this job for the user, as a batch system does, and root ends it."""
+    """root opens this job for the user, as a batch system does. At the end, root ends the job."""
     run("pinfold", "open", key, "--uid", user, "--linger", "infinity")
     job = start_job(key, *(words or ("sleep", "1000")), options=["--batch"], **identity(user))
     wait_until(lambda: processes(key), f"{key}'s first process")
@@ -91,8 +91,8 @@ def cpu_seconds(pid):
 
 
 def resident(pid):
-    """Returns the size of pinfoldd's own memory and of its program in KiB. The sum does not include RssShmem, because pinfoldd maps the
-    history's file, which is in a tmpfs in the box."""
+    """Returns how much memory pinfoldd's own data and its program use, in KiB. The sum does not include RssShmem. pinfoldd maps the history's
+    file, and this file is in a tmpfs in the box."""
     fields = dict(line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines())
     return sum(int(fields[name].split()[0]) for name in ("RssAnon", "RssFile"))
 
@@ -107,7 +107,7 @@ def descriptors(pid):
 
 
 class Node:
-    """pinfoldd as it was before the first attack."""
+    """The state of pinfoldd before the first attack."""
 
     def __init__(self):
         self.pid = main_pid()
@@ -132,7 +132,7 @@ def node():
 
 @pytest.fixture(scope="module")
 def crowd(node):
-    """The jobs of the third user, from the first test on that uses them."""
+    """The jobs of the third user. The jobs start before the first test that uses this fixture."""
     jobs = Crowd()
     jobs.start()
     yield jobs
@@ -147,7 +147,7 @@ def unharmed(node):
 
 
 def test_01_forged_signals_cost_nothing(node):
-    """This test runs before the third user's jobs begin, because these jobs cost CPU time, too."""
+    """The jobs of the third user cost CPU time as well, so this test runs before these jobs begin."""
     used, begun = cpu_seconds(node.pid), time.monotonic()
     attack("alice", "forged_signals", SIGNALS, VICTIM)
     seconds, used = time.monotonic() - begun, cpu_seconds(node.pid) - used
@@ -161,7 +161,7 @@ def test_01_forged_signals():
 
 
 def test_02_a_number_that_is_roots_by_now(tmp_path):
-    """This test does not check how often root's process gets the wanted id, because processes of other users take process ids, too."""
+    """This test does not check how often root's process gets the wanted id. Processes of other users may take the id before root's process."""
     run("pinfold", "open", "recycled.2", "--uid", "alice", "--linger", "infinity")
     with few_numbers(tmp_path), forking_daemon() as place:
         assert offer_numbers("recycled.2", 100, place)
@@ -173,7 +173,7 @@ def test_04_a_socket_that_lingers():
 
 
 def test_04_a_file_that_never_closes(crowd):
-    """A process with a copy of pinfoldd's descriptors cannot end while a close() of such a file hangs."""
+    """The close() of alice's file hangs. Until this close() returns, no process with a copy of pinfoldd's descriptors can end."""
     with alices_server() as server:
         words, _ = command("alice", "files_that_never_close", f"{MOUNT}/unclosed", 12)
         assert run(*in_namespaces_of(server), *words).stdout == '"sent"\n'
@@ -182,7 +182,7 @@ def test_04_a_file_that_never_closes(crowd):
 
 
 def test_05_memory_that_cannot_be_read():
-    """The user has a user namespace, in which the hanging file system belongs to the user."""
+    """alice has made a user namespace. The hanging file system belongs to alice inside this namespace."""
     directory = "/home/alice/hang"
     run("mkdir", "-p", directory, **identity("alice"))
     victim = f"{FUSE_HANG} serve {directory} | (read _; exec {FUSE_HANG} victim {directory}/f)"
@@ -212,7 +212,7 @@ def test_07_out_of_the_job_by_its_wrapper():
 
 
 def test_08_09_command_lines_without_end():
-    """300 command lines of 100,000 characters would be 30 MB in a record, a receipt or an answer that has them whole."""
+    """There are 300 command lines of 100,000 characters. A record, a receipt or an answer with all these characters would have 30 MB."""
     many = "for i in $(seq 300); do (exec -a \"$name\" sleep 1000 <&- >&- 2>&-) & done"
     job = start_job("user.endless", "bash", "-c", f"name=$(printf %0100000d 0); {many}; read", stdin=subprocess.PIPE, **identity("alice"))
     wait_until(lambda: len(processes("user.endless")) == 301, "its processes")
@@ -256,7 +256,7 @@ def test_12_connections_that_say_nothing(node):
 
 
 def test_12_connections_of_many_subordinate_ids(node):
-    """alice has subordinate ids as a user of rootless containers. The kernel reports these ids to pinfoldd, no matter who has made the user
+    """alice has subordinate ids, as users of rootless containers have. The kernel reports these ids to pinfoldd, no matter who has made the user
     namespace."""
     first, last = os.pipe()
     words = [sys.executable, ATTACKS, "flood_of_ids", str(SUBORDINATES), "66", "300", str(first)]
@@ -269,7 +269,7 @@ def test_12_connections_of_many_subordinate_ids(node):
 
 
 def test_12_descriptors_on_the_bus(node):
-    """Sends more descriptors than pinfoldd has room for, of a file whose close() hangs for ever in pinfoldd, but not in other programs."""
+    """Sends more descriptors than pinfoldd can hold. All are descriptors of a file whose close() hangs for ever, but only in pinfoldd."""
     messages = 4500
     unique = str(dbus.SystemBus().get_name_owner("org.pinfold1"))
     with alices_server() as server:
@@ -310,8 +310,8 @@ def test_16_a_node_that_looks_sick():
 
 
 def test_17_names_that_fill_the_history():
-    """The leader of each job ends before the other processes of the job, so the other processes are left over and their names are in the
-    receipt."""
+    """The leader of each job ends before the other processes of the job. So pinfoldd treats the other processes as leftovers, and writes their
+    names into the receipt."""
     name = '"' * 4096
     many = f"for i in $(seq 40); do (exec -a '{name}' sleep 1000 <&- >&- 2>&-) & done"
     for key in ("long.0", "long.1", "long.2"):
@@ -364,8 +364,8 @@ def shepherd_of(key, user):
 
 
 def give_numbers_away(key, grace):
-    """Ends a job whose owner, at the same moment, lets new processes of root get the process ids of the job's processes. Returns how many
-    processes of root got such a process id, and how many processes of root ended by a signal."""
+    """Ends a job. At the same moment, the job's owner lets new processes of root get the process ids of the job's processes. Returns how many
+    processes of root got one of these process ids, and how many processes of root ended by a signal."""
     words = [RECYCLER, "give", SOCKET, key]
     with shepherd_of(key, "alice") as shepherd, subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **identity("alice")) as giver:
         try:
@@ -389,7 +389,7 @@ def test_22_processes_that_are_roots_by_now(tmp_path, grace):
 
 
 def test_23_anothers_process_for_her_job():
-    """root adopts a process by an id that belonged to alice's process when root looked it up."""
+    """root wants to adopt a process of alice by its process id, but this id now belongs to a process of bob."""
     run("pinfold", "open", "owner.1", "--uid", "alice", "--linger", "infinity")
     with subprocess.Popen(["sleep", "1000"], **identity("bob")) as bobs:
         refused = run("pinfold", "adopt", "owner.1", "--owner", "alice", bobs.pid, check=False)
@@ -423,8 +423,8 @@ def test_27_messages_that_nobody_takes(node):
     wait_until(lambda: unclosed() == 0, "all files closed", deadline=60)
 
 
-# Everybody may see which jobs are live, as everybody may see all processes. same_again() makes the call CreateJob. ListReceipts tells each user
-# the user's own receipts.
+# Everybody may see which jobs are live, because everybody may see all processes of the node. same_again() makes the call CreateJob. ListReceipts
+# returns only receipts of the user who calls it.
 OPEN_TO_ALL = {"ListJobs", "ListMoreJobs", "GetJob", "GetJobByPID", "GetJobByUnit", "CreateJob", "ListReceipts"}
 
 

@@ -39,8 +39,8 @@ def accounts():
 
 
 def ours(names):
-    """Returns the names that belong to pinfold. A test before this one may have installed packages, so a comparison with the state before
-    this test does not show what these packages left."""
+    """Returns the names that belong to pinfold. The function does not compare the names with the state before this test, because an earlier test
+    may have installed packages."""
     return {name for name in names if "pinfold" in name and not name.startswith(OF_THE_BOX)}
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rpm packages have the same files as the Debian packages, the names of EL and openSUSE, and scripts that do the same as Debian's."""
+"""The rpm packages have the same files as the Debian packages, and scripts that do the same. The rpm packages use the names of EL and openSUSE."""
 
 import re
 import stat
@@ -19,7 +19,7 @@ from test_install import etc
 # Only Debian's own programs read these files.
 DEBIAN_ONLY = re.compile(r"/usr/share/(doc/[^/]+/(changelog(\.Debian)?\.gz|copyright)|lintian/.*|pam-configs/pinfold)")
 RPM_ONLY = re.compile(r"/usr/share/licenses/.*")
-# zsh reads completions from another directory on EL and openSUSE than on Debian.
+# The directory of zsh's completions on Debian, and the directory of zsh's completions on EL and openSUSE.
 OTHER_DIRECTORIES = {"/usr/share/zsh/vendor-completions/": "/usr/share/zsh/site-functions/"}
 UNITS = ["pinfoldd.service", "pinfoldd.socket"]
 # The box itself has these files for the tests.
@@ -29,7 +29,7 @@ SSHD = Path("/etc/pam.d/sshd")
 
 def files_of_deb(name):
     """Returns the mode of each file, or the target of a link, by the path in the rpm package. PAM modules are not executable on Debian. PAM
-    modules in rpm packages are executable, because rpm looks for the needed libraries of executable files only."""
+    modules in rpm packages are executable, because rpm reads the needed libraries only from executable files."""
     found = {}
     data = subprocess.run(["dpkg-deb", "--fsys-tarfile", debs.deb(name)], capture_output=True, timeout=120, check=True).stdout
     for member in tarfile.open(fileobj=BytesIO(data)):
@@ -117,7 +117,7 @@ def test_rpmlint_finds_nothing():
 
 @pytest.fixture
 def nothing():
-    """Removes all packages, both Debian's and rpm's."""
+    """Removes all Debian packages and all rpm packages of pinfold."""
     debs.purge()
     rpms.remove_all()
     yield
@@ -126,7 +126,7 @@ def nothing():
 
 @pytest.fixture
 def node(nothing):
-    """A node with pinfold from rpm packages, on which the administrator has started pinfoldd."""
+    """Installs pinfold from rpm packages. Starts pinfoldd, as the administrator would."""
     rpms.install("pinfold")
     run("systemctl", "start", *UNITS)
 
@@ -150,7 +150,7 @@ def test_an_installation_changes_no_batch_system_and_no_pam(nothing):
     now = etc()
     changed = {path for path in {*was, *now} if was.get(path) != now.get(path)}
     own = {path for path in changed if path.startswith("/etc/pinfold/") or Path(path).name.startswith(("pinfoldd.", "pinfold-strays", "pinfold-doctor", "pinfold-ship"))}
-    # The packages make groups, and the users of their services.
+    # The packages make groups, and make the users that run the services.
     assert changed - own <= {f"/etc/{name}{backup}" for name in ("passwd", "shadow", "group", "gshadow") for backup in ("", "-")}
 
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real OpenPBS, set up as docs/schedulers/openpbs.md says, and its jobs. The server runs on node1, and a MoM runs on each node.
-Everything can also run on one host. The deadlines are long enough for an emulated machine, which is twenty times slower than other
-machines."""
+"""Sets up a real OpenPBS as docs/schedulers/openpbs.md says, and runs jobs. The server runs on node1, and a MoM runs on each node. The whole
+OpenPBS can also run on one host. An emulated machine is twenty times slower than other machines, and the deadlines are long enough for it."""
 
 import itertools
 import json
@@ -32,7 +31,7 @@ systemctl daemon-reload
 systemctl start pbs
 """
 
-# In a box without a network, PBS needs a name of the host that does not belong to the loopback address.
+# PBS needs a name of the host with an address other than the loopback address. A box without a network has no such name by itself.
 OWN_ADDRESS = """set -e
 ip address add 10.11.12.1/24 dev lo
 printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1' >/etc/hosts
@@ -52,8 +51,8 @@ INSTALL = [
     f"set hook pinfold freq = {PERIOD}",
 ]
 
-# This hook releases chunks at a job's start. The hook keeps the object that release_nodes() returns. This object refers to the job without
-# counting as a reference, so its deletion would free the job.
+# This hook releases chunks at a job's start. The hook keeps the object that release_nodes() returns. The object refers to the job, but Python does
+# not count this reference. If the hook deleted the object, Python would free the job.
 PRUNE = """import pbs
 event = pbs.event()
 if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start":
@@ -69,7 +68,7 @@ if event.env["PBS_TASKNUM"] == "1":
         time.sleep(0.1)
 """
 
-# The script of a job that leaves the daemon `sleep SECONDS`, and ends when the test says so.
+# The script of a job. The script leaves the daemon `sleep SECONDS` behind, and ends when the test makes the file "….go".
 WAITS = "$HOME/leave {} ; touch $HOME/$PBS_JOBID.runs; while [ ! -e $HOME/$PBS_JOBID.go ]; do sleep 0.1; done; exit 3"
 
 numbers = itertools.count(1)
@@ -109,16 +108,16 @@ def start():
 
 
 def wait_back(node):
-    """Waits until the hook has set the vnode online again. The scheduler does not notice a vnode that is online again, and would look at
-    waiting jobs only in its next cycle, up to ten minutes later (scheduler_iteration). So wait_back() asks for a cycle."""
+    """Waits until the hook has set the vnode online again. The scheduler does not notice by itself that the vnode is online. Its next cycle
+    may come ten minutes later (scheduler_iteration), so wait_back() asks for a cycle."""
     wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 600)
     qmgr("set server scheduling = true")
 
 
 @contextmanager
 def second_vnode(node):
-    """Gives the host another vnode, `second`, with its own CPUs and memory. PBS would make the vnode again after a deletion, so the vnode
-    stays after the test, but offline."""
+    """Gives the host a second vnode, `second`, with its own CPUs and memory. If the test deleted the vnode, PBS would make the vnode again. So
+    the test only sets the vnode offline."""
     lines = ["$configversion 2", "second: resources_available.ncpus = 4", "second: resources_available.mem = 4gb"]
     if "state" not in vnode("second"):  # PBS prints an error if the vnode does not exist
         on(node, "sh", "-c", "printf '%s\\n' \"$@\" >/root/second", "sh", *lines)
@@ -141,8 +140,8 @@ def take_away(name, comment):
 
 @contextmanager
 def prune(kept):
-    """OpenPBS resizes a job at its start if the job tolerates the loss of nodes and a hook releases chunks of it. This hook releases all chunks
-    except `kept`."""
+    """OpenPBS resizes a job at its start if two conditions are true. The job tolerates the loss of nodes, and a hook releases chunks of the job.
+    This hook releases all chunks except `kept`."""
     with hook("prune", "execjob_launch", PRUNE.format(kept=kept), order=110):
         yield
 
@@ -181,7 +180,7 @@ class Launch:
 
 @contextmanager
 def launch_waits():
-    """Lets each launch of a job's script wait until launch.go(). The wait comes before pinfold's hook."""
+    """Lets each launch of a job's script wait until launch.go(). pinfold's hook runs after this wait."""
     launch = Launch()
     with hook("wait", "execjob_launch", WAIT.format(file=launch.file), order=90):
         yield launch
@@ -202,7 +201,7 @@ def switched_off():
 
 
 def end_mom(node, signal):
-    """Ends MoM by a signal and not by systemd, because the tests then start MoM with an option, which systemd would not pass."""
+    """Ends MoM by a signal and not by systemd. The tests then start MoM with an option, and systemd would not pass this option."""
     pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
     on(node, "kill", f"-{signal}", pid)
     wait_until(lambda: on(node, "test", "-e", f"/proc/{pid}", check=False).returncode != 0, f"MoM of {node} has ended")
@@ -293,7 +292,7 @@ class Job:
         return self
 
     def wait(self, deadline=600):
-        """Waits until the job is over for PBS."""
+        """Waits until PBS shows the job as finished."""
         return self.wait_state("F", deadline=deadline)
 
     def wait_file(self, name, deadline=600):

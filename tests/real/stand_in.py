@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the calls that a real batch system makes for some jobs with the calls that its stand-in makes for the same jobs."""
+"""Compares two records of calls for the same jobs. A real batch system made the calls of one record, and its stand-in made the other calls."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ RUNS = "touch $HOME/$PBS_JOBID.runs"
 
 
 def compare(real, stand_in):
-    """Both arguments have the record of each job by the job's name. Stores what differs, and returns it as text."""
+    """Each argument maps the names of jobs to the records of their calls. Stores the differences in a file, and returns them as text."""
     assert real.keys() == stand_in.keys() and all(real.values())
     lines = [line for job in real for line in recorder.differences(job, real[job], stand_in[job])]
     text = "".join(line + "\n" for line in lines)

@@ -110,7 +110,7 @@ def test_the_usage_of_the_sister_host_arrives():
 def test_what_runs_on_a_host_that_is_given_back_is_gone_and_the_job_goes_on():
     job = Job("/opt/pbs/bin/pbsdsh -n 1 -- " + WAITS.format(4744), *BOTH)
     job.wait_file(f"{job.id}.runs")
-    # The server learns of the start some time after the job has started.
+    # The server does not learn at once that the job has started.
     wait_until(lambda: pbs("pbs_release_nodes", "-j", job.id, "node2", check=False).returncode == 0, "node2 is given back")
     wait_until(lambda: job.key not in ask("node2", "live_jobs"), "the job is over on node2")
     print(job.shown()["exec_vnode"], outcome(job.receipt("node2")), job.receipt("node2")["leftover_commands"])

@@ -112,7 +112,7 @@ def test_a_job_that_is_deleted_during_its_launch_leaves_nothing(how):
         done = pbs("qdel", *how, job.id, check=False)
         print("qdel", done.returncode, done.stderr)
         launch.go(job)
-    # After qdel -W force, MoM forgets a job that it is launching. The launch may open the job again in pinfold, and no epilogue comes.
+    # After `qdel -W force`, MoM forgets a job that it is launching. The launch may open the job again in pinfold, but MoM runs no epilogue.
     wait_until(lambda: ask("node1", "live_jobs").get(job.key, {"state": "over"})["state"] in ("over", "ending"), "the script is over")
     print(ask("node1", "live_jobs").get(job.key), [outcome(receipt) for receipt in ask("node1", "receipts", job.key)])
     if how:
@@ -338,8 +338,8 @@ def test_the_least_limits_are_enough_for_the_hook(unenforced):
 
 @pytest.mark.parametrize("limit, variables", [("cput", 0), ("cput", 4000), ("pcput", 0), ("vmem", 0), ("pvmem", 0), ("file", 0)])
 def test_a_limit_that_the_owner_lowers_takes_no_task_out_of_the_job(monkeypatch, limit, variables):
-    """MoM runs the hook for a task under the job's limits. If an owner could lower such a limit of a running job far enough, the hook would
-    not run, and the next task of the job would be outside of the job. A large environment makes the start of the hook take long."""
+    """MoM runs the hook for a task under the job's limits. An owner could lower these limits for a running job so far that the hook cannot run.
+    The next task would then be outside of the job. With a large environment, the hook takes long to start."""
     for number in range(variables):
         monkeypatch.setenv(f"LARGE_{number}", "x")
     job = Job("""touch $HOME/$PBS_JOBID.runs

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests limits, and processes that cannot be killed, under a real OpenPBS on a virtual machine, which has all cgroup controllers."""
+"""Tests limits under a real OpenPBS, and processes that cannot be killed. The tests need a virtual machine, because it has all controllers."""
 
 import re
 import signal
@@ -25,8 +25,8 @@ open(name + '.runs', 'w').close()
 while not os.path.exists(name + '.go'): time.sleep(0.1)"
 echo over"""
 
-# Uses this number of MiB of memory, but no address space. MoM limits each process's address space to vmem (RLIMIT_AS), and ends a job when
-# the address spaces of all its processes together are larger than vmem.
+# Uses this number of MiB of memory, but no address space. MoM limits each process's address space to vmem (RLIMIT_AS). MoM also adds up the
+# address spaces of all processes of a job, and ends the job if the sum is larger than vmem.
 FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
 
 
@@ -150,7 +150,7 @@ def test_the_limits_are_those_of_the_allotted_share_and_follow_it():
 def test_a_vnode_that_an_administrator_has_set_offline_stays_so(frozen):  # noqa: F811
     """While a process of a job cannot be killed, all other vnodes of the host are offline."""
     for folder in frozen.parents[1:3]:
-        folder.chmod(0o755)  # the job's user must get through pytest's own directory
+        folder.chmod(0o755)  # otherwise the job's user could not enter pytest's directory
     set_site("node1", '[unkillable]\nafter = "2s"\n')
     with openpbs.second_vnode("node1"):
         openpbs.take_away("second", "mine")
