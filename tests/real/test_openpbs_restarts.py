@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the jobs of a real OpenPBS whose MoM or pinfoldd is restarted, and many jobs at once."""
+"""Tests the jobs of a real OpenPBS while MoM or pinfoldd is restarted. One test runs many jobs at once."""
 
 import time
 

@@ -23,7 +23,7 @@ MORE_ENDS = [
 
 
 def test_the_job_of_the_page_shows_its_scope():
-    """The page says under Verify how to run this job."""
+    """The section "Verify" of the page says how to run this job."""
     command = f"echo 'cat /proc/self/cgroup' | {torque.PREFIX}/bin/qsub"
     job = torque.Submitted(run("runuser", "-u", "alice", "--", "sh", "-c", command, cwd="/home/alice").stdout.strip()).wait()
     [said] = Path("/home/alice").glob(f"STDIN.o{job.id.partition('.')[0]}")
@@ -127,7 +127,7 @@ SPENDS = "while :; do :; done"
 
 @pytest.mark.parametrize("asked, script, status", [(None, "sleep 1000", 256 + 15), ("walltime=5", "sleep 1000", -11), ("cput=3", SPENDS, -12)])
 def test_pbs_mom_ends_a_job_and_what_it_left_is_gone(asked, script, status):
-    """pbs_mom compares the times of jobs with their limits every 45 s, and pinfold has no time limit of its own for these jobs."""
+    """Every 45 s, pbs_mom compares the times of jobs with the limits of these jobs. pinfold itself sets no time limit for these jobs."""
     job = Job(f"$HOME/leave 4733; touch $HOME/$PBS_JOBID.runs; {script}", *(["-l", asked] if asked else []), nodes="node1")
     job.wait_file(f"{job.id}.runs")
     assert job.limits().get("run_time_max") is None
@@ -183,7 +183,7 @@ def test_a_job_that_is_run_again_has_two_receipts_and_nothing_of_its_first_run()
 
 
 def state_of(command):
-    """Returns the letter that the kernel has for the state of the only process with this command."""
+    """Returns the kernel's letter for the state of the process with this command. The command must have exactly one process."""
     [pid] = processes_with(command)
     return text_of(f"/proc/{pid}/stat").rpartition(")")[2].split()[0]
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pinfold's programs under a real pbs_mom that is restarted, that dies, or that has another configuration than
-docs/schedulers/torque.md recommends."""
+"""Tests pinfold's programs under a real pbs_mom. The pbs_mom is restarted, or it dies, or it has a configuration that docs/schedulers/torque.md
+does not recommend."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ sleep 1000"""
 
 
 def option(text):
-    """systemd starts node1's pbs_mom with this option for as long as the context lasts."""
+    """Until the `with` block ends, systemd starts node1's pbs_mom with this option."""
     return drop_in("pbs_mom", f"ExecStart=\nExecStart={torque.PREFIX}/sbin/pbs_mom -F {text}")
 
 
@@ -142,8 +142,8 @@ OUTSIDE = "0::/system.slice/pbs_mom.service"
 
 @contextlib.contextmanager
 def users_scripts(numbers):
-    """Some of the scripts that pbs_mom runs as the user exist for as long as the context lasts. Each script leaves a daemon behind, which has the
-    script's number."""
+    """Writes some of the scripts that pbs_mom runs as the user. Removes the scripts when the `with` block ends. Each script leaves behind a daemon
+    with the script's number."""
     scripts = [SCRIPTS[number] for number in numbers]
     for number, script in zip(numbers, scripts):
         script.write_text(f"#!/bin/sh\nid -un\ngrep ^0: /proc/self/cgroup\n/home/alice/leave {number}\n")

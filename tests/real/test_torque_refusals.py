@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what a real Torque does while pinfold refuses jobs: on a drained node, without pinfoldd, and without a prologue that opens the job.
-The tests also show that a job runs, once pinfold takes it. After the last tests, pbs_server may send no jobs to node1 for five minutes."""
+"""Tests what a real Torque does while pinfold refuses jobs. pinfold refuses jobs on a drained node, without pinfoldd, and without a prologue that
+opens the job. The tests also start a job after pinfold has begun to take jobs again. After the last tests, pbs_server perhaps sends no jobs to
+node1 for five minutes."""
 
 import torque
 from jobs import journal, read_journal, wait_until
@@ -44,8 +45,8 @@ def test_without_the_node_check_and_without_the_daemon_a_job_goes_back_to_the_qu
 
 
 def test_without_the_daemon_an_interactive_job_is_deleted():
-    """The prologue also writes the reason to the terminal. But pbs_mom at once kills the process that sends the terminal's output to qsub, so
-    nobody can tell whether the user sees the reason."""
+    """The prologue writes the reason to the terminal. pbs_mom at once kills the process that sends the terminal's output to qsub, so nobody can
+    tell whether the user sees the reason."""
     with without_node_check():
         wait_back("node1")
         with no_pinfoldd():

@@ -18,7 +18,7 @@ RECORD = Path("/tmp/torque-calls")
 
 
 def record_calls(folder, starter):
-    """Puts scripts that record their calls in the place of the programs in pbs_mom's directory. Returns the job starter that records."""
+    """Replaces the programs in pbs_mom's directory with scripts that record their calls. Returns the path of a job starter that records its calls."""
     for name in ("prologue", "epilogue"):
         (folder / name).unlink(missing_ok=True)
         (folder / name).write_text(recorder.script(RECORD, name, f"{torque.PROGRAMS}/torque-{name}"))

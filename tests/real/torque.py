@@ -90,7 +90,7 @@ def wait_state(name, state, deadline=180):
 
 
 def wait_down(name, reason):
-    """The server may set the node down before it knows the reason, which comes with pbs_mom's next status."""
+    """The server may set the node down before it knows the reason. pbs_mom sends the reason with its next status."""
     wait_state(name, "down")
     wait_until(lambda: reason in torque("pbsnodes", "-l", "-n").stdout, f"{name} is down for the reason '{reason}'", 180)
     print(torque("pbsnodes", "-l", "-n").stdout)
@@ -113,7 +113,7 @@ def delete_all():
 
 @contextlib.contextmanager
 def changed_config(change):
-    """node1's pbs_mom has the changed text as its configuration for as long as the context lasts."""
+    """Changes the configuration of node1's pbs_mom. The earlier configuration comes back when the `with` block ends."""
     file = Path(HOME, "mom_priv/config")
     text = file.read_text()
     file.write_text(change(text))
@@ -135,8 +135,7 @@ def without_node_check():
 
 @contextlib.contextmanager
 def site_scripts(**scripts):
-    """node1's pbs_mom has these scripts in the place of pinfold's programs for as long as the context lasts. A script that is None does not
-    exist."""
+    """Until the `with` block ends, node1's pbs_mom runs these scripts in place of pinfold's programs. A script that is None does not exist."""
     folder = Path(HOME, "mom_priv")
     try:
         for name, text in scripts.items():
@@ -152,7 +151,7 @@ def site_scripts(**scripts):
 
 
 def wait_back(name):
-    """pbs_server sends no jobs for five minutes to a node that has refused three jobs in a row, even if the node takes jobs again."""
+    """Waits until the node is free. If a node has refused three jobs in a row, pbs_server sends no jobs to this node for five minutes."""
     wait_state(name, "free", 400)
 
 
@@ -204,7 +203,7 @@ class Submitted:
         return self
 
     def wait(self, deadline=180):
-        """Waits until the job is over for Torque."""
+        """Waits until Torque shows the job as completed."""
         return self.wait_state("C", deadline=deadline)
 
     def delete(self):
@@ -260,7 +259,7 @@ class Interactive(Submitted):
         return self
 
     def type(self, line):
-        """Types a command, and waits until it is over."""
+        """Types a command, and waits until the command has ended."""
         self.typed += 1
         self.terminal.type(f"{line}; echo typed-$(({self.typed} + 0))")
         self.terminal.read_until(f"typed-{self.typed}")

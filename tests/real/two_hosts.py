@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""This file has the tests that are the same for every real batch system on two hosts."""
+"""The tests in this file run under each real batch system on two hosts."""
 
 import json
 from contextlib import contextmanager
@@ -27,8 +27,8 @@ ENDS = [
 
 
 def put_leave():
-    """Writes the program `leave SECONDS` into alice's home. The program starts a daemon outside of the session, because the MoM itself
-    kills all processes in the session of an ended script or task."""
+    """Writes the program `leave SECONDS` into alice's home. MoM itself kills all processes in the session of an ended script or task. For this
+    reason, the program starts a daemon outside of the session."""
     leave = Path("/home/alice/leave")
     leave.write_text(LEAVE)
     leave.chmod(0o755)
@@ -39,7 +39,7 @@ def outcome(receipt):
 
 
 def identity(receipt):
-    """Returns the entries of the receipt that describe the job's origin, without entries that have no value."""
+    """Returns the receipt's entries about the job's origin. Leaves out entries without a value."""
     names = ("job_name", "account", "queue", "project", "group", "submit_host", "submit_directory", "array_job", "array_task", "run", "slots",
              "nodes", "node_count", "batch_run_time_max")
     return {name: receipt[name] for name in names if receipt[name] not in (None, [])}
@@ -69,7 +69,7 @@ def drained(node):
 
 @contextmanager
 def no_pinfoldd(node="node1"):
-    """Stops pinfoldd, and keeps systemd and D-Bus from starting it, for as long as the context lasts."""
+    """Stops pinfoldd. Until the `with` block ends, systemd and D-Bus cannot start pinfoldd."""
     units = ("pinfoldd.socket", "pinfoldd")
     on(node, "systemctl", "mask", "--runtime", "--now", *units)
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node with many jobs goes down in several ways, one after the other. Each boot runs this program again: the program writes down what the
+"""A node with many jobs goes down in several ways, one after the other. Each boot runs this program again. The program writes down what the
 earlier boot has left, and brings the node down again. In the last boot, pytest checks what the program has written down."""
 
 import json
@@ -13,10 +13,10 @@ from jobs import leftovers_of_pinfold, live_jobs, live_rows, receipts, run, star
 
 STATE = Path("/var/lib/pinfold-reboots")
 MONITOR = Path("/dev/virtio-ports/pinfold.monitor")
-NUMBER = 5  # jobs of each kind; twice as many jobs run
-OLD_ENOUGH = 1.0  # seconds: a job that began this long before the node goes down gets a receipt
+NUMBER = 5  # the number of jobs of each kind; the number is twice as large for the kind "run"
+OLD_ENOUGH = 1.0  # if a job began this number of seconds before the node goes down, the job gets a receipt
 SCRIPTS = {"run": "{begin}; exec sleep 100000", "start": "{begin}; exec sleep 100000",
-           "end": "trap '' TERM; {begin}; while :; do sleep 1000; done"}  # begins to end, but cannot end
+           "end": "trap '' TERM; {begin}; while :; do sleep 1000; done"}  # this job ignores SIGTERM, so a stop of the job takes very long
 
 
 def keys(kind, boot):
@@ -37,7 +37,7 @@ def survive_a_reboot():
 
 
 def reboot():
-    """PID 1 is stopped at this moment. PID 1 gets the request when it runs again, like the requests to start jobs."""
+    """PID 1 is stopped at this moment. When PID 1 runs again, it gets this request, and the requests to start jobs."""
     subprocess.Popen(["systemctl", "reboot", "--no-block"])
 
 
@@ -59,7 +59,7 @@ def start(kind, boot):
 
 
 def begun(kind, boot):
-    """Returns for each job of a kind when it began, as soon as all of them have begun."""
+    """Waits until all jobs of a kind have begun. Returns the times at which these jobs began."""
     wait_until(lambda: all((STATE / key).exists() for key in keys(kind, boot)), f"all jobs of the kind {kind} have begun", 120)
     return {key: float((STATE / key).read_text()) for key in keys(kind, boot)}
 
@@ -71,7 +71,8 @@ def states_of_all(boot):
 
 
 def write(path, text):
-    """Writes a file that survives a reset. sync(2) would also write the files of pinfoldd, but pinfoldd itself must write them in time."""
+    """Writes a file that survives a reset. The function does not call sync(2), because sync(2) would write pinfoldd's files. pinfoldd itself
+    must write its files in time."""
     with path.open("w") as file:
         file.write(text)
         file.flush()

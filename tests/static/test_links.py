@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The files and headings to which pages link exist."""
+"""If a page has a link to a file or a heading of the project, this file or heading exists."""
 
 import re
 from urllib.parse import unquote
@@ -12,12 +12,12 @@ PAGES = with_suffix(".md")
 
 
 def prose(page):
-    """Returns the page without its examples, in which brackets are code."""
+    """Returns the page without its examples. Brackets in an example are code, and not a link."""
     return re.sub(r"^(```|~~~).*?^\1", "", page.read_text(), flags=re.M | re.S)
 
 
 def anchors(page):
-    """Returns the anchors of the headings, by the rule of the sites that show such pages."""
+    """Returns the anchors of the headings. Sites that show the pages make anchors by the same rule."""
     found = set()
     for heading in re.findall(r"^#+ +(.*?) *#*$", prose(page), re.M):
         words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()

@@ -16,7 +16,7 @@ FILES = [path for path in every_file() if path != LIST and "corpus" not in path.
 
 @functools.cache
 def lines_with_the_next(file):
-    """Returns each line, and each line together with the next one, without the comment mark between them."""
+    """Returns two texts for each line: the line, and the line with the next line. The second text has no comment mark between the two lines."""
     lines = file.read_text().splitlines()
     return [(line, line.rstrip() + " " + re.sub(r"^\s*(//[/<]*|#+|\*|--)?\s*", "", below)) for line, below in zip(lines, [*lines[1:], ""])]
 

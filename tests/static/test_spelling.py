@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""codespell finds no wrong word in the files. words.txt has the words that are right here and wrong for codespell."""
+"""codespell finds no wrong word in the files. words.txt has the words that codespell calls wrong although they are right in this project."""
 
 import re
 import subprocess
@@ -9,7 +9,7 @@ import pytest
 from project_files import TOP, every_file, name
 
 HERE = TOP / "tests/static"
-# These files are left out: text that a fuzzer or a mutation has made, and the list itself.
+# The test leaves out text that a fuzzer or a mutation has made, and the list of words itself.
 FILES = [path for path in every_file() if "corpus" not in path.parts and path != HERE / "words.txt"]
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""clang-tidy finds nothing in the sources that a change touches. clang-tidy takes some five seconds for a source, and two or three times as
-long with its analyzer. So this test checks a few sources without the analyzer. The test checks the sources that the change touches, so in
-the course of time it checks all sources.
+"""clang-tidy finds nothing in the sources that a change touches. clang-tidy needs some five seconds for a source, and two or three times as
+long with its analyzer. For this reason, the test checks few sources, without the analyzer. Each change touches different sources, so in the
+course of time the test checks all sources.
 
-PINFOLD_TIDY_BASE is the revision with which the change begins. The default is the first parent of HEAD. If its value is "none", all sources
-count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If its value is "all", there is no limit, and the
-analyzer runs, too."""
+PINFOLD_TIDY_BASE is the revision with which the change begins. Without this variable, the change begins with the first parent of HEAD. If the
+variable is "none", all sources count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If the variable is
+"all", the test checks all sources, and runs the analyzer."""
 
 import hashlib
 import os
@@ -29,14 +29,14 @@ def git(*arguments):
 
 
 def sources():
-    """Returns all sources below src. The build compiles several sources as one (see tools/lib/build), so its database does not name
-    them, and clang-tidy uses the flags of the source with the most similar path."""
+    """Returns all sources below src. The build compiles several sources as one (see tools/lib/build), so the build's database does not name each
+    source. For a source without an entry, clang-tidy uses the flags of the source with the most similar path."""
     return sorted(file for file in with_suffix(".cpp") if file.is_relative_to(TOP / "src"))
 
 
 def touched(every):
-    """Returns the sources that the change has touched, and the sources whose header the change has touched. If there are no such sources,
-    or if git does not know the change, the result is all sources."""
+    """Returns the sources that the change has touched, and the sources whose header the change has touched. Returns all sources if the change has
+    touched none of them, or if git does not know the change."""
     changed = [] if BASE == "none" else [TOP / line for line in git("diff", "--name-only", BASE, "--", "src")]
     return [source for source in every if source in changed or source.with_suffix(".hpp") in changed] or every
 

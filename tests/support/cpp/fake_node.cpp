@@ -301,7 +301,7 @@ void FakeNode::moveTo(pid_t pid, const std::string& cgroup) {
 }
 
 Result<pid_t> FakeNode::start() {
-    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // higher than all real process ids
+    const auto pid = 5'000'000 + static_cast<pid_t>(starts.size()); // no real process has a process id this high
     show(pid, 0, "/system.slice/pinfoldd.service", "pinfoldd");
     placeholders.insert(pid);
     return pid;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes a node in a temporary directory: /proc, /sys/fs/cgroup, and a fake systemd. The fake systemd works correctly, except for
-// the faults that a test asks for.
+// Makes a node in a temporary directory. The node has a /proc, a /sys/fs/cgroup, and a fake systemd. The fake systemd works
+// correctly, except for the faults that a test asks for.
 #pragma once
 
 #include "os/cgroup.hpp"
@@ -50,7 +50,7 @@ public:
               const std::string& command = "sleep 1000");
     /// Makes the process hang in this function of the kernel.
     void hang(pid_t pid, const std::string& waitPoint);
-    /// Shows the process as it is between the call of kill(2) with SIGKILL and its end.
+    /// Shows the process as the kernel shows it after SIGKILL, while the process has not ended yet.
     void sendSigkill(pid_t pid);
     /// Ends the process: /proc, cgroup.procs and cgroup.events change as the kernel changes them.
     void vanish(pid_t pid);
@@ -59,32 +59,32 @@ public:
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
     /// Does what the text in the cgroup's cgroup.freeze asks for.
     void applyFreeze(const std::string& cgroup);
-    /// Does what the text in cgroup.kill files asks for. Returns true if applyCgroupKills() has killed a process.
+    /// Does what the kernel does with the text in cgroup.kill files. Returns true if a process was killed.
     bool applyCgroupKills();
     /// Creates a process inside a cgroup, as a fork of a job does.
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
-    // The following members make faults. nextStartFaults has the outcomes of the next starts, and nextStopFaults those of the
-    // next stops.
-    std::deque<SystemdError> nextStartFaults; ///< each fault is for one start, which then does nothing
+    // The following members make faults. nextStartFaults has the outcomes of the next starts. nextStopFaults has the outcomes of
+    // the next stops.
+    std::deque<SystemdError> nextStartFaults; ///< each element makes one start fail without an effect
     std::deque<SystemdError> nextStopFaults;
-    bool loseNextStartAnswer = false;                   ///< the next start happens, but its answer is NoReply
-    bool startWithoutMoving = false;                    ///< the answer to starts is "done", but the process is not in the scope
+    bool loseNextStartAnswer = false;                   ///< the next start succeeds, but the caller gets NoReply
+    bool startWithoutMoving = false;                    ///< a start gets the answer "done", but moves no process into the scope
     std::map<std::string, SystemdError> propertyFaults; ///< SetUnitProperties of these units fails with this error
     bool ignoreProperties = false; ///< SetUnitProperties succeeds but does nothing, as if a controller were missing
     std::optional<SystemdError> freezeFault;
     int earlyFreezeAnswers = 0; ///< how many times freeze() says "done" although the unit is not frozen yet
     std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
-    bool holdLists =
-        false; ///< releaseLists() answers the calls of listUnits(), each with the units that existed when it was made
+    bool holdLists = false; ///< listUnits() gets no answer before releaseLists(); the answer has the units that existed at the
+                            ///< time of the call
     void releaseLists();
-    bool shutDown = false;                           ///< PID 1 has begun a shutdown, and its signal is on its way
+    bool shutDown = false;                           ///< PID 1 has begun a shutdown, but pinfoldd has not got its signal yet
     std::map<std::string, std::string> activeStates; ///< these units have the given state, and all others are "active"
     bool holdStarts = false;                         ///< starts get no answer before release()
     void release();
     bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove scopes that have become empty
-    bool hangs = false;           ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in its queue
+    bool hangs = false;           ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in PID 1's queue
     void goOn();
     /// Removes the callers, so that nobody gets the answers that are on their way.
     void forgetCallers();
@@ -94,11 +94,11 @@ public:
     bool lives(pid_t placeholder) const override { return processes_.contains(placeholder); }
     void end(pid_t placeholder, std::function<void()> over) override;
     void release(pid_t placeholder) override;
-    std::set<pid_t> placeholders; ///< placeholders whose numbers are still taken
+    std::set<pid_t> placeholders; ///< the placeholders that have not ended yet
 
     /// Moves the processes that the fake /proc shows.
     std::shared_ptr<const ProcessMover> mover();
-    std::function<void(pid_t)> beforeMove; ///< is called with the process before it is moved
+    std::function<void(pid_t)> beforeMove; ///< the mover calls this function before it moves the process
 
     std::shared_ptr<const ProcessKiller> killer();
     std::vector<std::string> killedEach; ///< the cgroups for which killEach() was called
@@ -145,7 +145,7 @@ private:
     std::map<pid_t, std::string> processes_; ///< maps a pid to its cgroup
     std::vector<std::pair<SystemdDone, SystemdOutcome>> held_;
     std::vector<std::function<void()>> heldLists_;
-    std::vector<StartRequest> queued_; ///< the queue while PID 1 hangs
+    std::vector<StartRequest> queued_; ///< the starts that wait in the queue while PID 1 hangs
     std::list<EventHandle> timeouts_;
     std::list<EventHandle> answers_;
 };

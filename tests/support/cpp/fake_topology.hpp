@@ -11,7 +11,7 @@ namespace pinfold::test {
 
 enum class Numbering {
     Adjacent,    ///< a core's hyper-threads have the numbers 2n and 2n+1
-    Interleaved, ///< first come the first hyper-threads of all cores, then the others
+    Interleaved, ///< the first hyper-threads of all cores have the lowest numbers
 };
 
 struct Shape {
@@ -53,8 +53,8 @@ inline CpuList cpusWith(const Topology& topology, unsigned CpuPlace::*member, un
     return CpuList::of(numbers);
 }
 
-/// Returns the topology after `echo 0 > /sys/devices/system/cpu/cpuN/online`. The number of a core or cache is the number of its
-/// lowest CPU that is still online.
+/// Returns the topology after `echo 0 > /sys/devices/system/cpu/cpuN/online`. The number of a core or cache is the lowest number
+/// of its online CPUs.
 inline Topology withoutCpus(const Topology& topology, const CpuList& offline) {
     Topology left;
     for (auto place : topology.cpus) {

@@ -8,8 +8,8 @@
 
 namespace pinfold::test {
 
-/// Forks a child that the kernel kills when the calling thread ends, even by a crash. A child that outlived the test would keep
-/// open the pipe from which another program reads the test's output.
+/// Forks a child. The kernel kills the child when the calling thread ends, even if the thread crashes. Another program may read
+/// the test's output from a pipe, and a child that outlived the test would keep this pipe open.
 inline pid_t forkDependent() {
     const auto parent = ::getpid();
     const auto child = ::fork();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Is an event loop whose clock the test moves. The descriptors of the event loop are real.
+// The clock of this event loop moves only when the test moves it. The descriptors of the event loop are real.
 #pragma once
 
 #include "os/event_loop.hpp"
@@ -23,7 +23,7 @@ public:
     Microseconds cpuTime() const override { return now_.time_since_epoch(); }
     RealTime realTime() const override { return RealTime(1'700'000'000s) + now_.time_since_epoch() + clockAhead_; }
 
-    /// Sets the real-time clock ahead by `time`, counted from its first value.
+    /// Makes the real-time clock differ by `time` from the clock that nobody has set.
     void setClockAhead(Microseconds time) { clockAhead_ = time; }
 
     /// Handles all pending events, first of descriptors and then of idle work, until no event is left.

@@ -8,7 +8,7 @@
 
 namespace pinfold::test {
 
-/// Returns `text` with its first `from` replaced. The test fails if `text` has no `from`.
+/// Replaces the first `from` in `text` by `to`, and returns the result. The test fails if `text` does not contain `from`.
 inline std::string replaced(std::string text, std::string_view from, std::string_view to) {
     const auto position = text.find(from);
     EXPECT_NE(position, std::string::npos) << from;

@@ -62,7 +62,8 @@ void waitForEndOf(pid_t pid) {
     ::close(ended.fd);
 }
 
-/// Continues in a child when the parent has ended. If the child did not wait, the parent would also be left behind for a moment.
+/// Continues in a child after the parent has ended. Without the wait, the parent and the child would both be leftovers for a
+/// moment.
 void forkOff() {
     const pid_t parent = ::getpid();
     if (::fork() != 0)
@@ -95,8 +96,8 @@ void daemonFunction() {
 }
 
 void reparented() {
-    // Forks twice, and continues in the grandchild. The first process has ended, so no process of escapist waits for the second
-    // one.
+    // Forks twice, and continues in the grandchild. The first process and the child have ended, so no process of escapist waits
+    // for the grandchild.
     forkOff();
     forkOff();
     dropDescriptors();
@@ -122,8 +123,8 @@ void otherUser() {
         ::_exit(1);
 }
 
-/// Runs four daemons, which get new process ids all the time while `goesOn` returns true: each daemon forks, and its parent
-/// exits.
+/// Runs four daemons, which change their process ids all the time while `goesOn` returns true. To change its process id, a daemon
+/// forks and exits, and its child goes on.
 template <class F> [[noreturn]] void hop(F&& goesOn) {
     setSid();
     ::signal(SIGTERM, SIG_IGN);
@@ -139,13 +140,13 @@ template <class F> [[noreturn]] void hop(F&& goesOn) {
     ::_exit(0);
 }
 
-/// Changes the pid for this number of seconds, or for ever if `seconds` is 0.
+/// Changes the process id again and again for `seconds`, or for ever if `seconds` is 0.
 [[noreturn]] void hopFor(long seconds) {
     hop([seconds, end = ::time(nullptr) + seconds] { return seconds == 0 || ::time(nullptr) < end; });
 }
 
-/// Changes the pid until the file exists. The program makes only some hundred processes a second, because a faster storm would
-/// leave more zombies to PID 1 than the host has pids.
+/// Changes the process id again and again until the file exists. The program makes only some hundred processes a second. If the
+/// program were faster, PID 1 would have more zombies than the host has process ids.
 [[noreturn]] void hopUntil(const char* file) {
     hop([file] {
         ::usleep(5000);
@@ -188,7 +189,7 @@ void* waitForByte(void*) {
 }
 
 [[noreturn]] void named(const char* name, char** argv) {
-    // The program executes itself under the name NAME, so that the command line and the thread name have the text that the caller
+    // The program executes itself under the name NAME. The command line and the thread name then have the text that the caller
     // wants.
     if (::fork() == 0) {
         setSid();

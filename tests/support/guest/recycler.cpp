@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Offers pinfoldd a process whose number belongs to another process a moment later. `recycler serve SOCKET` acts like sshd: for
-// each connection, the server forks a child, which prints its number and lives until the connection ends. With `serve SOCKET
-// forks`, a child that notices that it was moved forks at once, and also prints the number of its own child (otherwise 0).
+// Offers pinfoldd a process whose process id belongs to another process a moment later.
+// `recycler serve SOCKET` acts like sshd: the server forks a child for each connection. The child prints its process id and lives
+// until the connection ends. With `serve SOCKET forks`, a child forks at once when it notices that somebody has moved it. The
+// child then also prints the process id of its own child (otherwise 0).
 // `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler makes sure
-// that the next new process will get the number of the offered process. While pinfoldd handles the request, recycler ends the
-// process and makes the server fork. For each try, recycler prints whether the server's child got the number, in which cgroup
-// this child is, what pinfoldd answered, and in which cgroup the child's own child is.
-// `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". As soon as somebody signals the first of
-// these processes, recycler ends some of the last processes and makes the server fork. So a program with an older list of
-// the job's processes comes to the numbers of the server's children. At the end, recycler prints how many of the server's
-// children got such a number, and how many of the server's children ended by a signal.
+// that the next new process will get the process id of the offered process. While pinfoldd handles the request, recycler ends the
+// process and makes the server fork. For each try, recycler prints four values: whether the server's child got the process id,
+// the cgroup of this child, pinfoldd's answer, and the cgroup of the child's own child.
+// `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". Somebody then signals these processes from a
+// list. As soon as the first process has ended, recycler ends processes near the end of the list and makes the server fork. The
+// server's children now have process ids of the list. At the end, recycler prints how many of these children there are, and how
+// many children of the server ended by a signal.
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -39,12 +40,12 @@ namespace {
 constexpr const char* kPinfoldd = "/run/pinfold/wrapper.sock";
 constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd need for a request on a busy machine
 constexpr long kSteps = 23;         // the delay grows slowly from one try to the next
-constexpr int kNear = 8;            // at this distance from the wanted number, recycler looks at each number
+constexpr int kNear = 8;            // when the last process id is this close to the wanted one, recycler checks each process id
 constexpr int kMostForks = 10'000;
 constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process may take if slowmove.so delays it
-constexpr int kSpare = 100;    // the numbers for the processes that others create before the end of the job
-constexpr int kHoard = 1000;   // pinfoldd needs some milliseconds for so many processes
-constexpr int kGivenAway = 40; // the numbers of the hoard that pass to the server's children
+constexpr int kSpare = 100;                           // how many process ids other processes may take before the end of the job
+constexpr int kHoard = 1000;                          // pinfoldd needs some milliseconds for this number of processes
+constexpr int kGivenAway = 40;                        // how many process ids of the hoard pass to the server's children
 
 int fail(const char* what) {
     std::perror(what);
@@ -75,7 +76,7 @@ std::string cgroupOf(pid_t pid) {
     return "";
 }
 
-/// Forks when this process has been moved out of `home`. Returns -1 if it was not moved within kMoveMayTake.
+/// Waits until somebody has moved this process out of `home`, and then forks. Returns -1 if nobody does so within kMoveMayTake.
 pid_t forkWhenMoved(const std::string& home) {
     const auto begun = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begun < kMoveMayTake)
@@ -121,12 +122,12 @@ pid_t passingProcess() {
     return pid;
 }
 
-/// Makes the next new process get the number `wanted`, when that number is free. Returns false if other processes were created in
-/// between.
+/// Lets the next new process get the process id `wanted` when this id is free. Returns false if other processes started at the
+/// wrong moment.
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
-        // the kernel's numbers begin again at 300, so no other process may get a number shortly before `wanted`
+        // After the highest process id, the kernel goes on at 300, so the loop can come to the ids before `wanted` a second time.
         if (count == kMostForks)
             return false;
         last = passingProcess();
@@ -159,7 +160,7 @@ void waitUntilRead(int socket) {
     }
 }
 
-void spin(long microseconds) { // a busy loop, because a sleep is too coarse
+void spin(long microseconds) { // loops without sleeping, because a sleep is not exact enough
     timespec begun{};
     ::clock_gettime(CLOCK_MONOTONIC, &begun);
     timespec now = begun;
@@ -188,7 +189,7 @@ void tryOnce(const std::string& server, const std::string& request, long delay, 
     waitUntilRead(wrapper);
     spin(delay);
     ::kill(offered, SIGKILL);
-    ::waitpid(offered, nullptr, 0); // the number is free from here on
+    ::waitpid(offered, nullptr, 0); // from here on, another process can get the process id
     if (ready) {
         const auto address = addressOf(server);
         if (::connect(daemon, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
@@ -216,13 +217,14 @@ int attack(const std::string& server, const std::string& key, long tries) {
     return 0;
 }
 
-/// Holds the processes of a job. The first process has made the others.
+/// The processes that fill a job. The process `first` has created the processes `others`.
 struct Hoard {
     pid_t first;
     std::array<pid_t, kHoard> others;
 };
 
-/// Is the first process of a hoard. When this process is in the job, it makes the others, which are children of its own parent.
+/// Runs as the first process of a hoard. When this process is in the job, it creates the other processes of the hoard.
+/// CLONE_PARENT makes the parent of this process also the parent of the new processes.
 [[noreturn]] void startHoard(int fromParent, int toParent) {
     char go = 0;
     (void)!::read(fromParent, &go, 1);
@@ -234,7 +236,7 @@ struct Hoard {
         if (pid == 0)
             break;
     }
-    if (pids.back() != 0) // only the first process has the numbers of all others
+    if (pids.back() != 0) // this is the first process, because it knows the process ids of all others
         (void)!::write(toParent, pids.data(), sizeof pids);
     ::pause();
     ::_exit(0);
@@ -265,13 +267,13 @@ int giveAway(const std::string& server, const std::string& key) {
     std::fflush(stdout);
 
     siginfo_t info{};
-    ::waitid(P_PID, static_cast<id_t>(hoard.first), &info, WEXITED | WNOWAIT); // the number of the first process stays taken
-    (void)bringCounterBefore(hoard.first); // from here to the last process, only the numbers that are given away become free
+    ::waitid(P_PID, static_cast<id_t>(hoard.first), &info, WEXITED | WNOWAIT); // nobody gets the first process's id yet
+    (void)bringCounterBefore(hoard.first); // until the last process ends, only the process ids of `given` become free
     for (const auto pid : given)
         ::kill(pid, SIGKILL);
     std::vector<int> roots;
     for (const auto pid : given) {
-        ::waitpid(pid, nullptr, 0); // the number is free from here on
+        ::waitpid(pid, nullptr, 0); // from here on, another process can get the process id
         roots.push_back(connectTo(server, SOCK_STREAM));
     }
     ::waitpid(hoard.others.back(), nullptr, 0); // pinfoldd signals this process last, and has signalled all earlier numbers

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces functions of libc, so that each write to a cgroup.procs comes 20 ms later. In these 20 ms, the process number can pass
-// to another process.
+// Replaces functions of libc, so that each write to a cgroup.procs comes 20 ms later. During this delay, another process can get
+// the process id.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -55,7 +55,7 @@ void tellBeginning(const std::string& file) {
     if (fd < 0)
         fail(file.c_str());
     std::array<char, 4096> text{};
-    // The clock is read first, because the kernel charges a running process at each tick and at each look at the process's clock.
+    // This line reads the process's clock before the cgroup's counter. The read makes the kernel charge the time to the cgroup.
     const auto own = used(CLOCK_PROCESS_CPUTIME_ID);
     unsigned long long charged = 0;
     if (::read(fd, text.data(), text.size() - 1) <= 0 || std::sscanf(text.data(), "usage_usec %llu", &charged) != 1)

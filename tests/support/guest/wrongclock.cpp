@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces a function by LD_PRELOAD, to act as a node whose clock is wrong: CLOCK_REALTIME is ahead by $WRONGCLOCK_SECONDS, or
-// behind if the number is negative.
+// Replaces a function by LD_PRELOAD, to act as a node whose clock is wrong. CLOCK_REALTIME is ahead by $WRONGCLOCK_SECONDS. With
+// a negative number, CLOCK_REALTIME is behind.
 #include <dlfcn.h>
 #include <time.h>
 

@@ -27,8 +27,8 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """Makes the same package with the version OLDER, and with another text in its configuration file. If there are packages of an earlier
-    revision, older() makes the package from them."""
+    """Makes the same package with the version OLDER, and with another text in its configuration file. If a package of an earlier revision
+    exists, older() makes its package from the earlier package."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
     run("dpkg-deb", "--raw-extract", next(EARLIER_DIRECTORY.glob(f"{name}_*.deb"), deb(name)), tree)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lets suites that start, kill and reload the services of a host run only in a box that is thrown away afterwards."""
+"""Lets some suites run only in a box that is thrown away afterwards. These suites start, kill and reload the services of a host."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The conftest.py of a suite in a virtual machine imports this module: it makes a file system whose writers cannot be killed."""
+"""Makes a file system whose writers cannot be killed. The conftest.py of a suite in a virtual machine imports this module."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""libFuzzer rarely guesses a name such as "task_memcg=". So each fuzz target gets a dictionary with the string literals of the code that reads the
-target's input. The suite makes the dictionaries when it runs, so a new name in the code is in the dictionary, too."""
+"""libFuzzer rarely guesses a name such as "task_memcg=". For this reason, each fuzz target gets a dictionary. It has the string literals of the
+code that reads the target's input. The suite makes the dictionaries when it runs, so that they have the newest names in the code."""
 
 import re
 from pathlib import Path
@@ -12,7 +12,8 @@ LONGEST = 64  # libFuzzer ignores longer words
 LIMITS = ["model/limit_table.cpp", "model/set_limit.cpp", "model/allocation.cpp", "model/allocation.hpp"]
 JSON = [*LIMITS, "model/json_parts.hpp", "model/job_identity.hpp"]
 RECEIPT = ["model/receipt.cpp", "model/receipt.hpp", "model/task_receipt.hpp", "model/usage.hpp", "model/oom.cpp", "model/oom.hpp"]
-# For each target, the files below src with the names that the target's input can have. The target itself has the names of its sections.
+# Maps each target to files below src. The input of the target can have the names in these files. The target's own source has the names of the
+# input's sections.
 SOURCES = {
     "archive_request": ["archive_client/archive_protocol.cpp", "model/receipt.cpp", "base/error_code.cpp"],
     "bus_answer": [*LIMITS, *RECEIPT, "bus_values/job_dict.cpp", "bus_values/receipt_dict.cpp", "model/job_identity.hpp", "model/job_info.hpp",
@@ -35,7 +36,7 @@ SOURCES = {
 
 
 def literals(file):
-    """Returns the string literals of a C++ file that can be names: a longer literal with blanks is a message for people."""
+    """Returns the string literals of a C++ file that can be names. A longer literal with blanks is a message for people, and not a name."""
     # A character literal or a comment can contain a quotation mark that does not begin a string.
     found = re.findall(r"""//.*|\#include.*|'(?:\\.|[^'\\\n])'|"((?:[^"\\\n]|\\.)*)\"""", file.read_text())
     texts = {text.encode().decode("unicode_escape") for text in found}
@@ -44,7 +45,7 @@ def literals(file):
 
 def words(target):
     found = set().union(*map(literals, [TOP / "tests/fuzz" / f"{target}.cpp", *(TOP / "src" / name for name in SOURCES[target])]))
-    # In the input of these targets, a name is of use only at the beginning of a line.
+    # These targets read a name only at the beginning of a line.
     lines = ("\n{} t 1\n", "\n{} s x\n") if target.startswith("bus_") else ()
     return found | {line.format(word) for line in lines for word in found if re.fullmatch(r"[a-z]\w+", word)}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for pbs_mom. The stand-in runs the hook at the same events, in the same order and from the same processes as MoM, and acts on
-the answers.
+"""A stand-in for pbs_mom. The stand-in runs the hook at the same events as MoM, in the same order, and from the same processes. The stand-in acts
+on the hook's answers.
 
 The stand-in follows these sources of OpenPBS at cd7ab5eda:
   src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, the forked child that becomes the job runs the hook,
@@ -131,9 +131,9 @@ class Mom:
         return answer
 
     def launch(self, job, *command, login_shell=False, stdin=subprocess.DEVNULL, **environment):
-        """Starts the process that becomes the job or a task of it. `environment` is what the user has given to the job with qsub -v or -V. The
-        exit status of the process is NOT_LAUNCHED if the hook rejected the launch. If the process is a login shell, the hook sees no
-        arguments. The hook sees the number of a task in the form in which MoM's start_process() prints it."""
+        """Starts the process that becomes the job, or starts a task of the job. `environment` is what the user has given to the job with qsub -v
+        or -V. The exit status of the process is NOT_LAUNCHED if the hook rejected the launch. If the process is a login shell, the hook sees
+        no arguments. The hook sees the number of a task in the form in which MoM's start_process() prints it."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=[] if login_shell else list(command),
                            env={"PBS_JOBID": job["id"], "PBS_TASKNUM": "1" if number == 1 else f"{number:08X}", "PATH": "/usr/bin:/bin",
@@ -176,7 +176,7 @@ class Mom:
         return self.event("execjob_attach", job, pid=pid)
 
     def epilogue(self, job, child=None, over_limit=None):
-        """`over_limit` is MoM's own number for a job that exceeded a limit, in place of the exit status."""
+        """`over_limit` takes the place of the exit status. It is MoM's own number for a job that has exceeded a limit."""
         if child is not None:
             status = child.wait(timeout=60)
             job["Exit_status"] = over_limit or (status if status >= 0 else 256 - status)
@@ -206,7 +206,7 @@ class Mom:
 
 @contextmanager
 def mom_of_this_host():
-    """Gives a test the MoM of node1. Its PBS_HOME is a directory that is open to all users, unlike pytest's own directories."""
+    """Gives a test the MoM of node1. All users may enter its PBS_HOME, and only root may enter pytest's own directories."""
     home = tempfile.mkdtemp(prefix="pbs-", dir="/var/tmp")
     yield Mom(home)
     shutil.rmtree(home)
@@ -261,7 +261,7 @@ def limit_address_space(job):
 
 def become_the_job(hook, work, given):
     limit_files(given["job"])
-    # This interpreter needs more address space than MoM, so only the hook's interpreter gets the limit.
+    # Only the hook's interpreter gets the limit, because this interpreter needs more address space than MoM.
     answer = run_hook(hook, work, given, become=lambda: limit_address_space(given["job"]))
     if answer and not answer.accepted:
         print("\n".join(answer.log), "rerun" if answer.job["rerun"] else "delete", file=sys.stderr, flush=True)

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """pbs_python INPUT OUTPUT SCRIPT: runs a hook as MoM's program pbs_python does (src/tools/pbs_python.c, src/resmom/mom_hook_func.c).
 
-Each event has a fresh interpreter, and an alarm interrupts the script. The script runs in its own name space, whose __name__ is "builtins". The exit
-status is 254 if the script did not catch an exception other than SystemExit, and 253 if the alarm came. MoM treats both statuses as a
-rejection. The input and the output are JSON, while the real program uses lines NAME=VALUE.
+Each event has a fresh interpreter. An alarm interrupts a script that runs too long. The script runs in its own name space, and `__name__` is
+"builtins" there. If the script does not catch an exception other than SystemExit, the exit status is 254. After the alarm, the exit status is 253.
+MoM treats both statuses as a rejection. The input and the output are JSON. MoM's own program uses lines NAME=VALUE.
 """
 
 import json

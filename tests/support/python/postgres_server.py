@@ -71,8 +71,8 @@ class Authority:
         self.openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial", "-days", max(days, 0),
                      "-extfile", extensions, "-out", certificate)
         key.chmod(0o600)
-        # OpenSSL 3.5 refuses to make a certificate that has already expired, so the certificate expires at once, and this loop waits for
-        # its expiry.
+        # OpenSSL 3.5 refuses to make a certificate that has already expired. For this reason, the certificate expires at once, and this loop
+        # waits until it has expired.
         while days < 0 and subprocess.run(["openssl", "x509", "-checkend", "0", "-noout", "-in", certificate], capture_output=True,
                                          check=False).returncode == 0:
             pass
@@ -80,8 +80,8 @@ class Authority:
 
 
 class PostgresServer:
-    """The server starts at once. Its users and lines of pg_hba.conf are those of a site; the tests also connect as the superuser
-    postgres over the socket in `directory`."""
+    """The server starts at once. It has a site's users, and a site's lines in pg_hba.conf. The tests can connect as the superuser postgres as
+    well, over the socket in `directory`."""
 
     host = "localhost"
 
@@ -129,7 +129,7 @@ class PostgresServer:
         self._give(self.data / "ca.crt")
 
     def configure(self, more=""):
-        """Writes the server's settings: those of a site, then those of tests, then `more`."""
+        """Writes the server's settings. The file has the settings of a site, then the settings of tests, then `more`."""
         with open(self.data / "postgresql.conf", "w", encoding="utf-8") as file:
             file.write((SITE / "postgresql.conf").read_text() + OF_TESTS)
             file.write(f"listen_addresses = '{self.host}'\nssl_cert_file = 'server.crt'\nssl_key_file = 'server.key'\nssl_ca_file = 'ca.crt'\n")
@@ -147,13 +147,13 @@ class PostgresServer:
             assert self.process.poll() is None and time.monotonic() < end, (self.directory / "log").read_text()
 
     def stop(self, number=signal.SIGINT):
-        """Stops the server. SIGINT ends all sessions, and SIGQUIT does not even write what is in memory."""
+        """Stops the server. SIGINT ends all sessions. After SIGQUIT, the server exits without writing its data in memory."""
         self.process.send_signal(number)
         self.process.wait(60)
 
     def kill_9(self):
-        """Kills the whole server, so that its next start recovers from the log. A new server does not start before all
-        processes of the old one have ended."""
+        """Kills the whole server, so that its next start recovers from the log. A new server starts only after all processes of the old server
+        have ended."""
         children = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text().split()
         self.process.kill()
         self.process.wait(60)
@@ -172,7 +172,7 @@ class PostgresServer:
 
     @contextlib.contextmanager
     def locked(self, table, mode):
-        """Holds a lock on the table for as long as the context lasts."""
+        """Holds a lock on the table until the `with` block ends."""
         with subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.connection()], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE, text=True) as session:
             session.stdin.write(f"SET lock_timeout = '60s'; BEGIN; LOCK TABLE {table} IN {mode} MODE; SELECT 'locked';\n")
@@ -181,8 +181,8 @@ class PostgresServer:
             yield
 
     def connection(self, database="pinfold", node=None, login=None, user=None, files=None):
-        """Returns the parameters of a connection as the superuser, with the certificate of a node, or with that of a login host. `files`
-        are a certificate and a key to use instead."""
+        """Returns the parameters of a connection. The connection uses the certificate of `node` or `login`, or the certificate and the key in
+        `files`. Without `node` and `login`, the superuser connects."""
         if not node and not login:
             return f"host={self.directory} port={self.port} user={user or 'postgres'} dbname={database}"
         certificate, key = files or self.certificate(node or login)

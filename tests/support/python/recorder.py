@@ -13,9 +13,9 @@ import sys
 from pathlib import Path
 
 COPY = "/usr/local/lib/recorder.py"
-EXIT_STATUS = 9  # the number of the argument in which Torque's epilogue gets the job's exit status
+EXIT_STATUS = 9  # the argument with this number tells Torque's epilogue the job's exit status
 
-# This script calls the recorder with the file's name, the program's name, and the program.
+# This script calls the recorder. The arguments are the file, the name of the program, the program, and the program's arguments.
 SCRIPT = "#!/bin/sh\nexec /usr/bin/python3 {recorder} {file} {name} {program} \"$@\"\n"
 
 # This hook of OpenPBS adds a line to a file about each event of a job. The hook decides nothing.
@@ -41,7 +41,7 @@ def empty(file):
 
 
 def script(file, name, program):
-    """Returns a script that records its calls and becomes the program. The users of jobs can read the copy of the recorder."""
+    """Returns a script that records its call, and then executes the program. The users of jobs can read the copy of the recorder."""
     shutil.copyfile(__file__, COPY)
     os.chmod(COPY, 0o644)
     return SCRIPT.format(recorder=COPY, file=file, name=name, program=program)

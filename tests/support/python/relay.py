@@ -7,7 +7,7 @@ import threading
 
 
 class Connection:
-    """A connection of a client through the relay."""
+    """A connection between a client and the server, through the relay."""
 
     def __init__(self, client, peer, server):
         self.client, self.peer, self.server = client, peer, server
@@ -48,7 +48,7 @@ class Relay:
 
     def close(self):
         """Refuses new connections and cuts the old ones."""
-        # A thread that waits in accept() keeps the port open until it is woken.
+        # A thread that waits in accept() keeps the port open. shutdown() wakes this thread.
         self.listener.shutdown(socket.SHUT_RDWR)
         self.listener.close()
         self.cut()
@@ -87,7 +87,7 @@ class Relay:
                 self.passed += len(data)
                 connection.asked = True
                 connection.server.sendall(data)
-        # The server may have refused the client and closed the connection. _pass_answers() still passes on the server's reason for this.
+        # The server may have refused the client and closed the connection. In this case, _pass_answers() still passes on the server's reason.
         connection.end_questions()
 
     def _pass_answers(self, connection):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Compares documents of --json with the installed schemas. Users' programs must accept keys of later versions, so the schemas do not forbid
-unknown keys. The tests are stricter: expect_document() fails if a document has a key that its schema does not list."""
+unknown keys. In the tests, expect_document() fails if a document has a key that its schema does not list."""
 
 import functools
 import json
@@ -39,6 +39,6 @@ def validator(name):
 
 
 def expect_document(document, name):
-    """Expects that the document has all keys of the schema `name`, and no others, and that each value has its type."""
+    """Checks that the document has exactly the keys of the schema `name`, and that each value has the right type."""
     wrong = [f"{'/'.join(map(str, error.absolute_path))}: {error.message}" for error in validator(name).iter_errors(document)]
     assert wrong == [], f"not as in {name}.json"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for pbs_mom that calls the scripts and the job starter as pbs_mom does: with the same user, groups, arguments, environment,
-descriptors, session, working directory and time limit, and in the same order. The comments name the function in src/resmom of Torque 6.1
-that each part stands for. The stand-in reads one request per line from its standard input, and answers each request in one line."""
+"""A stand-in for pbs_mom. It calls the scripts and the job starter in the same order as pbs_mom. A program gets the same user, groups,
+arguments, environment, descriptors, session, working directory and time limit. The comments name functions in src/resmom of Torque 6.1, and the
+code does what these functions do. The stand-in reads one request per line from its standard input, and answers each request in one line."""
 
 import contextlib
 import ctypes
@@ -60,8 +60,8 @@ def kill_session(session, number):
 
 
 def kill_task(session, number, told):
-    """kill_task(). `told` has the processes that got SIGTERM, and no process gets it twice. SIGTERM goes to a whole process group if the group's
-    leader is in the session. SIGTERM comes right before SIGKILL, without any wait in between."""
+    """kill_task(). `told` has the processes that have got SIGTERM, so that no process gets a second SIGTERM. SIGTERM goes to a whole process
+    group if the group's leader is in the session. SIGTERM comes right before SIGKILL, without any wait in between."""
     for pid in session_members(session):
         with contextlib.suppress(ProcessLookupError):
             if number == signal.SIGKILL and pid not in told:
@@ -93,8 +93,8 @@ class Server:
 
     def __init__(self, home, starter, privileged, alarm):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
-        # `sessions` has the sessions whose leaders are children of this process, and `told` has the processes that got a signal from
-        # kill_task(), by session
+        # `sessions` has the sessions whose leaders are children of this process. For each session, `told` has the processes that got a signal
+        # from kill_task().
         self.sessions, self.told = {}, {}
         for folder in ("mom_priv/jobs", "aux", "spool"):
             (self.home / folder).mkdir(parents=True, exist_ok=True)
@@ -149,7 +149,7 @@ class Server:
     # The following methods run scripts.
 
     def script_files(self, job, files):
-        """setup_pelog_outputs(): the script's output is unchanged, or goes to the job's files, or to /dev/null."""
+        """setup_pelog_outputs(): the script writes to the job's files or to /dev/null, or its output stays as it is."""
         for number, suffix in ((1, ".OU"), (2, ".ER")):
             path = self.path(job, "spool", suffix)
             if files != "as they are":
@@ -160,7 +160,7 @@ class Server:
         script = self.home / "mom_priv" / name
         if not script.exists():
             return 0
-        status = script.stat()  # check_pelog_permissions(): stat, not lstat
+        status = script.stat()  # like check_pelog_permissions(), this call follows a link
         owner = user.pw_uid if user and Path(name).is_absolute() else 0
         if status.st_uid != owner or not stat.S_ISREG(status.st_mode) or status.st_mode & 0o500 != 0o500 or status.st_mode & 0o022:
             return -1
@@ -173,7 +173,7 @@ class Server:
             self.script_files(job, files)
             os.closerange(3, 256)
             hosts = len(set(job["hosts"]))
-            # setup_pelog_environment(): the environment of pbs_mom, and these variables
+            # setup_pelog_environment() adds these variables to the environment of pbs_mom
             environment = {**os.environ, "PBS_RESOURCE_NODES": f"{hosts}:ppn={job['ppn']}", "PBS_NUM_NODES": str(hosts),
                            "PBS_NUM_PPN": str(job["ppn"]), "PBS_NP": str(len(job["hosts"])),
                            "PBS_NODENUM": str(job["node"]), "PBS_MSHOST": job["hosts"][0]}
@@ -190,7 +190,7 @@ class Server:
         return self.script_status(child, session)
 
     def script_status(self, child, session):
-        """get_child_exit_status(), pelogalm()"""
+        """Does the work of get_child_exit_status() and pelogalm()."""
         timed_out = []
 
         def alarmed(_signal, _frame):
@@ -234,8 +234,8 @@ class Server:
         os.setuid(user.pw_uid)
 
     def batch_files(self, job, user):
-        """open_std_out_err(), set_job_script_as_stdin() with SHELL_INVOKE: the shell reads the script's name. `exec_with_exec` is
-        $exec_with_exec."""
+        """Does the work of open_std_out_err(), and of set_job_script_as_stdin() with SHELL_INVOKE. The shell reads the name of the script from
+        its standard input. `exec_with_exec` is $exec_with_exec."""
         script = self.path(job, "mom_priv/jobs", ".SC")
         script.write_text(job["script"])
         os.chmod(script, 0o700)
@@ -327,7 +327,7 @@ class Server:
             os.umask(0o077)
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             out = os.open(self.path(job, "spool", ".TM"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.dup2(out, 1)  # pbs_mom has sockets to the mother superior's pbs_demux here
+            os.dup2(out, 1)  # in place of this file, pbs_mom uses sockets to the mother superior's pbs_demux
             os.dup2(out, 2)
             os.setsid()
             if not self.privileged:
@@ -339,7 +339,7 @@ class Server:
         return {"pid": child, "session": child}
 
     def wait(self, pid):
-        """scan_for_terminated(): kills the processes that are left in the session of a script or task that has ended."""
+        """scan_for_terminated(): waits for the end of a script or task. Kills the processes that are left in its session."""
         _, status = os.waitpid(pid, 0)
         session = self.sessions.pop(pid)
         kill_task(session, signal.SIGKILL, self.told.pop(session, set()))

@@ -30,7 +30,8 @@ std::string lineOf(const std::string& id) {
     return encode(receipt) + "\n";
 }
 
-/// Stands in for the service. Each connection gets the next of `answers`.
+/// Stands in for the service. The first connection gets the first one of `answers`, the second connection the second one, and so
+/// on.
 class ArchiveClient : public test::TemporaryDirectory {
 protected:
     ArchiveClient() {
@@ -62,7 +63,7 @@ private:
 
 protected:
     std::string path = (top() / "socket").string();
-    std::string request; ///< what the service has received last
+    std::string request; ///< the last request that the service has received
 };
 
 TEST_F(ArchiveClient, returnsTheReceiptsInTheirOrder) {

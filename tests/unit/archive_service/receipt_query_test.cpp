@@ -16,7 +16,7 @@ std::string whereOf(const SqlQuery& query) {
     return query.sql.substr(begin, query.sql.find(" ORDER BY", begin) - begin);
 }
 
-/// Returns the values of the parameters, without those of the page's size.
+/// Returns the values of all parameters except the last two, which describe the page's size.
 std::vector<std::string> valuesOf(const SqlQuery& query) {
     std::vector<std::string> values;
     for (std::size_t i = 0; i + 2 < query.parameters.size(); ++i)

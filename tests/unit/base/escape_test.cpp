@@ -121,7 +121,8 @@ TEST(Printable, keepsItsPromiseForAnyBytes) {
         const auto limit = static_cast<std::size_t>(i % 50);
         const auto shown = printable(bytes, limit);
         EXPECT_LE(shown.size(), limit);
-        // If a test passes the result of printable() to printable() again, only the added backslashes are escaped.
+        // A second call of printable() must change nothing in the result, except for the backslashes that the first call has
+        // added.
         std::string unescaped;
         for (std::size_t k = 0; k < shown.size(); ++k)
             unescaped += shown[k] == '\\' ? '~' : shown[k];

@@ -12,7 +12,7 @@
 namespace pinfold {
 namespace {
 
-// Fills in values that differ from those of an empty receipt, so that the tests notice a lost member.
+// fill() gives a member a value that the member does not have in an empty receipt. The tests then notice if a member is lost.
 void fill(std::string& value, std::uint64_t number) { value = "text " + std::to_string(number); }
 void fill(std::vector<std::string>& value, std::uint64_t number) { value = {"one", std::to_string(number)}; }
 void fill(JobResult& value, std::uint64_t) { value = JobResult::NodeLost; }
@@ -88,7 +88,8 @@ TEST(ReceiptDict, aProfileComesBackIfItIsWanted) {
     EXPECT_EQ(receiptFrom(toDictWithProfile(sent)).profile, sent.profile);
 }
 
-// If you add a member to one of these structs, add its line to the function that calls f(name, member) for each member.
+// If you add a member to one of these structs, find the function that calls `f(name, member)` for each member. Add a line for
+// your member to this function.
 TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     const auto count = [](std::size_t& fields) { return [&fields](const char*, const auto&) { ++fields; }; };
     std::size_t ofReceipt = 0;

@@ -6,8 +6,8 @@
 
 namespace pinfold {
 
-/// Sets the time zone of this process, in the form that needs no file, such as "CET-1". A test that expects local times must
-/// call useTimeZone() at its beginning.
+/// Sets the time zone of this process. `zone` has a form for which the C library needs no file, such as "CET-1". A test that
+/// expects local times must call useTimeZone() at its beginning.
 inline void useTimeZone(const char* zone) {
     ::setenv("TZ", zone, 1);
     ::tzset();

@@ -181,7 +181,7 @@ Profile profileWithMemory(double memory) {
 
 const TopHistory kHistory{.memory = "████████████", .cpu = "      ██████"};
 
-/// Plays pinfoldd, and counts the questions.
+/// Answers in place of pinfoldd, and counts how many answers it has given.
 struct Answers {
     Result<Profile> answer = profileWithMemory(1e6);
     std::size_t asked = 0;

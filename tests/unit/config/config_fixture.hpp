@@ -50,7 +50,7 @@ protected:
         EXPECT_TRUE(result) << result.error().message;
         return result ? *std::move(result) : LoadedConfig{};
     }
-    /// Returns the error, without the file's name, if `text` is the administrator's main file.
+    /// Loads `text` as the administrator's main file. Returns the message of the error, without the file's name.
     std::string errorOf(std::string_view text) {
         const auto file = write(mainFile(), text);
         const auto result = load();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the CPUs, memory nodes and GPUs that one job has for itself, and the part of the node that all jobs share.
+// Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests the part of the node that all jobs share.
 #include "base/parse.hpp"
 #include "tests/support/cpp/fake_topology.hpp"
 #include "tests/unit/core/core_fixture.hpp"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::uint64_t kGibi = 1 << 30;
 
-/// The node has two packages with two cores of two hyper-threads each: the CPUs 0,1 and 2,3 with memory node 0, and 4,5 and 6,7
-/// with node 1.
+/// The node has two packages of two cores, and each core has two hyper-threads with adjacent numbers. The CPUs 0-3 have memory
+/// node 0, and the CPUs 4-7 have memory node 1.
 class AllocationTest : public CoreTest {
 protected:
     AllocationTest() {
@@ -48,7 +48,7 @@ protected:
         loop.settle();
         return *created;
     }
-    /// Returns the job's CPUs and memory nodes, or the reason why it has none.
+    /// Creates a job that asks for `allocation`. Returns the job's CPUs and memory nodes, or the message of the refusal.
     std::string cpus(const std::string& key, AllocationRequest allocation) {
         const auto& job = ask(key, std::move(allocation));
         return job ? job->allocation.cpus.toString() + " on " + job->limits.allowedMemoryNodes->toString() : job.error().message;

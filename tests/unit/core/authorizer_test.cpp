@@ -23,12 +23,12 @@ struct Line {
     bool userJobs; ///< jobs.allow_user_jobs
     const char* admin;
     const char* owner;
-    const char* inside; ///< the result if the caller is a process of the job, belongs to the owner, and passes itself
+    const char* inside; ///< the result for a process of the owner in the job, which passes its own pidfd
     const char* other;
-    const char* auditor = nullptr; ///< if null, the result is the same as in `other`
+    const char* auditor = nullptr; ///< if this is null, an auditor gets the result in `other`
 };
 
-// The table leaves out unknown callers, because they may do nothing.
+// The table leaves out unknown callers, because pinfoldd refuses all their requests.
 constexpr Line kLines[] = {
     {Action::CreateJob, false, "+xxxx+", "dddddd", "dddddd", "dddddd"},
     {Action::CreateJob, true, "+xxxx+", "+xxxx+", "dddddd", "+xxxx+"},

@@ -22,7 +22,7 @@ namespace pinfold::test {
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr Microseconds kReportWait = 10s;
 constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";                 ///< the cgroup of job sge.1
-constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope"; ///< the cgroup of its first task
+constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope"; ///< the cgroup of the first task of job sge.1
 
 struct RecordingJournal : Journal {
     void event(const JournalEvent& event) override { events.push_back(event); }

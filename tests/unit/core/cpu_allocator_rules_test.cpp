@@ -19,8 +19,8 @@ using test::Numbering;
 using test::Shape;
 using test::withoutCpus;
 
-/// Jobs begin and end on a random node. The test checks each allocation against a second implementation of the rules, which works
-/// core by core.
+/// Jobs begin and end on a random node. A second implementation of the rules checks each allocation. This implementation looks at
+/// the cores one by one.
 class Random {
 public:
     explicit Random(unsigned seed) : generator_(seed) {
@@ -62,7 +62,7 @@ public:
 
 private:
     unsigned upTo(unsigned most) { return static_cast<unsigned>(generator_() % most) + 1; }
-    /// Returns each CPU with the probability 1/`one`, but never all CPUs. Returns no CPU if `one` is 0.
+    /// Takes each CPU with the probability 1/`one`, but never all CPUs. If `one` is 0, the function takes no CPU.
     CpuList some(unsigned one) {
         std::vector<unsigned> numbers;
         for (std::size_t i = 1; one > 0 && i < topology_.cpus.size(); ++i)
@@ -88,8 +88,8 @@ private:
                 sum += sizeOf(core);
         return sum;
     }
-    /// Returns the largest number of free CPUs in one place. `member` says which kind of place the function compares, for example
-    /// an L3 cache.
+    /// Counts the free CPUs in each place, and returns the largest count. `member` says which kind of place the function counts,
+    /// for example an L3 cache.
     unsigned roomInOne(unsigned CpuPlace::*member, const CpuList& taken) const {
         std::map<unsigned, CpuList> places;
         for (const auto& place : topology_.cpus)

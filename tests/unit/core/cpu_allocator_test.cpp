@@ -18,12 +18,12 @@ constexpr auto kCount = HyperThreads::Count;
 constexpr auto kShare = HyperThreads::Share;
 constexpr auto kIdle = HyperThreads::Idle;
 
-/// Two packages with one L3 cache each: the cores 0-3 and 4-7 have 8-11 and 12-15 as their second hyper-threads.
+/// There are two packages. Each package has one L3 cache with four cores. Each core has the CPUs n and n+8.
 constexpr Shape kInterleaved{.packages = 2, .coresPerL3 = 4, .threads = 2, .numbering = Numbering::Interleaved};
-/// Two packages with four L3 caches of eight cores each. The L3 caches begin at the CPUs 0, 8, 16 and so on, and the second
-/// package at 32.
+/// There are two packages with four L3 caches each. Each L3 cache has eight cores, so the L3 caches begin at the CPUs 0, 8, 16
+/// and so on. The second package begins at CPU 32.
 constexpr Shape kManyL3s{.packages = 2, .l3sPerNode = 4, .coresPerL3 = 8};
-/// Two packages with two NUMA nodes of four cores each.
+/// There are two packages with two NUMA nodes each. Each NUMA node has four cores.
 constexpr Shape kSubNuma{.packages = 2, .nodesPerPackage = 2, .coresPerL3 = 4};
 
 CpuList list(std::string_view text) {
@@ -36,7 +36,7 @@ Result<CpuAllocation> ask(const Topology& topology, std::string_view taken, unsi
     return allocateCpus(topology, topology.all(), list(taken), {.cpus = cpus}, mode);
 }
 
-/// Returns the job's CPUs, or the reason why it has none.
+/// Returns the CPUs of the allocation, or the message of the refusal.
 std::string given(const Result<CpuAllocation>& allocation) {
     return allocation ? allocation->cpus.toString() : allocation.error().message;
 }

@@ -195,7 +195,7 @@ TEST_F(NodeStateTest, whatCanNotBeStoredChangesNothing) {
     EXPECT_TRUE(manager->draining());
 }
 
-// The memory and the disk have the same state, so a restart changes nothing.
+// pinfoldd's memory and the disk agree about the drain, so a restart changes nothing.
 TEST_F(NodeStateTest, whatMayNotOutliveALossOfPowerIsInForceAndSaidToBeSo) {
     drain("old");
     directoriesFail = true;

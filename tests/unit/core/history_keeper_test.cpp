@@ -20,7 +20,7 @@ class HistoryKeeperTest : public CoreTest {
 protected:
     HistoryKeeperTest() : keeper(*context) { config.history = {.maxAge = 24 * kHour, .maxSize = kInfinity}; }
 
-    /// Adds `number` receipts of jobs that ended this long `ago`.
+    /// Adds `number` receipts. Their jobs ended at the present time minus `ago`.
     void add(const std::string& name, std::uint64_t number, Microseconds ago) {
         std::vector<Receipt> made(number);
         for (std::uint64_t n = 0; n < number; ++n) {

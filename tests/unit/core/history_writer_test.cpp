@@ -361,7 +361,7 @@ TEST_F(HistoryWriterTest, theReceiptThatAnEarlierPinfolddKeptIsTheOneThatIsTold)
     earlier.id = records.load()->records.at(0).id;
     earlier.key = "sge.1";
     earlier.wall = 42us;
-    // An earlier pinfoldd kept this receipt on a full disk, and was killed before it could remove the slice.
+    // The disk was full, so an earlier pinfoldd kept this receipt in /run. It was killed before it could remove the slice.
     ASSERT_TRUE(ReceiptSpool(node.root() / "run/pinfold/receipts").keep(earlier, encodeForStore(earlier)));
     restart();
     endJob("sge.1", leader);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a key belongs to one job until the job is over, and that late events of this job do not change a later job with the
-// same key.
+// Tests that a key belongs to one job until the job is over. Tests that late events of this job do not change a later job with
+// the same key.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>
@@ -132,7 +132,7 @@ TEST_F(IdentityTest, aKeyWhoseSliceHasProcessesIsNotGiven) {
 }
 
 TEST_F(IdentityTest, aUnitThatIsSomebodyElsesStaysAsItIs) {
-    node.units.insert("job-sge.2.scope"); // the processes of the scope appeared after pinfoldd's look at the cgroups
+    node.units.insert("job-sge.2.scope"); // pinfoldd read the cgroups before the processes of the scope appeared
     const auto leader = child();
     create("sge.2", leader);
     const auto stranger = child(1000, "/batch.slice/batch-sge.2.slice/job-sge.2.scope");
@@ -212,7 +212,7 @@ TEST_F(IdentityTest, whatSystemdHasBegunOfAFailedCreationIsEnded) {
 TEST_F(IdentityTest, aJobThatNeverRanLeavesNoTraceAfterARestartEither) {
     ResourceLimits limits;
     limits.memoryMax = 1 << 30;
-    node.ignoreProperties = true; // pinfoldd reads the limits back after the start and finds them missing
+    node.ignoreProperties = true; // after the start, pinfoldd reads the limits of the unit, and finds that they are not set
     const auto leader = child();
     create("sge.2", leader, limits);
     ASSERT_TRUE(created);
@@ -236,7 +236,7 @@ TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
     node.holdStarts = true;
     node.freezeFault = SystemdError{SystemdFault::NoReply, "Method call timed out"};
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
-    node.holdStarts = false; // only the answer to the suspension is late
+    node.holdStarts = false; // starts get answers again, but the answer to the suspension is late
     end(leader);
     loop.settle();
     ASSERT_EQ(manager->jobCount(), 0U);

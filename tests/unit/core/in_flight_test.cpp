@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a job that is being started does not count as over, and that a late start does not start a job that is over.
+// Tests that a job is not over while it is being started. Tests that a late start does not start a job that is over.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -100,7 +100,7 @@ TEST_F(InFlightTest, aJobIsNotOverBeforeItsStartsAre) {
     create("sge.1", leader);
     auto task = child();
     addHeld(task);
-    node.holdStarts = false; // only the answer to the task's start is late
+    node.holdStarts = false; // later starts get answers, but the task's start still has no answer
     end(leader);
     loop.advance(kReportWait);
     EXPECT_EQ(manager->jobCount(), 1U);
@@ -169,7 +169,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
         node.vanish(process->pid());
         process->end();
     }
-    node.onUnitRemoved(kBatchScope); // this call makes pinfoldd look at the job before the event loop has seen an end
+    node.onUnitRemoved(kBatchScope); // this call makes pinfoldd look at the job before the event loop sees that processes ended
     loop.waitForEvent(1000);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts().front().result, JobResult::SupervisorLost);
@@ -178,7 +178,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
 TEST_F(InFlightTest, aLeaderThatLeavesItsCgroupBeforeItsPidfdTellsItsEndIsNotLost) {
     auto leader = child();
     create("sge.1", leader);
-    // a process leaves its cgroup before its pidfd reports the end, and other events may come in between
+    // a process leaves its cgroup before its pidfd reports the end, and other events may come between these two moments
     node.vanish(leader.pid());
     loop.waitForEvent(1000);
     EXPECT_TRUE(receipts().empty());

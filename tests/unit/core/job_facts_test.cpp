@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the facts in a receipt about the owner and the host of a job, and who may set these facts.
+// Tests what a receipt says about the job's owner and about the job's host, and who may set these entries.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>
@@ -73,7 +73,7 @@ TEST_F(JobFactsTest, aReceiptSaysWhoseAndWhere) {
     expectFacts(observer.receipts[0]);
 }
 
-/// Returns the names of the fields that are not as in an empty receipt.
+/// Returns the names of the fields whose values differ from those of an empty receipt.
 std::set<std::string> fieldsOf(const Receipt& receipt) {
     const Receipt empty;
     std::vector<const void*> unset;
@@ -87,8 +87,8 @@ std::set<std::string> fieldsOf(const Receipt& receipt) {
     return names;
 }
 
-/// JobCloser must fill in each field of a receipt. If you add a field, let this job have it, or add the field to `ofOtherJobs`
-/// together with a test of another job.
+/// JobCloser must fill in each field of a receipt. If you add a field, give the field a value in this job. Or add the field to
+/// `ofOtherJobs`, and test the field with another job.
 TEST_F(JobFactsTest, aReceiptHasEveryField) {
     const std::set<std::string> ofOtherJobs{"suspended",          "tasks",       "leftovers",   "leftover_cpu",
                                             "leftover_commands",  "exit_status", "exit_signal", "unkillable_processes",
@@ -111,7 +111,7 @@ TEST_F(JobFactsTest, aRestartLosesNothingOfIt) {
     crash();
     restart();
     describeNode();
-    auto other = child(); // a job of the same user
+    auto other = child(); // this second job has the same user as the first job
     ASSERT_TRUE(createWith("sge.2", other, {}));
     end(leader);
     ASSERT_EQ(receipts().size(), 1U);
@@ -123,7 +123,7 @@ TEST_F(JobFactsTest, aRestartBeforeTheReceiptIsStoredDoesNotLoseTheNameOfTheUser
     ASSERT_TRUE(createWith("sge.1", leader, {}));
     background->hold(Lane::HistoryWrite);
     end(leader);
-    holdAtRestart = Lane::Names; // the restarted pinfoldd writes the receipt before it has an answer of its own
+    holdAtRestart = Lane::Names; // the restarted pinfoldd writes the receipt before the name service answers
     crash();
     restart();
     ASSERT_EQ(receipts().size(), 1U);

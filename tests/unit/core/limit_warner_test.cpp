@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the warnings that a job gets before one of its limits ends it, and the line in a job's output about an end that the job
-// itself did not cause.
+// Tests the warnings that a job gets before one of its limits ends it. If a job did not cause its own end, pinfoldd writes a line
+// about the end to the job's output, and these tests check the line.
 #include "tests/unit/core/output_fixture.hpp"
 
 #include "base/message_ids.hpp"
@@ -37,14 +37,14 @@ protected:
         node.setFile(kSlice, "memory.stat", fmt::format("anon {}\nfile 900000000\nshmem {}\n", anon, shmem));
         loop.advance(31s); // longer than profile.interval
     }
-    /// Stops the job, and then reports its end as a supervisor or a batch system does.
+    /// Stops the job. Then reports the end of the leader, as a supervisor or a batch system does.
     void stopAndReport() {
         manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});
         loop.settle();
         end(leader);
         manager->endJob(root, "sge.1", {{.status = {}, .signal = SIGTERM}, {}}, [](const Result<Receipt>&) {});
     }
-    /// Returns what the job's output has, or an empty text if it has nothing.
+    /// Returns the text in the job's output. The text may be empty.
     std::string said() {
         loop.settle();
         std::array<char, 1000> text{};
@@ -240,7 +240,7 @@ TEST_F(LimitWarnerTest, afterARestartOfPinfolddTheRepeatedRequestBringsTheOutput
     EXPECT_NE(said(), "");
 }
 
-// The following tests are about the line that says why the job ended.
+// The following tests check the line that says why the job ended.
 
 TEST_F(LimitWarnerTest, pinfolddSaysWhyItStoppedAJobWithoutASupervisor) {
     start({});

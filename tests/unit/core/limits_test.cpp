@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests limits that this node cannot enforce, and changes of a running job's limits. A request changes either all of its limits
-// or none.
+// Tests limits that this node cannot enforce. Tests changes of a running job's limits. If pinfoldd cannot change one limit of a
+// request, it changes none of them.
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 

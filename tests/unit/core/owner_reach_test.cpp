@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A batch system may run root's prologue and epilogue in the job. The job's owner must not reach these processes, because kill(2)
-// does not let the owner signal them either.
+// A batch system may run root's prologue and epilogue in the job. kill(2) does not let the job's owner signal these processes. So
+// pinfoldd must not signal these processes for the owner.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <poll.h>
@@ -46,7 +46,7 @@ TEST_F(OwnerReachTest, aSignalIsForTheOwnersProcesses) {
     EXPECT_TRUE(kill());
     EXPECT_TRUE(ends(script));
     EXPECT_TRUE(lives(epilogue));
-    // The leader has ended, so the job may be ending. The other processes of an ending job get SIGTERM.
+    // The leader has ended, so the job may be ending. pinfoldd then sends SIGTERM to the processes that are left in the job.
     EXPECT_TRUE(std::ranges::none_of(node.signals, [](const auto& sent) { return sent.second == SIGKILL; }))
         << "systemd would have told all of them";
 }

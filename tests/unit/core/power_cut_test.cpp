@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests a node that loses its power while jobs run: /run is then gone, and history.db still exists.
+// Tests a node that loses its power while jobs run. The power cut removes the contents of /run, but history.db still exists.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <fmt/core.h>

@@ -137,7 +137,7 @@ TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
 }
 
 TEST_F(ReconcilerTest, aScopeOfOurNameElsewhereIsLeftUnlessItHasFailed) {
-    // these units have no cgroup in the place of pinfold's cgroups
+    // these units have no cgroup at the path that pinfold's units have
     node.units = {"job-sge.8.scope", "job-sge.9.scope", "job-sge.10.scope"};
     node.activeStates = {{"job-sge.9.scope", "failed"}, {"job-sge.10.scope", "inactive"}};
     const auto done = reconcile();

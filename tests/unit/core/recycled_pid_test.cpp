@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// In these tests, a process ends after pinfoldd has looked at the process and before pinfoldd moves it, and a new process gets
-// the process id of the ended process.
+// In these tests, pinfoldd looks at a process, the process ends, and pinfoldd then wants to move the process. A new process has
+// already got the process id.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST_F(RecycledPidTest, whoHasEndedIsNoTask) {
     create("sge.1", leader);
     auto process = child();
     const auto pid = process.pid();
-    node.beforeMove = [&](pid_t) { process.end(); }; // /proc still shows the number, but it belongs to another process now
+    node.beforeMove = [&](pid_t) { process.end(); }; // /proc still shows the process id, but a different process has it now
     adopt(process);
     ASSERT_TRUE(adopted);
     EXPECT_EQ(adopted->error().code, ErrorCode::PidGone);
@@ -99,7 +99,7 @@ TEST_F(RecycledPidTest, numbersThatPid1MayYetUseAreKept) {
     loop.advance(30s); // the answer never comes
     ASSERT_EQ(node.placeholders.size(), 1U);
     end(leader);
-    loop.advance(26s); // the answer to the repeated call does not come either
+    loop.advance(26s); // pinfoldd repeats the call, and gets no answer again
     EXPECT_TRUE(created && !*created);
     EXPECT_EQ(node.placeholders.size(), 1U) << "its call is in PID 1's queue";
     node.goOn();

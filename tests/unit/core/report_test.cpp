@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests reports of how a job's leader ended: who may report it, how long pinfoldd waits, and what a late report changes.
+// Tests who may report the end of a job's leader, how long pinfoldd waits for the report, and what a late report changes.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -311,7 +311,7 @@ TEST_F(LateReportTest, addsNoFactsOfAnotherRun) {
 }
 
 /// Under Slurm, a job without a batch script is open until the epilogue has reported the account, the partition and the nodes.
-/// The owner may add a batch script to such a job and end the job before the epilogue reports.
+/// Before the epilogue reports, the owner may add a batch script to the job, and end the job.
 TEST_F(ReportTest, anOwnerCannotKeepTheEpiloguesFactsFromTheReceipt) {
     for (const auto& exit : {ExitState{.status = 0, .signal = {}}, ExitState{}}) {
         const Caller owner{1000, false};

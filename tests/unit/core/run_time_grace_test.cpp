@@ -5,7 +5,7 @@
 namespace pinfold::test {
 namespace {
 
-/// A job of an ordinary user with a run time limit of 10 s, after which the job has 100 ms. The usual grace time is much longer.
+/// A job of an ordinary user has a run time limit of 10 s, and 100 ms after the limit. The usual grace time is much longer.
 class ShortRunTimeGraceTest : public CoreTest {
 protected:
     void SetUp() override {

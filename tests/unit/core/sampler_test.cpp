@@ -119,7 +119,7 @@ TEST_F(SamplerTest, aJobThatHardlyUsesItsCpusIsIdle) {
     EXPECT_EQ(manager->idleJobs()->cpus, 0U) << "the job is younger than idle.since";
     loop.advance(1min);
     EXPECT_EQ(manager->idleJobs()->cpus, 1U);
-    hasRun(5min); // the job used half a CPU of its four for ten minutes
+    hasRun(5min); // the job has four CPUs, and used half a CPU for ten minutes
     loop.advance(1min);
     EXPECT_EQ(manager->idleJobs()->cpus, 0U);
     loop.advance(15min);
@@ -189,7 +189,7 @@ TEST_F(SamplerTest, aRoundLooksAtEveryJob) {
         others.push_back(child());
         create(fmt::format("sge.{}", i), others.back());
     }
-    loop.advance(20s); // the early looks are over
+    loop.advance(20s); // the jobs are no longer young, so pinfoldd looks at them less often
     for (int i = 2; i <= 40; ++i)
         uses(static_cast<std::uint64_t>(i) * kMiB, 0, 0, fmt::format("/batch.slice/batch-sge.{}.slice", i));
     loop.advance(30s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that the batch system's own process above a job sees the job's end, and can report the end before the process itself
-// exits.
+// A shepherd is the batch system's own process above a job. Tests that the shepherd sees the job's end, and can report the end
+// before the shepherd exits.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>
@@ -55,7 +55,7 @@ TEST_F(ShepherdTest, hearsNothingOfAStop) {
     EXPECT_TRUE(node.signals.empty()) << "systemd would have told all of them";
 }
 
-// The list of the job's processes is older than the signal. Another process may have got one of the numbers in the list.
+// pinfoldd read the list of processes before the signal. Since then, a different process may have got a process id of the list.
 TEST_F(ShepherdTest, aSignalIsForProcessesThatAreInTheJob) {
     auto stranger = child(1001, "/system.slice/other.service");
     node.setFile(kScope, "cgroup.procs", std::to_string(stranger.pid()) + "\n" + std::to_string(script.pid()) + "\n");

@@ -45,7 +45,7 @@ protected:
         node.setFile(scope(number), "cpu.stat", fmt::format("usage_usec {0}\nuser_usec {0}\nsystem_usec 0\n", cpu.count()));
         node.setFile(scope(number), "memory.peak", std::to_string(peak) + "\n");
     }
-    /// Ends the process, and makes systemd remove the scope before pinfoldd looks at it.
+    /// Ends the process. The fake systemd removes the scope before pinfoldd looks at the scope.
     void endUnseen(ChildProcess& process, std::uint32_t number) {
         node.keepEmptyScopes = true;
         node.vanish(process.pid());

@@ -127,7 +127,7 @@ TEST_P(TrustTable, holdsInEachState) {
         EXPECT_EQ(node.signals.size(), signalsBefore);
         EXPECT_EQ(manager->job("sge.1")->state, state);
     }
-    // The manager may still answer, and would write to variables that end with this test.
+    // The manager still waits for an answer. The answer must not come later, when the variables of this test no longer exist.
     node.release();
     manager.reset();
 }

@@ -97,7 +97,7 @@ TEST_F(UnkillableTest, aGraceThatASoonerStopCutShortDelaysNoReport) {
 TEST_F(UnkillableTest, theJobEndsByItselfAndNobodyAsksForThat) {
     auto leader = stuckJob("sge.1");
     passBound();
-    loop.advance(1s); // the history gets the number of processes
+    loop.advance(1s); // pinfoldd writes the number of processes to the history
     EXPECT_EQ(loop.timers(), 0U);
     EXPECT_TRUE(receipts().empty());
     end(leader);
@@ -147,7 +147,7 @@ TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
     EXPECT_FALSE(receipts()[0].unkillableProcesses);
 }
 
-// The first cgroup.kill has not killed a process that came into the job later, for example with a task that was just being added.
+// The first cgroup.kill does not kill a process that comes into the job later, for example with a task that is being added.
 TEST_F(UnkillableTest, theOwnersTracersAreEndedBeforeAnybodyIsTold) {
     auto leader = stuckJob("sge.1");
     node.tracers = {4711};
@@ -361,7 +361,7 @@ TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNo
     passBound();
     EXPECT_TRUE(manager->draining()) << "it may be the node's own";
 
-    // From here on, a user runs a file server, too, and the job's process may hang in the user's file server.
+    // From here on, there is a file server of a user. The job's process may hang in this user's file server.
     const auto users = node.root() / "sys/fs/fuse/connections/58";
     std::filesystem::create_directory(users);
     if (::geteuid() == 0) {

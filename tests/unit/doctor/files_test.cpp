@@ -40,7 +40,7 @@ TEST_F(FilesTest, joinsLinesAndDropsComments) {
     EXPECT_TRUE(doctor::meaningfulLines("").empty());
 }
 
-/// No matter what the files contain, each check returns a finding, and its text is safe for a terminal.
+/// Each check must return a finding, whatever the files contain. The text of the finding must be safe for a terminal.
 TEST_F(FilesTest, survivesDamagedFiles) {
     const std::vector<std::pair<std::string, std::string>> originals{
         {"etc/pam.d/sshd", "account sufficient pam_x.so\n@include common\nsession [a=1 default=die] pam_pinfold.so x\n"},

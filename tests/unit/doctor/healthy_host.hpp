@@ -32,7 +32,7 @@ protected:
               {"ActiveState", "active"},
               {"Result", "success"},
               {"FragmentPath", "/lib/systemd/system/pinfoldd.service"},
-              {"CapabilityBoundingSet", "17188782112"}, // KILL, SYS_PTRACE, SYS_NICE, SYSLOG
+              {"CapabilityBoundingSet", "17188782112"}, // CAP_KILL, CAP_SYS_PTRACE, CAP_SYS_NICE and CAP_SYSLOG
               {"ProtectControlGroups", "no"}}},
             {"pinfoldd.socket", {{"LoadState", "loaded"}, {"ActiveState", "active"}, {"UnitFileState", "enabled"}}},
             {"batch.slice", doctor::Properties{{"LoadState", "loaded"}}},

@@ -19,7 +19,7 @@ STUBBORN = "stubborn() { trap '' INT; sleep 1000; true; }; inBackground three st
 
 
 def members(group):
-    """Returns the living processes whose standard output is the pipe of the script: these are all processes that the script has started."""
+    """Returns the living processes whose standard output is the script's pipe. Every process that the script has started inherits this pipe."""
     found = []
     for entry in Path("/proc").iterdir():
         try:

@@ -133,13 +133,13 @@ def test_fish(tmp_path):
     assert in_fish(tmp_path, "pinfold st") == {"status", "strays", "stop"}
     assert in_fish(tmp_path, "pinfold list --state r") == {"running"}
     assert in_fish(tmp_path, "pinfold stop s") == {"sge.1"}
-    assert in_fish(tmp_path, "pinfold stop --gra") == {"--grace"}  # for --gr, fish 4 also offers --no-pager
+    assert in_fish(tmp_path, "pinfold stop --gra") == {"--grace"}  # for `--gr`, fish 4 offers --grace and --no-pager
     assert in_fish(tmp_path, "pinfold-run --memory-hi") == {"--memory-high"}
     assert in_fish(tmp_path, "pinfold-run --oom-policy p") == {"process"}
 
 
-# The line editor is ready when it has printed its prompt. The command that sets the prompt must not contain the prompt's text itself,
-# because the terminal shows the command, too.
+# The line editor is ready when it has printed its prompt. The terminal echoes the command that sets the prompt. This command must not contain the
+# text of the prompt, because the test would take the echo for the prompt.
 ZSH = """
 zmodload zsh/zpty
 zpty shell 'zsh -f -i'

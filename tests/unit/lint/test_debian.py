@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""debian/ agrees with the sources."""
+"""Tests that the files in debian/ and the sources do not contradict each other."""
 
 import re
 import subprocess

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The dictionary of each fuzz target is readable for libFuzzer, and has the names that the pages and the schemas describe. If a name has moved to
-another source file, the list of files in fuzz_words.py needs this file."""
+"""libFuzzer can read the dictionary of each fuzz target. The dictionary has the names that the pages and the schemas describe. If a name has moved
+to a different source file, add this file to the list in fuzz_words.py."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import re
 import pytest
 from fuzz_words import LONGEST, SOURCES, TARGETS, TOP, dictionary, words
 
-# Each target and words of the attacks that the target repeats.
+# Maps each target to words with which an attacker would fill the input of this target.
 ATTACKS = {"archive_request": {"filter", "all_hosts_of", "report", "label"},
            "bus_answer": {"leftover_commands", "oom_victim_name", "task_list", "a{sv}"},
            "bus_request": {"grace", "leader", "shepherd", "supervisor", "output", "batch", "uid", "force", "as", "a{ss}"},
@@ -53,7 +53,7 @@ def test_the_dictionary_has_all_keys_of_the_configuration():
     keys = {name for line in re.findall(r"^\*.* = ", page, re.M) for name in re.findall(r"\*(\w+)\*", line)}
     sections = set(re.findall(r"^# \[(\w+)\]", page, re.M))
     assert len(keys) > 50 and len(sections) > 10
-    # "fuse" is not a key. It stands for a name that an administrator chooses.
+    # "fuse" is not a key, but an example of a name that an administrator chooses.
     assert (keys | sections) - {"fuse"} - words("configuration") == set()
 
 
@@ -73,7 +73,8 @@ def test_the_dictionary_has_all_names_of_the_corpus(target):
 
 @pytest.mark.parametrize("target", ["bus_answer", "bus_request"])
 def test_the_dictionary_has_all_names_of_the_corpus_of_the_bus(target):
-    """pinfoldd refuses a request with an unknown name, and a client ignores it. So an input with a name of an earlier pinfold tests nothing."""
+    """pinfoldd refuses a request with an unknown name, and a client ignores an unknown name in an answer. For this reason, an input with a name
+    of an earlier pinfold tests nothing."""
     texts = [path.read_text() for path in (TOP / "tests/fuzz/corpus" / target).iterdir()]
     names = {name for text in texts for name in re.findall(r"^(\w+) ", text, re.M)}
     assert names and names - words(target) == set()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold-json(5) describes the keys of all documents, and no others. The golden files have all documents."""
+"""pinfold-json(5) describes exactly the keys that the documents have. The golden files have all documents."""
 
 import json
 import re

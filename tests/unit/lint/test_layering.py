@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the direction of dependencies: a folder includes only folders before it, and only certain folders may use a library."""
+"""Tests the direction of dependencies. A folder includes only folders before it in the list. Only certain folders may use a library."""
 
 import re
 from pathlib import Path
@@ -98,8 +98,8 @@ def test_pure_files_do_no_io(path):
 
 
 def chains(source):
-    """Returns messages that are put together with + from three pieces or more, or with a number. Paths and names do not count as
-    messages."""
+    """Returns the messages that the source builds with `+` from at least three pieces, or from a text and a number. Paths and names do not
+    count as messages."""
     masked = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda literal: "¶" if re.search(r"[A-Za-z].* | .*[A-Za-z]", literal[0]) else "§", source)
     between = r"\s*\+(?:::|[^¶§?:;{}])+\+\s*"
     return re.findall(rf"¶{between}[¶§]|§{between}¶|\+\s*std::to_string|std::to_string\(\w+\)\s*\+", masked)
@@ -117,7 +117,7 @@ def test_only_the_command_line_knows_its_parser():
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: str(p.relative_to(SRC)))
 def test_banned_calls(path):
-    # getCredsUid() reads /proc, and a caller that executes a setuid program can deceive it.
+    # getCredsUid() reads /proc. A caller can deceive getCredsUid() by executing a setuid program.
     assert "getCredsUid" not in path.read_text()
 
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Checks which shared libraries the programs load that a batch system, sshd or the wrapper starts for each job or login. Each library takes time
-at each start. Sources that are compiled together with a needed source can bring a library in (see src/os/meson.build)."""
+"""A batch system, sshd or the wrapper starts some programs for each job or login. Checks which shared libraries these programs load, because each
+library takes time at each start. The build compiles several sources together, and one of them may need a library that the program itself does not
+need (see src/os/meson.build)."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that facts which are written in two places of the sources agree with each other."""
+"""Some facts are written in two places of the sources. Tests that the two places agree with each other."""
 
 import os
 import re
@@ -57,8 +57,8 @@ def test_every_man_page_is_installed():
 
 
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
-    """journalctl -u uses systemd's own fields about a unit. A search for other fields needs _UID=0, because every user can write these
-    fields."""
+    """journalctl -u uses systemd's own fields about a unit. Every user can write all fields that do not begin with "_", so a search for one of
+    them needs _UID=0."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
@@ -71,7 +71,7 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
 
 
 def test_no_guide_selects_entries_of_the_journal_that_anybody_may_have_written():
-    """A guide says which entries a site should keep or send. If a line of a guide names PINFOLD_EVENT=…, it must also name _UID=0."""
+    """A guide says which entries a site should keep or send. If a line of a guide contains PINFOLD_EVENT=…, the line must contain _UID=0."""
     guides = [TOP / "README.md", *(TOP / "docs").rglob("*.md")]
     named = [line for page in guides for line in page.read_text().splitlines() if re.search(r"PINFOLD_EVENT=[a-z]", line)]
     assert named
@@ -80,7 +80,7 @@ def test_no_guide_selects_entries_of_the_journal_that_anybody_may_have_written()
 
 def test_every_configuration_key_is_in_the_example():
     source = "".join((TOP / "src/config" / name).read_text() for name in ("config_loader.cpp", "archive_section.cpp", "strays_section.cpp"))
-    keys = set(re.findall(r'\{"(\w+)",\s*[a-z[]', source)) - {"archive", "defaults", "strays"}  # a function writes each of these sections
+    keys = set(re.findall(r'\{"(\w+)",\s*[a-z[]', source)) - {"archive", "defaults", "strays"}  # these three are sections, and not keys
     example = (TOP / "docs/examples/pinfold.toml").read_text()
     assert len(keys) > 40 and sorted(key for key in keys if f"\n#{key} = " not in example) == []
 
@@ -131,7 +131,7 @@ def test_every_verb_is_in_the_table():
 
 def test_every_verb_and_option_is_documented():
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
-    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # this page also describes the options of pinfold run, open and limits
+    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # pinfold run, open and limits have options that only this page describes
     assert len(verbs()) > 25 and [verb for verb in verbs() if not re.search(rf"^(?:.*, )?\*{verb}\*", page, re.M)] == []
     options = {option for verb in verbs() if verb != "run" for option in re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", help_of(verb), re.M)}
     assert len(options) > 80
@@ -152,14 +152,14 @@ def comments():
     return {name: text for text, name in re.findall(r'<!--((?:(?!-->).)*)-->\s*<(?:method|property) name="(\w+)"', xml, re.S)}
 
 
-# The method or property that describes the entries of each header of src/model.
+# Maps each header of src/model to a method or property. The method or property describes the entries of the header.
 ENTRIES = {"allocation.hpp": "CreateJob", "job_identity.hpp": "GetReceipt", "job_info.hpp": "ListProcesses", "node_resources.hpp": "Resources",
            "oom.hpp": "GetReceipt", "receipt.hpp": "GetReceipt", "reconciliation.hpp": "Reconcile", "task_receipt.hpp": "GetReceipt",
            "usage.hpp": "GetUsage"}
 
 
 def test_every_field_is_an_entry_in_the_xml():
-    """Tables in the headers of src/model have the names of the fields of a receipt, and of what a live job uses."""
+    """The headers of src/model have tables. A table has the names of a receipt's fields, or the names of the figures of a live job."""
     fields = {path.name: re.findall(r'^ +f\("(\w+)", ', path.read_text(), re.M) for path in (TOP / "src/model").glob("*.hpp")}
     fields = {header: names for header, names in fields.items() if names}
     assert fields.keys() == ENTRIES.keys() and sum(map(len, fields.values())) > 80
@@ -196,7 +196,7 @@ def test_every_limit_is_documented(page, form):
 
 
 def test_the_kernel_enforces_every_limit_in_a_test():
-    """The limits with a file of the cgroup are tested in the virtual machine, which has all controllers."""
+    """Some limits have a file in the cgroup. The virtual machine tests these limits, because it has all controllers."""
     rows = re.findall(r'LimitRow\{\.name = "(\w+)"(.*?)\.help', (TOP / "src/model/limit_table.cpp").read_text(), re.S)
     enforced = {name for name, row in rows if ".cgroupFile" in row}
     tested = (TOP / "tests/vm/test_limits.py").read_text().split("\nLIMITS = {")[1].split("\n}")[0]

@@ -9,12 +9,12 @@ TOP = Path(__file__).resolve().parents[3]
 WHO = {"Admin": "admins", "Owner": "owner", "Reader": "owner, auditors", "Creator": "creator", "Everyone": "everyone"}
 IS = {"Done": "yes", "Needless": "nothing to do", "NoJob": "`NoSuchJob`", "NoReceipt": "`NoSuchReceipt`", "Taken": "`AlreadyExists`",
       "Early": "`Busy`", "Held": "`Busy`", "Late": "`JobEnding`"}
-# SAID has the beginnings of the lines "Who:" in the comments of the interface.
+# In the comments of the interface, some lines begin with "Who:". SAID has the words after "Who:".
 SAID = {"Admin": ("admin.",), "Owner": ("admin; the owner",), "Reader": ("admin or auditor; the owner",), "Creator": ("admin; any user",), "Everyone": ("everyone.", "admin sees all; a user sees")}
 
 
 def rules():
-    """Returns for each method who may call the method, and the result of the call in each phase of a job."""
+    """Returns two facts for each method: who may call the method, and what the call returns in each phase of a job."""
     source = (TOP / "src/core/access/authorizer.cpp").read_text()
     rows = re.findall(r'\{Action::(\w+),\s*"(\w+)",\s*Who::(\w+),\s*\{\{([^}]*)\}\}\}', source)
     assert len(rows) > 20 and all(action == method for action, method, _, _ in rows)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The schemas of the JSON documents agree with the golden files, which have all documents, and with pinfold-json(5)."""
+"""The schemas of the JSON documents agree with pinfold-json(5), and with the golden files. The golden files have all documents."""
 
 import copy
 import json
@@ -13,13 +13,13 @@ import schemas
 TOP = Path(__file__).resolve().parents[3]
 PAGE = (TOP / "docs/man/pinfold-json.5.scd").read_text().replace("\\_", "_")
 GOLDEN = sorted((TOP / "tests/unit/cli/golden").glob("*.json"))
-# These golden files are further examples of a document.
+# Maps each further golden file of a document to the schema of this document.
 SCHEMA_OF = {"check-config-wrong": "check-config", "dry-run-node": "dry-run", "limits-of-systemd": "limits", "status-job": "job",
              "status-jobs": "status", "vacuum-dry-run": "vacuum", "why-hosts": "why", "why-live": "why"}
 # These keys are in a document only in the cases that the page names.
 SOMETIMES = {"status.json": {"live"}, "why.json": {"live", "key", "first_end", "missing_hosts", "missing_total", "receipts"}}
 FREE = {"states", "schedulers", "environment", "properties", "labels"}  # these objects have keys that no schema lists
-# The sections of the page, and the schemas that have the keys of the section.
+# Maps each section of the page to the schemas that have the section's keys.
 SECTIONS = {"JOB": ["parts/job"], "JOB IN DETAIL": ["parts/job-detail"], "LIMITS": ["parts/limits"], "USAGE": ["parts/usage", "parts/current-usage"],
             "PROCESS": ["parts/process"], "RECEIPT": ["parts/receipt"], "TASK": ["parts/task"], "FIRST END": ["parts/first-end"],
             "NODE": ["status"], "TOP": ["top", "parts/top-job"], "EVENT": ["event"],

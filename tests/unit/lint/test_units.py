@@ -12,8 +12,8 @@ TOP = Path(__file__).resolve().parents[3]
 UNITS = TOP / "units"
 
 
-# The threshold is in tenths. The exposure of pinfoldd is 1.9, and four capabilities raise this number (docs/security.md says why pinfoldd
-# needs them).
+# The threshold is ten times the exposure. pinfoldd has the exposure 1.9. Without its four capabilities, pinfoldd would have a lower exposure
+# (docs/security.md says why pinfoldd needs these capabilities).
 @pytest.mark.parametrize("name, threshold", [("pinfoldd.service", 19), ("pinfold-doctor.service", 28), ("pinfold-strays.service", 20),
                                              ("pinfold-archive.service", 12), ("pinfold-ship.service", 13)])
 def test_the_sandbox_is_tight(name, threshold, tmp_path):

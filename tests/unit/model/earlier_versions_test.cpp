@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that this version and earlier versions of pinfold understand each other: after an upgrade, the running pinfold-run of an
-// earlier version talks to the new pinfoldd, and the new pinfoldd reads the records of the earlier pinfoldd.
+// Tests that this version and earlier versions of pinfold understand each other. After an upgrade, a running pinfold-run of an
+// earlier version talks to the new pinfoldd. The new pinfoldd reads the records that the earlier pinfoldd has written.
 #include "model/job_record.hpp"
 #include "model/receipt_json.hpp"
 #include "model/wrapper_protocol.hpp"
@@ -121,7 +121,8 @@ TEST(EarlierVersions, understandTheAnswersToPinfoldRun) {
     EXPECT_FALSE(refused.contains("key")) << "an answer with a key is not an error";
 }
 
-// Revision f7cc5991 wrote these packets. pinfoldd refuses a packet if it would write the same request in another way.
+// Revision f7cc5991 wrote these packets. pinfoldd decodes a packet and encodes it again, and refuses the packet if the texts
+// differ.
 TEST(EarlierVersions, areUnderstoodWhenTheyAsk) {
     for (
         const char* packet :

@@ -26,8 +26,8 @@ TEST(FirstEnd, isTheBatchScriptOfAJobThatSucceeded) {
 }
 
 TEST(FirstEnd, isTheBatchScriptAlsoIfTheSistersEndFirst) {
-    // At the end of a job, Torque and OpenPBS end the job on the sister hosts first, and the last processes of the batch script
-    // may end as late as the epilogue.
+    // At the end of a job, Torque and OpenPBS end the job on the sister hosts first. The last processes of the batch script may
+    // end only when the epilogue runs.
     EXPECT_EQ(
         firstOf({batchHost("a", 1h + 2s, {.status = 1}), withTask(toldHost("b", 1h + 1s), 1, 1h + 1s, {.signal = SIGKILL})}),
         "a batch-ended 0");
@@ -108,7 +108,7 @@ TEST(FirstEnd, isTheHostThatWentDownWhateverItsLastSignOfLife) {
     const auto lost = ended(toldHost("b", 20min), JobResult::NodeLost);
     EXPECT_EQ(firstOf({batchHost("a", 1h + 5min, {.signal = SIGKILL}), lost, withTask(toldHost("c", 1h), 8, 1h, {.status = 1})}),
               "b node-lost");
-    // The lost host still ran after the failure, so the failure was first.
+    // The lost host still ran when the task failed, so the failure came before the loss of the host.
     EXPECT_EQ(firstOf({ended(toldHost("b", 2h), JobResult::NodeLost), withTask(toldHost("c", 1h), 8, 1h, {.status = 1})}),
               "c task-failed 8");
     EXPECT_EQ(firstOf({batchHost("a", 1h, {.status = 0}), lost}), "a batch-ended 0");

@@ -150,7 +150,8 @@ TEST(NewestRun, hasOneOwnerAndOneCluster) {
     EXPECT_EQ(newest({inRun(0, "1", 20min, 1h), other, elsewhere}), Names{"1"});
 }
 
-/// Makes receipts of one job. The host "first" ended for a reason of its own, at the time at(kEnd) of its own clock.
+/// Makes receipts of one job. Nothing on another host caused the end of the host "first". This end has the time at(kEnd) of the
+/// host's own clock.
 class RandomJob {
 public:
     explicit RandomJob(unsigned seed) : random_(seed) {}
@@ -176,7 +177,7 @@ public:
         }
     }
 
-    /// Returns the receipt of a host that was stopped, with a clock that is behind or ahead.
+    /// Returns the receipt of a host on which the batch system stopped the job. The host's clock is behind or ahead.
     Receipt stoppedHost(unsigned index) {
         const auto name = "host" + std::to_string(index);
         const auto end = kEnd - 200ms + Microseconds(number(toUsec(30s)));

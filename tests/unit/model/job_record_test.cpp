@@ -98,7 +98,7 @@ TEST(JobRecord, ofAnEarlierPinfolddIsUnderstood) {
     expectRefused(test::replaced(text, R"("memory_max")", R"("memory_most")"));
 }
 
-// An earlier pinfoldd refuses a record with a member that it does not know.
+// An earlier pinfoldd refuses a record that contains an unknown member.
 TEST(JobRecord, ofAJobWithOnlyItsBatchScriptIsAsBefore) {
     auto record = freshRecord();
     record.tasks[0] = {.leader = ProcessIdentity{101, fromUsec<BootTime>(201)}};
@@ -106,7 +106,7 @@ TEST(JobRecord, ofAJobWithOnlyItsBatchScriptIsAsBefore) {
     EXPECT_NE(encode(fullRecord()).find("task_log"), std::string::npos);
 }
 
-// An earlier pinfoldd refuses a record with a member that it does not know.
+// An earlier pinfoldd refuses a record that contains an unknown member.
 TEST(JobRecord, aJobThatSigkillEndsHasNoNumberOfUnkillableProcesses) {
     EXPECT_EQ(encode(freshRecord()).find("unkillable"), std::string::npos);
     EXPECT_NE(encode(fullRecord()).find("\"unkillable_processes\":4294967295"), std::string::npos);

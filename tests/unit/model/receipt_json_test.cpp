@@ -153,7 +153,7 @@ TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
 /// Adds a member of each kind of value to all objects in the JSON value. The numbers of a receipt are whole in every version.
 void addMembers(nlohmann::json& json) {
     for (auto& [name, value] : json.items())
-        if (value.is_structured() && name != "labels") // users choose the names of labels, so each member is a label
+        if (value.is_structured() && name != "labels") // a user may choose any name for a label, so a new member would be a label
             addMembers(value);
     if (json.is_object())
         json.update({{"later_text", "x"}, {"later_number", 5}, {"later_list", {1, nullptr}}, {"later_object", {{"a", 1}}}});
@@ -199,7 +199,7 @@ template <class T> void fill(T& member) {
 }
 template <class T> void fill(std::optional<T>& member) { fill(member.emplace()); }
 
-/// Returns every second CPU number, because no list of CPUs has a longer text.
+/// Returns every second CPU number. The text of this list is as long as the text of a list of CPUs can be.
 CpuList longestList() {
     std::vector<unsigned> numbers;
     for (unsigned number = 0; number <= CpuList::kMaxCpu; number += 2)
@@ -216,7 +216,8 @@ DeviceAmounts mostDisks() {
     return *DeviceAmounts::parse(text);
 }
 
-/// Returns a receipt with each text and each list at its bound. Only the number of the node's disks has no bound.
+/// Returns a receipt in which each text and each list has its greatest allowed length. The list of the node's disks has no
+/// greatest length.
 Receipt largestReceipt(std::size_t disks) {
     Receipt receipt;
     const auto fillField = [](const char*, auto& member) { fill(member); };
@@ -251,7 +252,8 @@ Receipt largestReceipt(std::size_t disks) {
     return receipt;
 }
 
-// The archive's function put() keeps a receipt of more than 1 MiB only as a text, which no user reads (src/archive/sql/0001.sql).
+// If a receipt has more than 1 MiB, the archive's function put() keeps only its text (src/archive/sql/0001.sql). No user reads
+// this text.
 TEST(ReceiptJson, ofAReceiptWithEverythingAtItsBoundIsFarSmallerThanTheArchiveAccepts) {
     for (const auto& [disks, most] : {std::pair<std::size_t, std::size_t>{100, 320 << 10}, {1000, 460 << 10}}) {
         const auto receipt = largestReceipt(disks);

@@ -126,7 +126,7 @@ TEST_F(Cgroups, processesAreThoseOfNestedCgroupsToo) {
 
 TEST_F(Cgroups, anIncompleteListIsAnError) {
     put("cgroup.procs", "10\n");
-    put("a/cgroup.procs", "0\n20\n"); // 0 stands for a process of another pid namespace
+    put("a/cgroup.procs", "0\n20\n"); // the kernel shows a process of a foreign pid namespace as 0
     const auto pids = open().processes();
     ASSERT_FALSE(pids);
     EXPECT_EQ(pids.error().code, ErrorCode::Internal);
@@ -210,7 +210,7 @@ TEST_F(Cgroups, whatCanNotGoAwayIsAllButThePageCacheOfDisks) {
     put("memory.current", "10000\n");
     put("memory.stat", "anon 5000\nfile 3000\nshmem 1000\nslab_reclaimable 500\n");
     EXPECT_EQ(open().unreclaimableMemory(), 10000U - 2000 - 500);
-    put("memory.current", "100\n"); // this file is read a moment later, and may be smaller by then
+    put("memory.current", "100\n"); // this file is read after memory.stat, and the memory may have become smaller meanwhile
     EXPECT_EQ(open().unreclaimableMemory(), 0U);
 }
 

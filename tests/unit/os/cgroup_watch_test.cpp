@@ -18,7 +18,7 @@ protected:
     Watches()
         : events(write("cgroup.events", "populated 1\n")), other(write("other", "populated 1\n")), watch(std::in_place, loop) {}
 
-    /// Writes through an open file, as the kernel does: one change makes one event.
+    /// Writes through an open file, so that one change makes one event. The kernel's own changes also make one event each.
     static void change(const std::filesystem::path& file) {
         std::ofstream(file, std::ios::in | std::ios::out) << "populated 0\n" << std::flush;
     }
@@ -156,7 +156,7 @@ TEST_F(Watches, aFullQueueTellsAll) {
     const auto one = on(events, [] {});
     const auto two = on(other, [] {});
     const auto three = on(write("quiet", ""), [&] { ++quiet; });
-    for (int i = 0; i <= most / 2; ++i) { // the files take turns, because inotify merges equal events in a row
+    for (int i = 0; i <= most / 2; ++i) { // the loop alternates the files, because inotify merges equal events in a row
         change(events);
         change(other);
     }

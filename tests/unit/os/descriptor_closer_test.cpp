@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// In these tests, a close() hangs because the test holds a lane of the background.
+// In these tests, a close() hangs because the test holds the lane in which the close() runs.
 #include "os/descriptor_closer.hpp"
 
 #include "os/process.hpp"

@@ -15,7 +15,7 @@ namespace {
 
 constexpr const char* kSlice = "/batch.slice/batch-sge.1.slice";
 
-/// The records come one for each read, as from /dev/kmsg.
+/// Each read returns one record, as a read of /dev/kmsg does.
 class KernelLogTest : public ::testing::Test {
 protected:
     KernelLogTest() {
@@ -122,7 +122,7 @@ TEST_F(KernelLogTest, aLoweredLimitAndSysrqAreByHand) {
     EXPECT_FALSE(reports[2].byHand) << "nothing of one incident stays for the next";
 }
 
-// With memory.oom.group, each further victim has its own line. The kernel's log is rate-limited.
+// With memory.oom.group, the kernel writes a line for each process that it kills. The kernel's log is rate-limited.
 TEST_F(KernelLogTest, furtherVictimsHaveNoCgroup) {
     kernel(summary(kSlice));
     kernel(killed());
@@ -149,7 +149,7 @@ TEST_F(KernelLogTest, namesThatImitateTheKernel) {
     }
 }
 
-// A user can choose the names of processes, and of cgroups below the user's own manager.
+// A user can choose the names of processes. A user can also choose the names of cgroups below the user's own manager.
 TEST_F(KernelLogTest, nobodyForgesAnothersCgroup) {
     const std::string other = "/batch.slice/batch-sge.7.slice/job-sge.7.scope";
     const std::string own = "/user.slice/user-1001.slice/user@1001.service/x";

@@ -51,7 +51,8 @@ TEST(LoopMeter, aTurnThatSleepsIsSaidWithItsHandler) {
 
 TEST(LoopMeter, withoutAMeterNothingIsSaid) { EXPECT_TRUE(logOf(SdEventLoop::Meter::Off, &sleepInACall).empty()); }
 
-// The meter must not report a blocking call because the machine is busy. So two more threads per processor use CPU time.
+// The meter must not report a blocking call because the machine is busy. To make the machine busy, the test starts two threads
+// per processor.
 TEST(LoopMeter, workIsNoWait) {
     std::vector<std::thread> others;
     for (unsigned i = 0; i < 2 * std::thread::hardware_concurrency(); ++i)

@@ -31,7 +31,7 @@ sockaddr_un addressOf(const std::string& name) {
     return address;
 }
 
-/// Stands in for PID 1, which reads only when the test asks for it.
+/// Stands in for PID 1. Reads a message only when the test calls read().
 class NotifySocketTest : public TemporaryDirectory {
 protected:
     ~NotifySocketTest() override {
@@ -53,7 +53,7 @@ protected:
         while (::send(filler.get(), "X=1", 3, 0) == 3) {
         }
         ASSERT_EQ(errno, EAGAIN);
-        ::alarm(kMostMs / 1000); // a call that blocks would block for ever
+        ::alarm(kMostMs / 1000); // without the alarm, a call that blocks would never return
     }
     std::vector<std::string> read() const {
         std::vector<std::string> texts;

@@ -12,7 +12,7 @@
 namespace pinfold::test {
 namespace {
 
-/// A fake /proc whose links lead to real files, like those of the kernel.
+/// A fake /proc. Its links lead to real files, as the links of the kernel's /proc do.
 class OpenFiles : public TemporaryDirectory {
 protected:
     OpenFiles() { process(1, 0, 'S'); }

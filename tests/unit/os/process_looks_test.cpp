@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 class ProcessLooksTest : public ::testing::Test {
 protected:
-    /// Starts a look that returns when `gate` opens.
+    /// Starts to read a process. The read returns when `gate` opens.
     static Result<int> hang(ProcessLooks& looks, pid_t pid, uid_t user, const std::shared_future<void>& gate) {
         return looks.into(pid, user, [gate]() -> Result<int> {
             gate.wait();
@@ -23,7 +23,7 @@ protected:
     static Result<int> see(ProcessLooks& looks, pid_t pid, uid_t user) {
         return looks.into(pid, user, [pid]() -> Result<int> { return pid; });
     }
-    /// Waits until the look succeeds, because on a busy machine a thread may need some time after `gate` has opened.
+    /// Waits until a read of the process succeeds. On a busy machine, a thread may need some time after `gate` has opened.
     static bool seesInTime(ProcessLooks& looks, pid_t pid, uid_t user) {
         for (const auto end = std::chrono::steady_clock::now() + 1min; std::chrono::steady_clock::now() < end;) {
             if (see(looks, pid, user))
@@ -37,8 +37,8 @@ protected:
             open.set_value();
     }
 
-    /// kPatience is long enough for a look that does not hang, even on a busy machine. All looks into one user's processes
-    /// together may take 30 s.
+    /// kPatience is long enough for a read that does not hang, even on a busy machine. The reads of all processes of one user may
+    /// take 30 s in total.
     static constexpr auto kPatience = 500ms;
 
     std::promise<void> open;

@@ -31,7 +31,7 @@ void leaveOnlyAThread() {
                 ::pause();
         },
         nullptr);
-    // glibc's pthread_exit() would unwind the stack of the test. The system call only ends this thread.
+    // glibc's pthread_exit() would unwind the stack of the test. The system call ends this thread and does nothing else.
     ::syscall(SYS_exit, 0);
 }
 
@@ -178,7 +178,7 @@ TEST(Process, OnlyAPidfdIsAPidfd) {
     EXPECT_TRUE(isPidfd(child.pidfd())) << "the process may be a zombie";
     child.reap();
     EXPECT_TRUE(isPidfd(child.pidfd())) << "the process is gone";
-    // pidfd_send_signal(2) takes the directory of a process in /proc, too.
+    // pidfd_send_signal(2) accepts the directory of a process in /proc, although this is not a pidfd.
     for (const auto& file : {UniqueFd(::open("/proc/self", O_DIRECTORY | O_CLOEXEC)),
                              UniqueFd(::open("/dev/null", O_PATH | O_CLOEXEC)), UniqueFd(::eventfd(0, EFD_CLOEXEC))}) {
         ASSERT_TRUE(file);

@@ -90,7 +90,7 @@ TEST_F(Loop, aTimerFiresOnceAndNotEarly) {
     EXPECT_GE(fired, start + 20ms);
 }
 
-// The loop's own present time is the time at which the current round of events began.
+// The loop's own clock stands still during a round of events, at the time at which the round began.
 TEST_F(Loop, aTimerSetInASlowHandlerIsNotEarly) {
     BootTime set{};
     BootTime fired{};
@@ -193,7 +193,7 @@ TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
     int told = 0;
     EventHandle bad = loop.onReadable(pipe.in.get(), [&] {
         if (++told == 2)
-            bad.reset(); // the handler then throws when its handle no longer exists
+            bad.reset(); // the second exception comes from a handler whose handle no longer exists
         throw std::runtime_error("no such luck");
     });
     const auto odd = loop.after(0s, [] { throw 5; });

@@ -68,7 +68,7 @@ TEST_F(BackgroundTest, aLaneWithOneThreadKeepsTheOrder) {
         EXPECT_EQ((*order)[static_cast<std::size_t>(i)], i);
 }
 
-// The thread of the journal's lane rests after a message, and nobody wakes it for the next message.
+// The thread of the journal's lane pauses after a message. Nobody wakes the thread when the next message comes.
 TEST_F(BackgroundTest, aMessageThatComesWhileTheJournalsThreadRestsIsWritten) {
     for (int i = 0; i < 3; ++i) {
         bool done = false;
@@ -184,7 +184,7 @@ TEST_F(BackgroundTest, whatACompletionOwnsGoesWhenItIsForgotten) {
 TEST_F(BackgroundTest, whatGoesWhenItIsForgottenMayAskForMore) {
     Hanging hanging;
     bool goesOn = false;
-    // The object acts as a connection that waits for an answer, and whose descriptor is closed in the background.
+    // The object acts as a connection that waits for an answer. The background closes the descriptor of such a connection.
     std::shared_ptr<void> owned(nullptr, [&](void*) {
         EXPECT_TRUE(background->run(
             Lane::Descriptors, [] {}, [&goesOn] { goesOn = true; }));

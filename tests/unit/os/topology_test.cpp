@@ -99,7 +99,7 @@ TEST_F(TopologyFiles, severalL3sInANode) {
 TEST_F(TopologyFiles, offlineCpusAndHoles) {
     const auto all = makeTopology({.packages = 2, .coresPerL3 = 4, .threads = 2, .numbering = Numbering::Interleaved});
     expectComesBack(withoutCpus(all, CpuList::of({0, 3, 11, 12})));
-    put(cpu(3) / "online", "0"); // the kernel removes all other files of an offline CPU
+    put(cpu(3) / "online", "0"); // the directory of an offline CPU has no file except `online`
     const auto cpus = read().cpus;
     ASSERT_EQ(cpus.size(), 12U);
     EXPECT_EQ(cpus.front().cpu, 1U);
@@ -199,7 +199,7 @@ TEST_F(TopologyFiles, damagedListsAreAsMissing) {
     putAll(topology);
     put(cpu(1) / "topology/core_cpus_list", "junk");
     put(cpu(1) / "topology/thread_siblings_list", "2-1");
-    put(cpu(1) / "cache/index3/shared_cpu_list", "2-3"); // the list does not even contain this CPU
+    put(cpu(1) / "cache/index3/shared_cpu_list", "2-3"); // the list of CPU 1 does not contain CPU 1 itself
     put(kNodes / "nodefoo/cpulist", "0-3");
     put(kNodes / "node0/cpulist", "x");
     EXPECT_EQ(read().cpus, topology.cpus);

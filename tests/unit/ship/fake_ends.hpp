@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A node and an archive in memory, which fail as they are told. The archive follows the rules of pinfold.put() in
+// A node and an archive in memory. A test tells them when to fail. The archive follows the rules of pinfold.put() in
 // src/archive/sql.
 #pragma once
 
@@ -109,7 +109,7 @@ public:
     std::map<std::string, std::vector<std::uint64_t>> gaps;
     std::vector<Lot> lots;
     std::deque<Error> failures; ///< the answers to the next calls
-    bool loseAnswer = false;    ///< the next put is stored, and its answer is lost
+    bool loseAnswer = false;    ///< the archive stores the receipts of the next put(), but the answer is lost
     std::uint64_t newest = 0;
 
 private:

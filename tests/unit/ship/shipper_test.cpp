@@ -16,7 +16,7 @@ protected:
         archive.lots.clear();
     }
 
-    /// Adds receipts to the node, and passes the signal.
+    /// Adds receipts to the node. Gives the signal about the new receipts to the shipper.
     void store(std::uint64_t number, int exitStatus = 0) {
         const auto first = node.last + 1;
         for (std::uint64_t n = 0; n < number; ++n)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests a history that is damaged, removed or full, and queries while a writer hangs.
+// Tests a history that is damaged, a history that is removed, and a history that is full. Tests queries while a writer hangs.
 #include "store/async_history.hpp"
 
 #include "history_fixture.hpp"

@@ -82,7 +82,7 @@ inline std::vector<std::string> idsOf(const Result<std::vector<Receipt>>& receip
 
 using Ids = std::vector<std::string>;
 
-/// The receipt as it was before the history gave it a number.
+/// Returns the receipt as pinfoldd gave it to the history, without a number.
 inline Receipt unnumbered(Receipt receipt) {
     receipt.sequence.reset();
     receipt.epoch.reset();
@@ -171,8 +171,8 @@ protected:
     void downgradeToSchema4() const {
         sql("DROP TABLE numbering; DROP INDEX by_owner; DROP TRIGGER profile_goes; DROP TABLE profiles; PRAGMA user_version = 4");
     }
-    /// Converts the file to schema 3. The file must not have two kinds of receipts of which one has the outcome "failed", the
-    /// other has the outcome "unknown", and all else is equal.
+    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". So the file must not have two kinds
+    /// of receipts that differ only in these outcomes.
     void downgradeToSchema3() const {
         downgradeToSchema4();
         sql("ALTER TABLE kinds RENAME COLUMN outcome TO exit_ok; UPDATE kinds SET exit_ok = 0 WHERE exit_ok = 2;"

@@ -105,7 +105,7 @@ Receipt usual() {
     return made;
 }
 
-/// Returns a profile with almost as many points as a profile may have, whose numbers are hard to shorten.
+/// Returns a profile with almost the greatest number of points. The numbers in this profile are hard to shorten.
 Profile longProfile() {
     Profile profile;
     for (std::size_t i = 0; i + 1 < Profile::kMostPoints; ++i) {

@@ -85,7 +85,7 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
     EXPECT_EQ(history.info()->rows, 1000 - removed);
     EXPECT_EQ(history.info()->oldest, fromUsec<RealTime>(1000 + removed));
     EXPECT_EQ(history.info()->newest, fromUsec<RealTime>(1999));
-    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // only pages of the last call may still be free
+    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // the pages that the last call freed may be left
     sql("PRAGMA wal_checkpoint(TRUNCATE)");
     EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
 }

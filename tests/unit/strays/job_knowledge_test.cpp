@@ -12,7 +12,7 @@ class Knowledge : public TemporaryDirectory {
 protected:
     Knowledge() : records(top() / "run/pinfold/jobs") { EXPECT_TRUE(records.prepare()); }
 
-    /// Adds a job to pinfoldd's list, its record, and a process in its slice.
+    /// Adds a job to pinfoldd's list. Adds a record of the job, and a process in the job's slice.
     void addJob(const std::string& key, uid_t uid) {
         addRecord(key);
         populate("batch-" + key + ".slice", true);
@@ -114,7 +114,7 @@ TEST_F(Knowledge, whatDisagreesForLongIsAProblem) {
 
 TEST_F(Knowledge, aJobThatEndsMeanwhileIsNone) {
     addJob("sge.1", 1000);
-    onAsked = [this] { // this happens after the look at the records and before the look at the cgroups
+    onAsked = [this] { // the job ends after the records have been read, and before the cgroups are read
         jobs.clear();
         ASSERT_TRUE(records.remove(*JobKey::parse("sge.1")));
         populate("batch-sge.1.slice", false);
@@ -135,7 +135,7 @@ TEST_F(Knowledge, aJobThatComesMeanwhileIsNone) {
 }
 
 TEST_F(Knowledge, aNewJobAtEachLookIsNone) {
-    onAsked = [this] { // the job's record appears after the look at the records
+    onAsked = [this] { // the job's record appears after the records have been read
         const auto key = "sge." + std::to_string(asked);
         jobs = {{key, 1000, "batch-" + key + ".slice"}};
         if (asked == 2)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// These tests use real children, and a fake /proc that may show other data about them.
+// These tests use real children. The fake /proc may say something different about these children.
 #include "strays/sweep.hpp"
 
 #include "tests/support/cpp/sleeping_process.hpp"
@@ -133,7 +133,7 @@ TEST_F(StrayScannerTest, aProcThatHidesIsNotSure) {
         setHiding(options);
         ASSERT_EQ(scanner().look(Pidfds::Keep).unseen.size(), 1U) << options;
     }
-    write("proc/self/status", "CapEff:\t0000000000080000\n"); // CAP_SYS_PTRACE allows to look into all processes
+    write("proc/self/status", "CapEff:\t0000000000080000\n"); // with CAP_SYS_PTRACE, a program may examine all processes
     EXPECT_TRUE(scanner().look(Pidfds::Keep).areSure());
     write("proc/self/status", "CapEff:\t0000000000000000\n");
     setHiding("rw,hidepid=off");

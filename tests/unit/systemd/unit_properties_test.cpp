@@ -48,7 +48,7 @@ std::string value(const std::vector<ExpectedCgroupValue>& values, const std::str
     return "none";
 }
 
-/// Returns a value that every limit of this form accepts.
+/// Returns a value of this form. Every limit of this form accepts the value.
 const char* sampleOf(LimitForm form) {
     switch (form) {
     case LimitForm::Size:
@@ -123,14 +123,14 @@ TEST(UnitProperties, ofAFurtherTaskHaveNoLimitsOfTheirOwn) {
 
 TEST(UnitProperties, ofNoLimitsSetNone) {
     EXPECT_EQ(sliceProperties(key("sge.1"), {}).size(), 8U);
-    // The time limit is not among the properties, because it must stay changeable, and RuntimeMaxUSec of a running scope cannot
-    // change.
+    // The time limit is not among the properties, because pinfoldd must be able to change the time limit. Nobody can change the
+    // RuntimeMaxUSec of a running scope.
     EXPECT_EQ(sliceProperties(key("sge.1"), {only(&ResourceLimits::runTimeMax, 1'000'000), {}}),
               sliceProperties(key("sge.1"), {}));
 }
 
-// No matter what a key contains, the properties have only allowed names, each name once, and no text that could add a line to a
-// unit file or join with the next line.
+// The properties have only allowed names, and each name once, whatever a key contains. No text may add a line to a unit file. No
+// text may join with the next line of a unit file.
 TEST(UnitProperties, staySafeWhateverTheKey) {
     const std::set<std::string> allowed{
         "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting",     "TasksAccounting", "IOAccounting",
@@ -278,8 +278,8 @@ TEST(ExpectedCgroupValues, ofAnIoWeightAreEitherSchedulers) {
     EXPECT_FALSE(holds(std::nullopt, std::nullopt));
 }
 
-// systemd accepts a property without an error even if the kernel lacks the file. If pinfoldd did not read the cgroup's file,
-// nobody would notice that the limit is missing.
+// systemd accepts a property without an error even if the kernel lacks the cgroup's file for it. If pinfoldd did not read this
+// file, nobody would notice that the limit is missing.
 TEST(ExpectedCgroupValues, existForEachLimitThatTheKernelEnforces) {
     for (const auto& row : limitTable()) {
         const bool byKernel = row.property != nullptr;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for OpenPBS's Python module pbs, with the parts that a hook needs for MoM's events of a job. pbs_python.py runs hooks with it.
+"""A stand-in for OpenPBS's Python module pbs. It has the parts that a hook needs for the events of a job in MoM. pbs_python.py runs hooks with it.
 
 The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which these sources show:
   constants             src/include/hook.h, src/include/pbs_nodes.h, src/include/log.h
@@ -38,7 +38,7 @@ class BadAttributeValueError(Exception):
 
 
 class State:
-    """Holds the state of the only event that an interpreter sees."""
+    """Holds the state of an event. An interpreter handles exactly one event."""
 
     event = None
     over = False  # the hook has accepted or rejected the event
@@ -57,7 +57,7 @@ def check_settable():
 
 
 class size:
-    """Keeps a size as it was written. Sizes from MoM itself are in kb."""
+    """Keeps the text of the size as somebody wrote it. Sizes from MoM itself are in kb."""
 
     def __init__(self, value):
         text = str(value).lower()
@@ -118,7 +118,7 @@ class Attributes:
 
 
 class project:
-    """Like OpenPBS's own type (_base_types.py), a project can be printed as a text, but does not compare equal to this text."""
+    """A project can be printed as a text, but does not compare equal to this text. OpenPBS's own type is the same (_base_types.py)."""
 
     def __init__(self, value):
         self._value = value
