@@ -16,7 +16,7 @@ MIB = 1024 * 1024
 DISK = "/dev/vda"
 NUMBER = Path("/sys/block/vda/dev").read_text().strip()
 
-# option, value, cgroup file and its text, systemd's property and its text
+# Maps each limit to an option with a value, the cgroup file, the text of this file, systemd's property, and the text of this property.
 LIMITS = {
     "memory_max": ("--memory-max=64M", "memory.max", str(64 * MIB), "MemoryMax", str(64 * MIB)),
     "memory_high": ("--memory-high=48M", "memory.high", str(48 * MIB), "MemoryHigh", str(48 * MIB)),
@@ -136,7 +136,7 @@ def test_cpu_quota_throttles():
     receipt = receipts(key)[0]
     used = receipt["cpu_user"] + receipt["cpu_system"]
     assert used >= 500_000
-    # The quota is a fifth of a CPU. In addition, the job may use the whole quota of its last period, even if the period is cut short.
+    # The quota is a fifth of a CPU. The job's last period may be shorter than the other periods, but the job may use a whole quota in it.
     assert used <= receipt["wall"] / 5 + 100_000
 
 
@@ -322,9 +322,9 @@ def test_read_operations_are_held_and_counted():
 
 @pytest.fixture
 def shared_disk():
-    """The kernel shares a disk by weight only if it knows the speed of the disk, which the test sets to 1 MiB per second. The weights have
-    an effect only if jobs wait for the disk, so the emulated machine must be able to read faster than 1 MiB per second even on a busy
-    host."""
+    """The kernel shares a disk by weight only if it knows the speed of the disk. The test sets this speed to 1 MiB per second. The weights have
+    an effect only if jobs wait for the disk. For this reason, the emulated machine must be able to read faster than 1 MiB per second, even on
+    a busy host."""
     qos, model = Path("/sys/fs/cgroup/io.cost.qos"), Path("/sys/fs/cgroup/io.cost.model")
     model.write_text(f"{NUMBER} ctrl=user model=linear rbps={MIB} rseqiops=250 rrandiops=250 wbps={MIB} wseqiops=250 wrandiops=250")
     qos.write_text(f"{NUMBER} enable=1 ctrl=user min=100.00 max=100.00")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the memory need of jobs on a kernel that counts memory: without page cache, with shared memory, and over time."""
+"""Tests the memory need of jobs on a kernel that counts memory. The need does not include page cache, but includes shared memory."""
 
 import json
 import os
@@ -38,8 +38,8 @@ sys.stdin.readline()
 os.unlink("/dev/shm/pinfold-need")
 """
 
-# Takes 10 MiB in each second. At each measurement, the program calculates the area below the curve of its anonymous memory so far. At the end, it
-# prints all these areas.
+# The memory of this program grows by 10 MiB each second. At each measurement, the program calculates the area below the curve of its anonymous
+# memory, from the start to this time. At the end, the program prints all these areas.
 LEAK = """
 import json, time
 def anonymous():
@@ -108,8 +108,8 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     assert abs(sum(seconds) - receipt["wall"] / 1e6) < 0.1
     memory = profile["anon"]["mean"]
     areas = [(time - receipt["started"] / 1e6, area) for time, area in json.loads(out)]
-    # An emulated machine may need seconds to free the memory after the job's last measurement, and pinfoldd may look at the job
-    # several times meanwhile. So the comparisons end at the last look before the job's last measurement.
+    # After the job's last measurement, an emulated machine may need seconds to free the memory. pinfoldd may look at the job several times
+    # meanwhile. For this reason, the test uses only the looks before the job's last measurement.
     looks = [end for end in accumulate(seconds) if end <= areas[-1][0]]
     grown = memory[:len(looks)]
     assert len(grown) >= 8 and grown == sorted(grown), "it grows from each look to the next"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests out-of-memory kills: which limit causes the kill, which process the kernel kills, and where pinfold reports the kill. The real
-kernel kills in each test."""
+"""Tests out-of-memory kills: which limit causes the kill, which process the kernel kills, and where pinfold reports the kill. In each test,
+the real kernel kills a process."""
 
 import os
 import re
@@ -29,7 +29,7 @@ if "stay" in sys.argv:
 """
 WITNESS = 'import signal; print("witness", flush=True); signal.pause()'
 
-# This program leaves a child behind that lives longer than the leader, and that allocates memory when it gets SIGTERM.
+# This program leaves a child behind. The child lives longer than the leader. When the child gets SIGTERM, the child allocates memory.
 LATE = """
 import os, signal, sys
 if os.fork() == 0:
@@ -138,8 +138,8 @@ def test_the_share_that_jobs_have_of_the_node():
 
 @pytest.fixture
 def no_thrashing():
-    """Without swap, the kernel first drops the pages of all programs and reads them again, in this machine for minutes. With a time in min_ttl_ms, it
-    kills a process instead (Documentation/admin-guide/mm/multigen_lru.rst)."""
+    """Without swap, the kernel first drops the pages of all programs and reads them again. On this machine, the kernel does this for minutes. With
+    a time in min_ttl_ms, the kernel soon kills a process (Documentation/admin-guide/mm/multigen_lru.rst)."""
     settings = {Path("/sys/kernel/mm/lru_gen/enabled"): "y", Path("/sys/kernel/mm/lru_gen/min_ttl_ms"): "1000"}
     before = {file: file.read_text() for file in settings}
     for file, text in settings.items():
@@ -211,7 +211,8 @@ def test_whole_job_or_one_process(policy):
 
 
 def test_pid_1_leaves_the_scope_alone():
-    """With the default OOMPolicy, systemd 252 would stop the scope by SIGTERM after one kill. So pinfold always sets OOMPolicy."""
+    """With the default OOMPolicy, systemd 252 would stop the scope by SIGTERM after the kernel has killed one process. For this reason, pinfold
+    always sets OOMPolicy."""
     job = start_job("oom.scope", *python(HOG, "200", "wait"), options=["--memory-max=48M"], stdin=subprocess.PIPE)
     wait_running("oom.scope")
     assert run("systemctl", "show", "-P", "OOMPolicy", "job-oom.scope.scope").stdout.strip() == "kill"
@@ -282,7 +283,7 @@ def test_it_is_found_also_when_pinfoldd_was_away():
 
 
 # The user owns a cgroup, and makes another cgroup in it. In the kernel's log, the path of the new cgroup looks like the path of another user's job. A
-# process there runs out of memory.
+# process in the new cgroup runs out of memory.
 FORGER = """
 import pathlib, subprocess, sys
 own = pathlib.Path("/sys/fs/cgroup" + open("/proc/self/cgroup").read().partition("0::")[2].strip())

@@ -32,7 +32,7 @@ os._exit(0)
 """
 
 
-# The memory in MiB, and the CPU time in seconds of each process.
+# Each pair belongs to one process. It has the memory of the process in MiB, and the CPU time of the process in seconds.
 PLAN = [(80, 0.2), (8, 1), (80, 0.1), (8, 0.1), (80, 0.2), (8, 0.5)]
 MOST_JOBS = 6
 
@@ -62,8 +62,8 @@ def exact_after_checks(truths, receipt):
         figures = tasks[number]
         mib = PLAN[number - 1][0]
         assert (figures["exit_status"], figures["command"][:6]) == (0, "python"), report
-        # The cgroup does not count the process before the process is in its scope. But the cgroup also counts the exit of each process, and
-        # the process of pinfoldd that holds the place of the leader in the new scope.
+        # The cgroup begins to count a process when the process is in its scope. The cgroup's figures include the exit of each process. The figures
+        # also include pinfoldd's placeholder process, which is in the new scope before the leader.
         assert (figures["cpu"] or 0) / 1e6 <= 1.1 * truth + 0.5, report
         assert (figures["memory_peak"] or 0) <= (mib + 50) * MIB, report
         if figures["exact"]:
@@ -78,8 +78,8 @@ def exact_after_checks(truths, receipt):
 
 def test_each_task_has_its_cpu_time_and_its_memory_peak():
     exact = set()
-    # systemd may remove the cgroup of a task before pinfoldd has read it. On a busy machine that happens often, so more jobs run until the
-    # figures of a large and of a small task were exact.
+    # systemd may remove the cgroup of a task before pinfoldd has read it. On a busy machine, this happens often. For this reason, the test runs
+    # further jobs until it has exact figures for a large task and for a small task.
     for number in range(MOST_JOBS):
         exact |= exact_after_checks(*job_of_tasks(f"figures.vm{number}"))
         if exact == {8, 80}:

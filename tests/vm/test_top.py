@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold top` on a kernel with all controllers: the memory, the limits, the disks, and the part of its CPUs that a job uses."""
+"""Tests `pinfold top` on a kernel with all controllers: the memory, the limits, the disks, and how much CPU time a job uses of its CPUs."""
 
 import json
 
@@ -32,8 +32,8 @@ def looks():
 
 
 def uses_its_quota():
-    """Returns the row of the job if the job used all that its quota allows, as an endless loop does. If a virtual CPU stands still on a busy
-    host, the kernel counts this time as use beyond the quota, and then stops the job for several seconds."""
+    """Returns the row of the job if the job used its whole quota. The job is an endless loop. If a virtual CPU stands still on a busy host, the
+    kernel counts this time as CPU time of the job. The job is then over its quota, and the kernel stops the job for several seconds."""
     _, row = looks()
     return row if row["cpu_percent"] == pytest.approx(20, rel=0.3) else None
 

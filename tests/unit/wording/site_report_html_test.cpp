@@ -24,7 +24,7 @@ ReportTable totals() {
             {{"4", "7", "2", "3", kDay, kHour, "82800000000", "0"}}};
 }
 
-/// Returns what the queries of src/archive/sql/report may answer.
+/// Returns an example of the tables that the queries of src/archive/sql/report return.
 std::vector<ReportTable> site() {
     return {
         totals(),
