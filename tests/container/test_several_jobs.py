@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A command for several jobs tries each job and reports each failure with its job. The first failure decides the exit status."""
+"""A command for several jobs tries each job and reports each failure with its job. The command exits with the status of its first failure."""
 
 import json
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A batch system believes that all processes of the job have ended when pinfold-run ends. So pinfold-run stays while a process of the job
-exists. If no process of the job exists, a signal can always end pinfold-run, whatever is wrong with pinfoldd, the bus or the disk."""
+"""A batch system believes that all processes of the job have ended when pinfold-run ends. For this reason, pinfold-run stays while a
+process of the job exists. When no process of the job exists, a signal must end pinfold-run, even if pinfoldd, the bus or the disk has a fault."""
 
 import contextlib
 import os

@@ -109,7 +109,7 @@ def start():
 
 def wait_back(node):
     """Waits until the hook has set the vnode online again. The scheduler does not notice by itself that the vnode is online. Its next cycle
-    may come ten minutes later (scheduler_iteration), so wait_back() asks for a cycle."""
+    may come ten minutes later (scheduler_iteration), so this function asks for a cycle."""
     wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 600)
     qmgr("set server scheduling = true")
 

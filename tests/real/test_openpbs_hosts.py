@@ -158,7 +158,7 @@ def test_a_sister_host_that_gives_a_vnode_back_has_the_limits_of_the_rest(second
               "-l", "select=1:ncpus=1:mem=100mb:vnode=node1+1:ncpus=1:mem=150mb:vnode=node2+1:ncpus=1:mem=250mb:vnode=second")
     job.wait_file(f"{job.id}.runs")
     assert (limits(job)["memory_max"], limits(job, "node2")["memory_max"]) == (100 << 20, 400 << 20)
-    # The server learns of the start some time after the job has started.
+    # The server does not learn at once that the job has started.
     wait_until(lambda: pbs("pbs_release_nodes", "-j", job.id, "second", check=False).returncode == 0, "the vnode is given back")
     wait_until(lambda: limits(job, "node2")["memory_max"] == 150 << 20, "the smaller share")
     print(job.shown()["exec_vnode"], [openpbs.events(node, "execjob_resize") for node in NODES])

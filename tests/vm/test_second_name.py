@@ -91,6 +91,6 @@ def test_24_a_second_name_of_the_disk():
 
 @pytest.mark.usefixtures("job", "own_link")
 def test_24_a_name_that_is_of_another_disk_at_first():
-    """Both pinfoldd and systemd follow the link to a disk. systemd follows the link later than pinfoldd."""
+    """pinfoldd follows the link to a disk, and systemd then follows the link again. The link may point to another disk by then."""
     with switching():
         loosen([f"{DISK} 2M, {name} infinity" for name in (OWN, OWN.replace("/shm", "//shm"), OWN.replace("/shm", "/./shm")) for _ in range(10)])

@@ -27,7 +27,7 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """Makes the same package with the version OLDER, and with another text in its configuration file. If a package of an earlier revision
+    """Makes the package `name` with the version OLDER. The configuration file in this package has an additional line. If a package of an earlier revision
     exists, older() makes its package from the earlier package."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)

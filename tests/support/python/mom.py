@@ -3,9 +3,9 @@
 on the hook's answers.
 
 The stand-in follows these sources of OpenPBS at cd7ab5eda:
-  src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, the forked child that becomes the job runs the hook,
-                              as root and as the leader of a session. Then the child gives up its rights and executes progname, argv and env
-                              as the hook left them.
+  src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, MoM forks the child that becomes the job. The child
+                              is root and leads a session, and runs the hook. Then the child gives up its rights and executes progname, argv
+                              and env as the hook left them.
   src/resmom/mom_hook_func.c  run_hook: the hook has its own session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook: the effect of a
                               rejection.
   src/resmom/catch_child.c    MoM kills the session and then runs the epilogue. A rejected epilogue deletes the job.
@@ -13,15 +13,15 @@ The stand-in follows these sources of OpenPBS at cd7ab5eda:
 A real OpenPBS of this commit behaved as follows:
 * The leader of a batch job is a login shell that runs the script as its child. MoM's first SIGTERM ends the shell. MoM waits kill_delay seconds
   for the rest of the session.
-* The Exit_status of a job that exceeded a limit is MoM's own number below 0. Exit_status is always 0 on a sister host, for an interactive job, and
+* If a job exceeded a limit, its Exit_status is a negative number that MoM has chosen. Exit_status is always 0 on a sister host, for an interactive job, and
   for a job that was running when MoM was restarted with -p.
 * A rejected task does not end the job. If the hook called rerun(), the job runs again after its end.
-* execjob_resize comes on each host after a hook has released chunks at the job's start. On the primary host, execjob_resize comes after the
+* After a hook has released chunks at the job's start, MoM runs execjob_resize on each host. On the primary host, execjob_resize comes after the
   launch. When pbs_release_nodes has released vnodes of a sister host, execjob_resize comes on the sister hosts that stay.
 * vnode_list has the job's vnodes on all hosts. At exechost_periodic, vnode_list has the vnodes of this host that MoM knows. MoM does not
   know vnodes that only qmgr has created. The server ignores what MoM says about vnodes of another host.
-* The child that becomes the job has the limits of the job's processes (vmem, pvmem, file) before it runs the hook for execjob_launch. If the hook's
-  interpreter cannot start under these limits, MoM runs the job without the hook.
+* The child that becomes the job runs the hook for execjob_launch. The limits of the job's processes (vmem, pvmem, file) apply to the child before
+  it runs the hook. If the hook's interpreter cannot start under these limits, MoM runs the job without the hook.
 """
 
 import json
@@ -152,7 +152,7 @@ class Mom:
         return child
 
     def script(self, job, text):
-        """Starts a batch script as MoM does: the leader is the login shell, which reads the script's name and runs the script."""
+        """Starts a batch script as MoM does. The leader is a login shell. The shell reads the script's name, and runs the script."""
         path = self.home / "mom_priv/jobs" / f"{job['id']}.SC"
         path.write_text("#!/bin/sh\n" + text)
         path.chmod(0o755)

@@ -41,7 +41,7 @@ def empty(file):
 
 
 def script(file, name, program):
-    """Returns a script that records its call, and then executes the program. The users of jobs can read the copy of the recorder."""
+    """Returns a script that records its call, and then executes the program. A job's user may read the copy of the recorder, but not the recorder itself."""
     shutil.copyfile(__file__, COPY)
     os.chmod(COPY, 0o644)
     return SCRIPT.format(recorder=COPY, file=file, name=name, program=program)

@@ -5,7 +5,8 @@
 namespace pinfold::test {
 namespace {
 
-/// A job of an ordinary user has a run time limit of 10 s, and 100 ms after the limit. The usual grace time is much longer.
+/// A job of an ordinary user has a run time limit of 10 s. After this limit, the job has 100 ms, and not the hour that a job
+/// usually has.
 class ShortRunTimeGraceTest : public CoreTest {
 protected:
     void SetUp() override {

@@ -90,7 +90,7 @@ TEST_F(UnkillableTest, aGraceThatASoonerStopCutShortDelaysNoReport) {
     stop(0s);
     passBound();
     EXPECT_EQ(events("unkillable").size(), 1U);
-    loop.advance(1s); // the history gets the number of processes
+    loop.advance(1s); // pinfoldd writes the number of processes to the history
     EXPECT_EQ(loop.timers(), 0U);
 }
 

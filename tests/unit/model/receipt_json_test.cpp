@@ -150,7 +150,8 @@ TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
     EXPECT_EQ(killable->unkillableProcesses, std::nullopt);
 }
 
-/// Adds a member of each kind of value to all objects in the JSON value. The numbers of a receipt are whole in every version.
+/// Adds a member of each kind of value to all objects in the JSON value. Every version of pinfold writes only whole numbers into
+/// a receipt.
 void addMembers(nlohmann::json& json) {
     for (auto& [name, value] : json.items())
         if (value.is_structured() && name != "labels") // a user may choose any name for a label, so a new member would be a label

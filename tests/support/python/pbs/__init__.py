@@ -3,8 +3,8 @@
 
 The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which these sources show:
   constants             src/include/hook.h, src/include/pbs_nodes.h, src/include/log.h
-  event                 src/modules/python/pbs/v1/_svr_types.py, _event: accept() and reject() end the hook by SystemExit. A parameter of another
-                        event raises EventIncompatibleError. Only a hook for launch sets parameters: progname, argv and env.
+  event                 src/modules/python/pbs/v1/_svr_types.py, _event: accept() and reject() end the hook by SystemExit. If a hook reads a
+                        parameter that its event does not have, it gets EventIncompatibleError. Only a hook for launch sets parameters: progname, argv and env.
   what may be set when  src/lib/Libpython/pbs_python_svr_internal.c, pbsv1mod_meth_is_attrib_val_settable: a hook can set nothing at attach and
                         resize, and nothing after accept() or reject().
   job, vnode            _svr_types.py, _job, _vnode: unknown attributes are errors, and unset attributes are None. A job has rerun() and delete().

@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns two sockets. Each socket has two cores, and each core has two hyper-threads. The second socket has the lower package
-/// number, and the CPU numbers alternate between the sockets.
+/// Returns two sockets. Each socket has two cores, and each core has two hyper-threads. The second socket has a lower package
+/// number than the first socket. Adjacent CPU numbers are on different sockets.
 Topology twoSockets() {
     Topology topology;
     for (unsigned cpu = 0; cpu < 8; ++cpu)
