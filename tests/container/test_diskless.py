@@ -99,7 +99,7 @@ def test_a_reboot_loses_history_and_drain_and_the_node_takes_jobs(var_in_memory)
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "lost"])
 def test_a_power_cut(var_in_memory, kept):
-    """A job that ran at a power cut gets its receipt from the table of live jobs in the history, if the history still exists."""
+    """A job runs at a power cut. If the history still exists, the job gets its receipt from the history's table of live jobs."""
     job = start_job("cut.1", "sleep", "1000")
     wait_running("cut.1")
     wait_until(lambda: query("SELECT key FROM live") == [("cut.1",)], "the history knows the live job")

@@ -120,7 +120,7 @@ def test_at_each_stage_with_jobs_in_flight(disturb):
         for _ in range(ROUNDS):
             before = len(results)
             disturb()
-            # The next disturbance begins as soon as one more job is over, even while other jobs run.
+            # The next disturbance begins as soon as one more job is over. It does not wait for the end of all jobs.
             wait_until(lambda: len(results) > before, "a job came through", deadline=90)
     finally:
         stop.set()

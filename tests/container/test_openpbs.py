@@ -248,7 +248,7 @@ def test_a_task_that_is_rejected_does_not_have_its_job_run_again(mom, outage):
 
 @pytest.fixture
 def starts():
-    """Returns a function that lists which commands of `pinfold` were started since the last call of the function."""
+    """Returns a function. Each call of the function lists the commands of `pinfold` that were started since the last call."""
     program, real, log = Path("/usr/bin/pinfold"), Path("/usr/bin/pinfold.real"), Path("/run/pinfold-starts")
     program.rename(real)
     program.write_text(f'#!/bin/sh\necho "$1" >>{log}\nexec {real} "$@"\n')
@@ -300,7 +300,7 @@ def test_two_chunks_on_a_host_are_one_job(mom):
 
 
 def test_a_sister_host(mom):
-    """This host has no job script: tasks begin and end, pbs_attach adds a session, and the mother superior reports the end of the job."""
+    """This host has no job script. Tasks begin and end here, pbs_attach adds a session, and the mother superior reports the end of the job."""
     job = begin(mom, make_job("3.srv", "(node2:ncpus=1)+(node1:ncpus=1)", ["node2", "node1"], primary=False))
     assert started(mom, job, "true").wait(30) == 0
     wait_until(lambda: live_jobs()["pbs.3.srv"]["tasks"] == 0, "the task is over")

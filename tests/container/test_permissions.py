@@ -253,7 +253,7 @@ def test_a_job_that_is_over(callers):
     for user in (None, ADMIN, OWNER, OTHER):
         caller = callers(user)
         assert caller.ask(live_only, key=OVER) == all_are(NO_JOB, live_only), user
-        # An answer to another user says that the job has never existed, because several users may have used the same key.
+        # Several users may have used the same key. For this reason, pinfoldd tells a different user that the job has never existed.
         theirs = {"GetReceipt": NO_RECEIPT, "GetProfile": NO_RECEIPT, "EndJob": NO_JOB, "WaitJob": NO_JOB}
         assert caller.ask(told, key=OVER) == (theirs if user == OTHER else all_are("+", told)), user
         assert caller.ask({"WaitTask": ENDS["WaitTask"]}, key=OVER) == {"WaitTask": "+"}, user
@@ -270,7 +270,7 @@ def test_the_key_of_a_live_job(callers):
 
 @pytest.mark.parametrize("user", [None, ADMIN, OWNER, OTHER])
 def test_who_may_pass_processes_on_the_bus(callers, user):
-    """The bus refuses descriptors of ordinary users in any message, so that pinfoldd does not have to close them."""
+    """The bus refuses every message in which an ordinary user sends a descriptor. pinfoldd then does not have to close these descriptors."""
     with live_job():
         passes = {"CreateJob": "m.CreateJob('{key}', on_bus(), none)", "AddTask": "m.AddTask('{key}', on_bus(), none)",
                   "Adopt": "m.Adopt('{key}', [on_bus()])"}

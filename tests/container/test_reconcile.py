@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what pinfoldd does about real orphans of each kind, at a start of pinfoldd and on request. pinfoldd does not touch orphans with
-processes."""
+"""Tests what pinfoldd does with real orphans of each kind when it starts, and what it does on request. If an orphan has processes, pinfoldd does
+not touch the orphan."""
 
 import json
 import subprocess

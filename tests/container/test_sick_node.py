@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Something that pinfoldd needs hangs or is used up, while jobs run, start and end. The jobs must end on time, other callers must get their
-answers, and each job must then have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
+"""Something that pinfoldd needs hangs or is used up, while jobs run, start and end. The jobs must end on time, and other callers must get their
+answers. Each job must then have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
 
 import contextlib
 import os

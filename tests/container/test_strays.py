@@ -526,7 +526,7 @@ PROCESSES = 5000
 
 def cost(*command):
     """Returns the output, the CPU time in seconds, and the peak memory in MB."""
-    # A small process starts the command, because for the kernel a child is as large as its parent was at the fork.
+    # A small process starts the command. The kernel counts a child as large as its parent was at the fork, so the parent must be small.
     program = ("import os, sys; child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ); _, status, used = os.wait4(child, 0); "
                "print(status, used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)")
     done = run("/usr/bin/python3", "-S", "-c", program, *command)

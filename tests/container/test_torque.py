@@ -346,7 +346,7 @@ def test_the_error_output_says_once_who_stopped_the_job(make_mom, number, comman
 
 
 ENDINGS = [("exit 0", 0, ("exited", 0, None)), ("exit 255", 255, ("exited", 255, None)),
-           # The login shell turns its child's signal into a status, and pbs_mom gets only this status.
+           # The login shell turns the signal that ended its child into a status. pbs_mom gets this status, and not the signal.
            ("kill -KILL $$", 128 + signal.SIGKILL, ("exited", 128 + signal.SIGKILL, None)),
            ("kill -KILL $PPID", 256 + signal.SIGKILL, ("signaled", None, signal.SIGKILL))]
 
@@ -604,7 +604,7 @@ def test_pbs_moms_alarm_kills_the_epilogue_and_not_the_end(make_mom):
 
 @pytest.fixture
 def preload(tmp_path_factory):
-    """A library that writes down the user id of each process that loads it."""
+    """Makes a library. When a process loads the library, the library writes down the user id of the process."""
     folder = tmp_path_factory.mktemp("preload")
     let_in(folder)
     os.chmod(folder, 0o1777)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests actions that a user may not take, and claims that pinfoldd must not believe."""
+"""Tests actions that pinfoldd must refuse to a user. Tests false statements of users that pinfoldd must not believe."""
 
 import contextlib
 import os

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Functions that the fuzz targets share. A target reads one kind of input, and ends the process if one of the target's promises
-// about the input does not hold.
+// Functions that the fuzz targets share. A target reads one kind of input, and makes promises about this input. The target ends
+// the process if a promise does not hold.
 #pragma once
 
 #include "base/result.hpp"
@@ -78,8 +78,8 @@ public:
             write(directory / file, section == given.end() ? std::nullopt : std::optional(section->second));
         }
     }
-    /// Writes the file, or removes it. The function does not touch a file that already has the right text, because a write
-    /// takes longer than one run of a target.
+    /// Writes the file, or removes it. If the file already has the right text, the function does not write the file, because a
+    /// write takes longer than one run of a target.
     void write(const std::filesystem::path& path, const std::optional<std::string>& text) {
         auto& now = files_[path];
         if (now == text)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each target runs its corpus, and then mutations of the corpus for some seconds (PINFOLD_FUZZ_SECONDS). libFuzzer inserts words of a dictionary
-into the mutations. New inputs stay in the build directory for the next run. Inputs that fail stay in build/results/fuzz."""
+"""Each target first runs the inputs of its corpus. Then it runs mutations of these inputs for some seconds (PINFOLD_FUZZ_SECONDS). libFuzzer inserts
+words of a dictionary into the mutations. New inputs stay in the build directory for the next run. Inputs that fail stay in build/results/fuzz."""
 
 import os
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""An innocent user: a batch system opens, runs and ends this user's jobs, and other callers look at the jobs."""
+"""Simulates an innocent user. A batch system opens, runs and ends this user's jobs, and other callers look at the jobs."""
 
 import json
 import pwd
@@ -13,7 +13,7 @@ from pathlib import Path
 from jobs import finish, run, start_job
 
 USER = "dora"
-CALLERS = ("root", "erin")  # erin has no jobs, because the wrappers of a user's jobs use the same quota of calls as the user
+CALLERS = ("root", "erin")  # erin has no jobs, because a user and the wrappers of the user's jobs share a quota of calls
 LEAST = 500  # jobs
 LANES = 3
 ASK = Path(__file__).with_name("ask.py")

@@ -380,7 +380,7 @@ def give_numbers_away(key, grace):
 
 @pytest.mark.parametrize("grace", ["1h", "0"], ids=["SIGTERM", "SIGKILL"])
 def test_22_processes_that_are_roots_by_now(tmp_path, grace):
-    """If a job has a shepherd, pinfoldd signals the other processes one by one, from a list."""
+    """If a job has a shepherd, pinfoldd reads a list of the job's processes, and signals these processes one by one."""
     with few_numbers(tmp_path, 4000), forking_daemon():
         tries = [give_numbers_away(f"herd.{number}", grace) for number in range(HERDS)]
     taken, hit = (sum(column) for column in zip(*tries))
@@ -410,7 +410,7 @@ def test_26_a_sweep_that_cannot_know_all():
 
 
 def test_27_messages_that_nobody_takes(node):
-    """pinfoldd can neither write to the standard error of alice's jobs nor close it. pinfoldd has 16 threads that write to jobs."""
+    """pinfoldd cannot write to the standard error of alice's jobs, and cannot close it. pinfoldd has 16 threads that write to jobs."""
     def unclosed():
         return sum("unclosed" in file for file in descriptors(node.pid))
     with alices_server() as server:

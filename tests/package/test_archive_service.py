@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The service of the package pinfold-archive works in its sandbox, as systemd starts it, and with the box's user database."""
+"""Tests the service of the package pinfold-archive. systemd starts the service in its sandbox, and the service uses the box's user database."""
 
 import json
 import pwd

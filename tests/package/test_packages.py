@@ -44,7 +44,7 @@ def test_what_manages_the_archive_is_in_its_own_package():
     paths = debs.contents("pinfold-archive")
     assert {LIBEXEC + "archive-admin", "/usr/share/pinfold/archive/0001.sql"} <= paths
     assert not any(path.startswith("/usr/bin/") for path in paths)
-    # The exit status 6 says that archive-admin runs, and that no server listens on this host.
+    # The exit status 6 says that archive-admin has tried to connect, but no server listens on this host.
     refused = run("pinfold", "archive", "status", check=False)
     assert refused.returncode == 6 and "check that PostgreSQL runs on this host" in refused.stderr
 
@@ -82,7 +82,7 @@ def archive_that_is_away():
 
 
 def test_pinfold_ship_reads_receipts_in_its_sandbox(archive_that_is_away):
-    """The archive cannot be reached, so pinfold-ship can only say how many receipts it would send."""
+    """pinfold-ship cannot reach the archive. It reads the receipts and says how many receipts it would send."""
     finish(start_job("package.ship", "true"))
     status = wait_until(lambda: next((text for text in [run("systemctl", "show", "--property=StatusText", "--value", "pinfold-ship").stdout]
                                       if "to send; the archive does not take receipts" in text), None), "the receipt of another user")

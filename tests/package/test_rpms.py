@@ -132,7 +132,7 @@ def node(nothing):
 
 
 def waiting(key):
-    """Starts a job that ends with status 3 when its standard input ends. finish() ends it."""
+    """Starts a job that ends with status 3 when its standard input ends. finish() closes this input."""
     return start_job(key, "sh", "-c", "read line; exit 3", stdin=subprocess.PIPE)
 
 

@@ -156,8 +156,8 @@ def wait_back(name):
 
 
 def sent_back(job):
-    """Returns the prologue's messages about the refused batch job. The prologue does not run for jobs that pbs_mom itself refuses. start_count also
-    includes the jobs that pbs_mom refuses: one for each scheduler cycle until pbs_mom's next status, up to 45 s later."""
+    """Returns the prologue's messages about the refused batch job. The prologue does not run for a job that pbs_mom itself refuses. start_count
+    counts such a job as well. Until pbs_mom's next status, up to 45 s later, pbs_mom refuses one job in each scheduler cycle."""
     said = read_journal("-o", "cat", "-t", "torque-prologue").splitlines()
     return [line for line in said if line.startswith(f"job {job.key} goes back to the queue: ")]
 

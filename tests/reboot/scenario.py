@@ -24,7 +24,7 @@ def keys(kind, boot):
 
 
 def drain():
-    """Drains the node as an administrator would, so that the drain is certainly written before the node goes down."""
+    """Drains the node as an administrator would. The command returns after pinfoldd has written the drain to the disk."""
     run("pinfold", "drain", "--reason", "before it went down")
 
 

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests limits on a kernel with all controllers: the cgroup files contain the limits, systemd shows the limits, and the limits have an
-effect."""
+"""Tests limits on a kernel with all controllers. The cgroup files contain the limits, systemd shows the limits, and the limits have an effect."""
 
 import json
 import re

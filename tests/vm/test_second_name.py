@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The owner of a job with a limit on a disk tries to loosen this limit by another name of the disk. tests/hostile has the other attacks."""
+"""A job has a limit on a disk. The job's owner tries to loosen this limit by a second name of the disk. tests/hostile tests further attacks."""
 
 import contextlib
 import json
@@ -31,7 +31,7 @@ def answer(change, deadline):
         name = error.get_dbus_name().removeprefix("org.pinfold1.Error.")
         if name != "Busy" or time.monotonic() > deadline:
             return name
-        time.sleep(1)  # pinfoldd asks a user with too many calls to wait a second, and sends no signal at the end of this second
+        time.sleep(1)  # pinfoldd lets a user with too many calls wait for a second, and does not announce the end of this second
         return answer(change, deadline)
 print(json.dumps([(answer(change, time.monotonic() + 60), [pathlib.Path(file).read_text() for file in files]) for change in changes]))
 """

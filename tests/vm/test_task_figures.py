@@ -38,7 +38,7 @@ MOST_JOBS = 6
 
 
 def job_of_tasks(key):
-    """Runs a job with the tasks of PLAN, one after the other, so that the numbers of the tasks are known. Returns the CPU times that the
+    """Runs a job with the tasks of PLAN. The tasks run one after the other, so that their numbers are known. Returns the CPU times that the
     tasks have printed, and the receipt."""
     batch = start_job(key, "sleep", "1000", options=["--memory-max=400M"])
     wait_running(key)

@@ -83,10 +83,10 @@ public:
     std::map<std::string, std::string> activeStates; ///< these units have the given state, and all others are "active"
     bool holdStarts = false;                         ///< starts get no answer before release()
     void release();
-    bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove scopes that have become empty
+    bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove an empty scope
     bool hangs = false;           ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in PID 1's queue
     void goOn();
-    /// Removes the callers, so that nobody gets the answers that are on their way.
+    /// Removes the callers. Nobody then gets the answers that the fake systemd still sends.
     void forgetCallers();
 
     // The following functions implement Placeholders. The placeholders are not real processes.

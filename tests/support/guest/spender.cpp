@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A batch job that uses known amounts of resources. `spender [NAME=VALUE…]`:
-//   wait               waits for a line on standard input, before everything else
-//   since=CPU_STAT     prints "begun OWN CHARGED" before the work: the microseconds of CPU time that spender has used, and
-//                      that the cgroup with the file CPU_STAT has used
-//   processes=N        lets N children do the whole work, each of them; without this word, spender itself does the work
-//   threads=N          lets N threads of each process use CPU time; without this word, only the main thread does
-//   user=MS system=MS  the CPU time that each thread uses in user space, and in the kernel
-//   memory=MIB         the private memory that each process touches and keeps
-//   write=FILE:BYTES   writes whole blocks of 64 KiB past the page cache, and flushes them
-//   read=FILE:BYTES    reads whole blocks of 64 KiB past the page cache
-//   then=exit|stay|leave  what spender does when it has printed "done": it exits, or sleeps with its children until a signal
-//                      kills them, or exits and leaves its sleeping children behind
+// A batch job that uses known amounts of resources. `spender [NAME=VALUE…]` understands these words:
+//   wait               Before everything else, spender waits for a line on standard input.
+//   since=CPU_STAT     Before the work, spender prints "begun OWN CHARGED". OWN is the CPU time of spender in microseconds.
+//                      CHARGED is the CPU time of the cgroup with the file CPU_STAT.
+//   processes=N        Each of N children does the whole work. Without this word, spender itself does the work.
+//   threads=N          N threads of each process use CPU time. Without this word, the main thread uses CPU time.
+//   user=MS system=MS  Each thread uses this CPU time in user space, and this CPU time in the kernel.
+//   memory=MIB         Each process touches and keeps this amount of private memory.
+//   write=FILE:BYTES   Each process writes whole blocks of 64 KiB past the page cache, and flushes them.
+//   read=FILE:BYTES    Each process reads whole blocks of 64 KiB past the page cache.
+//   then=exit|stay|leave  After the work, spender prints "done". With "exit", spender then exits. With "stay", spender and its
+//                      children sleep until a signal kills them. With "leave", spender exits, and its children sleep.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/wait.h>

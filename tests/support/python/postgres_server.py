@@ -119,7 +119,7 @@ class PostgresServer:
             os.chown(path, self.user.pw_uid, self.user.pw_gid)
 
     def use_certificate(self, file):
-        """Copies a certificate and its key to where the server reads them at its next start."""
+        """Gives the server a certificate with its key. The server uses the certificate after its next start."""
         for kind in ("crt", "key"):
             copy = self.data / f"server.{kind}"
             shutil.copyfile(self.authority.directory / f"{file}.{kind}", copy)

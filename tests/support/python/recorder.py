@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records how a batch system calls the programs and the hooks that it runs for a job. tests/real compares the record of a real batch system
-with the record of its stand-in: the same jobs must cause the same calls, in the same order and with the same exit statuses.
+"""Records how a batch system calls programs and hooks for a job. tests/real compares the record of a real batch system with the record of its
+stand-in. The same jobs must cause the same calls. The order of the calls and the exit statuses must be the same as well.
 
-recorder.py FILE NAME PROGRAM [ARGUMENTS...]: adds a line to FILE about this call of PROGRAM, and becomes PROGRAM."""
+`recorder.py FILE NAME PROGRAM [ARGUMENTS...]` adds a line to FILE about this call of PROGRAM, and then executes PROGRAM."""
 
 import difflib
 import json

@@ -112,7 +112,7 @@ class Server:
             self.path(job, "aux", "").write_text("".join(host + "\n" for host in job["hosts"]))
 
     def save_job(self, job):
-        """job_save(): writes the file under another name, and then renames it."""
+        """Does the work of job_save(): writes the file under a temporary name, and then renames the file."""
         user = pwd.getpwnam(job["user"])
         variables = escape(",".join(f"{name}={value}" for name, value in job["variables"].items()))
         self.path(job, "mom_priv/jobs", ".JC").write_text(
@@ -366,7 +366,7 @@ class Server:
 
 
 def main():
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # if the test dies, this process dies too, but its jobs do not
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # if the test dies, this process dies, but its jobs stay alive
     server = Server(sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4]))
     main_process = os.getpid()
     for line in sys.stdin:

@@ -167,7 +167,7 @@ TEST(TopText, fitsATerminalOfAnySize) {
     EXPECT_EQ(narrow.find("CACHE"), std::string::npos);
 }
 
-/// Returns the profile of a job that kept one CPU busy in the second half of its time, and needed `memory` all the time.
+/// Returns the profile of a job. The job kept one CPU busy in the second half of its time, and always needed `memory`.
 Profile profileWithMemory(double memory) {
     Profile made;
     for (const double cpu : {0.0, 1e6}) {

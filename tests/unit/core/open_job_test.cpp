@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests jobs that are opened before they have a process, by a prologue or on a further host of the job.
+// Tests jobs that have no process when they are opened. A prologue opens such a job, or a further host of the job opens it.
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 

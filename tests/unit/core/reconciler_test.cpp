@@ -127,7 +127,7 @@ TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
     node.holdLists = true;
     ask();
     node.releaseLists();
-    // PID 1 removes the scope just after it has sent its second list, which still contains the scope.
+    // PID 1 sends its second list, which contains the scope, and then removes the scope.
     node.stop("job-sge.1-2.scope", [](const SystemdOutcome&) {});
     const auto stops = node.stops;
     loop.settle();

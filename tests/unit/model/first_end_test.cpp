@@ -112,7 +112,7 @@ TEST(FirstEnd, isTheHostThatWentDownWhateverItsLastSignOfLife) {
     EXPECT_EQ(firstOf({ended(toldHost("b", 2h), JobResult::NodeLost), withTask(toldHost("c", 1h), 8, 1h, {.status = 1})}),
               "c task-failed 8");
     EXPECT_EQ(firstOf({batchHost("a", 1h, {.status = 0}), lost}), "a batch-ended 0");
-    // Each of the two events would have ended the job, but the time of only one event is known.
+    // Each of the two events would have ended the job. The receipts have the time of one event, but not of the other event.
     EXPECT_EQ(firstOf({outOfMemory(toldHost("c", 1h), 1h), lost}), "c out-of-memory");
 }
 

@@ -129,7 +129,7 @@ Names newest(const Receipts& receipts) {
 }
 
 TEST(NewestRun, hasTheReceiptsWithTheNumberOfTheRun) {
-    // pinfoldd may find out late that a job is lost, so the first run may seem to end last.
+    // pinfoldd may find out late that a job is lost, so the receipt of the first run may have the latest end.
     EXPECT_EQ(newest({inRun(1, "2", 1h, 2h), inRun(0, "1", 0s, 9h), inRun(1, "3", 90min, 2h)}), (Names{"2", "3"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 5h, 6h)}), (Names{"1", "2"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 300 * 24h, 301 * 24h)}), Names{"2"});
@@ -219,7 +219,7 @@ public:
         return receipts;
     }
 
-    /// Returns the same receipts in another order, and some of them several times.
+    /// Returns the receipts in a random order. Some of the receipts come several times.
     Receipts mixed(Receipts receipts) {
         for (auto again = number(receipts.size()); again > 0; --again)
             receipts.push_back(receipts[number(receipts.size() - 1)]);

@@ -110,7 +110,7 @@ TEST_F(JobOutputTest, isAppendedToAFile) {
         std::ifstream in(name);
         return std::string(std::istreambuf_iterator<char>(in), {});
     };
-    // One event says that the test's own descriptor is closed, and the other event says that the line is written.
+    // The loop gets one event when the test's own descriptor is closed, and one event when the line is written.
     while (content() != "job\nline\n" && loop.waitForEvent(10'000)) {
     }
     EXPECT_EQ(content(), "job\nline\n");

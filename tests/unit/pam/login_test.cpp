@@ -22,7 +22,7 @@ namespace {
 
 WrapperReply listOf(std::vector<WrapperJob> jobs) { return {"", {}, {}, {}, {}, {}, std::move(jobs)}; }
 
-/// The tests of logins use a fake pinfoldd that gives a list of answers, one after the other.
+/// The tests of logins use a fake pinfoldd. The fake pinfoldd gives the answers of a list, one answer for each call.
 class LoginTest : public test::TemporaryDirectory {
 protected:
     ~LoginTest() override { join(); }

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint64_t kGiB = 1 << 30;
 
-/// Returns the receipt of a job that ran for ten minutes, used what it had asked for, and ended without an error.
+/// Returns the receipt of a job that ran for ten minutes and succeeded. The job used the resources for which it had asked.
 Receipt sample() {
     Receipt receipt;
     receipt.id = "1";
