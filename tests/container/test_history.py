@@ -51,7 +51,7 @@ def test_filters_that_do_not_exist():
 
 
 def whole_job():
-    """Returns the seconds from the start of a short job until its receipt exists. A busy machine or a slow disk makes this time longer, and also
+    """Returns the seconds from the start of a short job until its receipt exists. A busy machine or a slow disk makes this time longer. It also
     delays the row of a live job in the history."""
     begun = time.monotonic()
     assert finish(start_job("known.short", "true"))[0] == 0

@@ -174,7 +174,7 @@ def test_a_restart_without_descriptors_ends_no_job():
     for limit in (needed - 40, needed - 20, needed - 5):
         with unit_setting(f"LimitNOFILE={limit}"):
             run("systemctl", "restart", "pinfoldd.service", check=False)
-            # Each of the 30 pinfold-run processes has the same words at the end of its command line, so the test leaves these processes out.
+            # The command lines of the 30 pinfold-run processes end in `sleep 8107` as well. The test leaves these processes out.
             assert [command for command, _ in processes_with("8107").values() if command.startswith(b"sleep")] == [b"sleep\x008107\x00"] * 30
     daemon_ready()
     assert live_jobs().keys() == jobs.keys()

@@ -203,7 +203,7 @@ def test_kept_while_the_user_has_a_process(left):
     assert left.there() == KINDS and left.kept() == dict.fromkeys(KINDS)
 
 
-# Maps each way of using an object to the kind of the object, and to the Python program with which another user uses the object.
+# Maps each way of using an object to the kind of the object, and to a Python program. Another user runs this program.
 USES = {
     "open": ("shm-file", "file = open(path)"),
     "mapped": ("shm-file", "import mmap\nmap = mmap.mmap(os.open(path, os.O_RDWR), 0)\nos.close(3)"),

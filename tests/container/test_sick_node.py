@@ -166,8 +166,8 @@ def test_descriptors_that_are_nearly_used_up(in_time):
     """When few descriptors are left, pinfoldd uses them for the jobs that exist."""
     with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
         begun = microseconds()
-        # pinfoldd reserves a share of its limit of open files. While these jobs run, the test lowers the limit so far that the reserve is just
-        # enough for six jobs that end at once.
+        # pinfoldd reserves a share of its limit of open files. While these jobs run, the test lowers the limit. The reserve is then just enough for
+        # six jobs that end at once.
         others = {f"other.{n}": start_job(f"other.{n}", "sleep", "7430") for n in range(20)}
         for key in others:
             wait_running(key)

@@ -69,7 +69,7 @@ def test_a_full_disk(in_time):
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
     kept = {receipt["key"]: receipt for receipt in receipts() if receipt["key"].startswith("full.")}
     assert sorted(kept) == [f"full.{n}" for n in range(9)]
-    # If pinfoldd took the end of a job from the time of the receipt, each job would have run for more than ten seconds.
+    # pinfoldd must not take a job's end from the time of its receipt. Otherwise each job would seem to have run for more than ten seconds.
     most = 3_000_000 * busy()
     assert all(900_000 < kept[f"full.{n}"]["wall"] < most and kept[f"full.{n}"]["exit_status"] == 7 for n in range(1, 9)), kept
     assert list(KEPT.iterdir()) == []

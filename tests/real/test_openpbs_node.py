@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests nodes under a real OpenPBS: a node that takes no jobs, a node that refuses single jobs, and a node without pinfoldd or the hook."""
+"""Tests nodes under a real OpenPBS: nodes that take no jobs, nodes that refuse single jobs, and nodes without pinfoldd or the hook."""
 
 import json
 from pathlib import Path

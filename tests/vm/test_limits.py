@@ -15,7 +15,7 @@ MIB = 1024 * 1024
 DISK = "/dev/vda"
 NUMBER = Path("/sys/block/vda/dev").read_text().strip()
 
-# Maps each limit to an option with a value, the cgroup file, the text of this file, systemd's property, and the text of this property.
+# Maps each limit to an option with a value, to the cgroup file and its text, and to systemd's property and its text.
 LIMITS = {
     "memory_max": ("--memory-max=64M", "memory.max", str(64 * MIB), "MemoryMax", str(64 * MIB)),
     "memory_high": ("--memory-high=48M", "memory.high", str(48 * MIB), "MemoryHigh", str(48 * MIB)),

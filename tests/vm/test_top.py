@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold top` on a kernel with all controllers: the memory, the limits, the disks, and how much CPU time a job uses of its CPUs."""
+"""Tests `pinfold top` on a kernel with all controllers. The tests check the memory, the limits, the disks, and the CPU time of jobs."""
 
 import json
 

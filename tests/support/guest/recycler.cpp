@@ -5,12 +5,12 @@
 // child then also prints the process id of its own child (otherwise 0).
 // `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler makes sure
 // that the next new process will get the process id of the offered process. While pinfoldd handles the request, recycler ends the
-// process and makes the server fork. For each try, recycler prints four values: whether the server's child got the process id,
-// the cgroup of this child, pinfoldd's answer, and the cgroup of the child's own child.
-// `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". Somebody then signals these processes from a
-// list. As soon as the first process has ended, recycler ends processes near the end of the list and makes the server fork. The
-// server's children now have process ids of the list. At the end, recycler prints how many of these children there are, and how
-// many children of the server ended by a signal.
+// process and makes the server fork. For each try, recycler prints whether the server's child got the process id, and the cgroup
+// of this child. recycler then prints pinfoldd's answer, and the cgroup of the child's own child. `recycler give SOCKET KEY`
+// fills the job KEY with processes, and prints "ready". Somebody then signals these processes from a list. As soon as the first
+// process has ended, recycler ends processes near the end of the list and makes the server fork. The server's children now have
+// process ids of the list. At the end, recycler prints the number of these children, and the number of children that ended by a
+// signal.
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -127,7 +127,7 @@ pid_t passingProcess() {
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
-        // After the highest process id, the kernel goes on at 300, so the loop can come to the ids before `wanted` a second time.
+        // After the highest process id, the kernel goes on at 300. So the loop can come to the ids before `wanted` again.
         if (count == kMostForks)
             return false;
         last = passingProcess();

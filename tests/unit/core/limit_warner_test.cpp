@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests the warnings that a job gets before one of its limits ends it. If a job did not cause its own end, pinfoldd writes a line
-// about the end to the job's output, and these tests check the line.
+// about the end to the job's output. These tests check the line.
 #include "tests/unit/core/output_fixture.hpp"
 
 #include "base/message_ids.hpp"
