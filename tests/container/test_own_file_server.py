@@ -65,7 +65,7 @@ def test_nor_by_a_tracer_that_waits_for_it():
     expect_nothing_left()
 
 
-# Gives each process that connects an open file of the server. This program runs in the namespaces in which the file server is mounted.
+# Sends an open file of the server to each process that connects. This program runs in the namespaces in which the file server is mounted.
 GIVES = """
 import os, socket, sys
 with socket.socket(socket.AF_UNIX) as listener:

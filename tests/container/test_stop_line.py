@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests after which ends pinfoldd adds a line to the job's standard error. If the job itself caused its end, pinfoldd adds no line."""
+"""pinfoldd adds a line about a job's end to the job's standard error. If the job itself caused its end, pinfoldd adds no line."""
 
 import os
 import pwd
