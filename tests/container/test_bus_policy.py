@@ -9,7 +9,7 @@ import dbus
 
 from jobs import as_alice, run
 
-# Sends a signal with a descriptor, and prints whether the bus has refused it.
+# Sends a signal with a descriptor, and prints whether the bus has refused the signal.
 SEND = f"""
 import sys
 sys.path.append({str(Path(__file__).resolve().parents[1] / "bus")!r})

@@ -41,7 +41,7 @@ def restart_daemon():
 
 
 def upgrade():
-    """Acts like the upgrade of a package: replaces the files by rename, and then does a daemon-reload and a restart."""
+    """Does what the upgrade of a package does. Replaces the files by rename, and then does a daemon-reload and a restart."""
     run("cp", "/usr/libexec/pinfoldd", "/usr/libexec/pinfoldd.new")
     os.rename("/usr/libexec/pinfoldd.new", "/usr/libexec/pinfoldd")
     run("systemctl", "daemon-reload")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""`pinfold logs` prints the journal's entries about a job, and no other entries."""
+"""`pinfold logs KEY` prints exactly those entries of the journal that concern the job KEY."""
 
 import json
 import os

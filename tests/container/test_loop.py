@@ -69,7 +69,7 @@ def test_a_name_service_that_hangs_holds_up_nobody(in_time):
 
 @contextlib.contextmanager
 def full_notify_socket():
-    """PID 1 stands still, and its socket for messages of services accepts no more messages."""
+    """PID 1 is stopped. The socket at which PID 1 gets messages of services accepts no more messages."""
     with systemd_stopped():
         fill_notify_socket()
         yield

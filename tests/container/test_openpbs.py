@@ -656,7 +656,7 @@ def test_usage_of_live_jobs(mom):
 
 
 def test_a_hook_that_takes_too_long_is_a_rejection(mom, tmp_path):
-    """Tests the stand-in: its reaction to a hook's alarm and to a hook's exceptions."""
+    """Tests what the stand-in does when the time of a hook is over, and when a hook raises an exception."""
     hook = tmp_path / "hook.py"
     for script, status in (("import time\ntime.sleep(100)", 253), ("1 / 0", 254), ("import pbs\npbs.event().pid", 254),
                            ("import pbs\npbs.event().reject('no')", 0)):

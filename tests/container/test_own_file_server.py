@@ -34,7 +34,7 @@ def test_nobody_drains_the_node_by_a_file_server_of_his_own():
     expect_nothing_left()
 
 
-# This program traces a process, and then waits for the server. The traced process ends only when its tracer ends. Reads of the server's
+# This program traces a process, and then waits for the server. The traced process ends only when its tracer ends. The first reads of the server's
 # file may fail at first.
 TRACES = """
 import ctypes, os, sys

@@ -296,8 +296,8 @@ def test_the_owner_adopts_by_the_command_line():
 
 
 def test_the_owner_reaches_nothing_of_roots(callers):
-    """Root's epilogue is in the job, as with some batch systems. The owner cannot signal the epilogue by kill(2), so pinfoldd does not signal it for
-    the owner."""
+    """Root's epilogue is in the job, as with some batch systems. kill(2) does not let the owner signal the epilogue. For this reason, pinfoldd does
+    not signal the epilogue for the owner."""
     with live_job() as pid, contextlib.ExitStack() as ends:
         epilogue = subprocess.Popen(["sleep", "1000"])
         ends.callback(epilogue.kill)

@@ -7,7 +7,7 @@ import pytest
 
 from jobs import expect_nothing_left, finish, journal, read_journal, receipts, run, start_job, wait_until
 
-# The script ends only when its daemon has executed sleep, and not before.
+# The script ends after its daemon has executed sleep.
 LEAVES_SLEEP = 'setsid sleep 4711 >&- 2>&- <&- & until read -r name </proc/$!/comm && [ "$name" = sleep ]; do :; done; echo $!'
 
 

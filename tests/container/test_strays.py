@@ -536,7 +536,7 @@ def cost(*command):
 
 
 def least_cost(runs, *command):
-    """Returns the cost of the cheapest run. Other programs on the same CPU cores make the same work take longer."""
+    """Returns the cost of the cheapest run. The other runs may cost more, because other programs use the same CPU cores."""
     return min((cost(*command) for _ in range(runs)), key=lambda result: result[1])
 
 

@@ -95,7 +95,7 @@ public:
 
 private:
     std::filesystem::path top_;
-    std::map<std::filesystem::path, std::optional<std::string>> files_; ///< the text that each file has now
+    std::map<std::filesystem::path, std::optional<std::string>> files_; ///< the present text of each file
 };
 
 } // namespace pinfold::fuzz

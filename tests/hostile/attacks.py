@@ -207,8 +207,8 @@ def list_whole(key):
 
 
 def cgroup_of_a_name(above, path):
-    """Makes a cgroup with the path of another user's job, below a cgroup to which the user may write. Returns the processes in the cgroup,
-    and pinfoldd's answer about these processes."""
+    """Makes a cgroup with the path of another user's job, below the cgroup `above`. The user may write to `above`. Returns pinfoldd's answer about a
+    process in the new cgroup."""
     cgroup = Path(above + path)
     cgroup.mkdir(parents=True)
     own = idle()

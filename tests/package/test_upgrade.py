@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Upgrades the packages from one version to another while jobs run."""
+"""Upgrades the packages to a newer version while jobs run."""
 
 import contextlib
 import itertools

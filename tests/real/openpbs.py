@@ -95,7 +95,7 @@ def start():
     qmgr("set server scheduling = true")
     qmgr("create resource ngpus type=long,flag=nh")
     for node in NODES:
-        qmgr(f"create node {node}", check=False)  # the server's own host exists already
+        qmgr(f"create node {node}", check=False)  # the command fails for the server's own host, because this node exists already
         wait_until(lambda: vnode(node).get("state") == "free", f"{node} is free", 600)
         qmgr(f"set node {node} resources_available.ncpus = {CPUS}")
         qmgr(f"set node {node} resources_available.ngpus = {CPUS}")
@@ -214,7 +214,7 @@ def start_mom(node, *options):
 
 
 def keep_logs():
-    """Puts the logs beside the other results of the box."""
+    """Copies the logs to the directory with the results of the box."""
     for node in NODES:
         on(node, "sh", "-c", f"cp -r {HOME}/mom_logs {HOME}/server_logs {HOME}/sched_logs /results")
 

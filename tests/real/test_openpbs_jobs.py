@@ -239,7 +239,7 @@ def test_attach_takes_a_session_into_the_job():
 def test_attach_runs_a_command_in_the_job_and_refuses_the_process_of_another_user():
     job = Job("touch $HOME/$PBS_JOBID.runs; sleep 1000", node="node1")
     job.wait_file(f"{job.id}.runs")
-    # pbs_attach takes its own session into the job, and MoM kills this session at the job's end.
+    # pbs_attach makes its own session a part of the job. At the job's end, MoM kills this session.
     done = pbs("pbs_attach", "-j", job.id, "/bin/sh", "-c", "grep ^0: /proc/self/cgroup; exit 7", user="alice", check=False, start_new_session=True)
     print(done.returncode, done.stdout, done.stderr)
     assert done.returncode == 7 and f"/batch-{job.key}.slice/" in done.stdout

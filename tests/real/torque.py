@@ -70,7 +70,7 @@ def start():
                       f"set server managers=root@{SERVER}", f"set server operators=root@{SERVER}"):
         qmgr(directive)
     torque("qterm", "-t", "quick")
-    Path(HOME, "server_priv/nodes").write_text("".join(f"{node} np={CPUS}\n" for node in NODES))  # the new server has removed the file
+    Path(HOME, "server_priv/nodes").write_text("".join(f"{node} np={CPUS}\n" for node in NODES))  # `pbs_server -t create` has removed this file
     run("systemctl", "start", "pbs_server")
     run("systemd-run", "--unit=pbs_sched", "--property=Type=forking", f"{PREFIX}/sbin/pbs_sched")
     put_leave()
@@ -101,7 +101,7 @@ def mom_log(name):
 
 
 def keep_logs():
-    """Puts the logs beside the other results of the box."""
+    """Copies the logs to the directory with the results of the box."""
     for name in NODES:
         on(name, "sh", "-c", f"cp -r {HOME}/mom_logs /results")
     run("sh", "-c", f"cp -r {HOME}/server_logs {HOME}/sched_logs /results")
@@ -167,7 +167,7 @@ def alive(command):
 
 
 def doctor(name):
-    """Returns what `pinfold doctor` says about Torque on this node: the state and what was found, by the finding's id."""
+    """Returns what `pinfold doctor` says about Torque on this node. Maps the id of each finding to its state and its text."""
     findings = json.loads(on(name, "pinfold", "doctor", "--json", check=False).stdout)["findings"]
     return {found["id"]: (found["state"], found["found"]) for found in findings if found["id"].startswith("torque.")}
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Microseconds kReplyTimeout = 25s; // the time-out of sd-bus
 
-// Rewrites the file in place, because an inotify watch belongs to the file and not to its name.
+// Does not replace the file by a new one, because an inotify watch belongs to the old file and not to the file's name.
 void write(const std::filesystem::path& file, const std::string& text) {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::trunc) << text;
@@ -227,7 +227,7 @@ void FakeNode::applyProperties(const std::string& unit, const std::vector<UnitPr
             for (unsigned bit = 0; bit < bitmap->size() * 8; ++bit)
                 if (((*bitmap)[bit / 8] >> (bit % 8) & 1) != 0)
                     text += (text.empty() ? "" : ",") + std::to_string(bit);
-            if (const auto list = CpuList::parse(text)) // for an empty list systemd 252 leaves the file alone
+            if (const auto list = CpuList::parse(text)) // systemd 252 does not write an empty list into the file
                 setFile(pathOf(unit), property.name == "AllowedCPUs" ? "cpuset.cpus" : "cpuset.mems", list->toString() + "\n");
         }
     }

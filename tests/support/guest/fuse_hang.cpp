@@ -41,7 +41,7 @@ int fail(const char* what) {
     return 1;
 }
 
-/// Returns the name of a thread, which is the name of its program if nobody has changed it.
+/// Returns the name of a thread. A thread has the name of its program, unless somebody has changed the name.
 std::string nameOf(std::uint32_t thread) {
     std::ifstream file("/proc/" + std::to_string(thread) + "/comm");
     std::string name;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The conftest.py of a suite on one node imports this module, beside failures.pytest_runtest_makereport."""
+"""The conftest.py of a suite on one node imports this module and failures.pytest_runtest_makereport."""
 
 import pytest
 

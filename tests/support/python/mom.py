@@ -85,7 +85,7 @@ class Mom:
         self.restart()
 
     def add_vnode(self, name, by_qmgr=False, **server):
-        """Returns a vnode of this host. `server` has the values that the server knows, if they differ from the usual ones."""
+        """Returns a vnode of this host. `server` has the server's values for this vnode that differ from the usual values."""
         self.server_vnodes[name] = {"state": 0, "comment": None, **server}
         if not by_qmgr:
             self.vnodes.append(name)

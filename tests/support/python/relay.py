@@ -13,7 +13,7 @@ class Connection:
         self.client, self.peer, self.server = client, peer, server
         self.port = server.getsockname()[1]  # the server knows the connection by this port
         self.asked = False  # the client has sent something
-        self.answered = False  # the client has been sent something
+        self.answered = False  # the relay has passed on data of the server to the client
         self.open = True  # neither end has closed the connection
 
     def end_questions(self):
@@ -32,7 +32,7 @@ class Relay:
     def __init__(self, port, host="127.0.0.1", server="127.0.0.1"):
         """`host`: the address of the relay; "" is every address of this host."""
         self.host, self.server, self.to_port = host, server, port
-        self.answers = threading.Event()  # the relay passes on what the server says
+        self.answers = threading.Event()  # while this event is set, the relay passes on the server's data
         self.answers.set()
         self.connections = []
         self.listener = None

@@ -99,7 +99,7 @@ class Server:
         for folder in ("mom_priv/jobs", "aux", "spool"):
             (self.home / folder).mkdir(parents=True, exist_ok=True)
         os.chmod(self.home / "mom_priv" / "jobs", 0o751)
-        os.chdir(self.home / "mom_priv")  # setup_program_environment(): chdir(mom_home)
+        os.chdir(self.home / "mom_priv")  # setup_program_environment() calls chdir(mom_home)
 
     # The following methods handle a job's files and variables on this host.
 

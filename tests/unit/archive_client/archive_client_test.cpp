@@ -77,7 +77,7 @@ TEST_F(ArchiveClient, returnsTheReceiptsInTheirOrder) {
 
 TEST_F(ArchiveClient, triesTheArchiveOnlyForAsLongAsTheCallerWaits) {
     const auto begun = MonotonicClock::now();
-    const auto tried = tryArchive(50ms, path); // the socket listens, and nobody answers
+    const auto tried = tryArchive(50ms, path); // the socket listens, but nobody answers a request
     ASSERT_FALSE(tried);
     EXPECT_EQ(tried.error().code, ErrorCode::TimedOut);
     EXPECT_LT(timeBetween(begun, MonotonicClock::now()), 20s);

@@ -165,7 +165,7 @@ TEST_F(IdentityTest, aScopeWhoseStartIsUnderWayIsNotStopped) {
     const auto leader = child(0); // systemd itself gets the process id of a leader that belongs to root
     node.loseNextStartAnswer = true;
     node.startWithoutMoving = true;
-    node.activeStates["job-sge.2.scope"] = "inactive"; // the start waits in PID 1's queue
+    node.activeStates["job-sge.2.scope"] = "inactive"; // PID 1 has the start in its queue
     create("sge.2", leader);
     loop.advance(400ms);
     EXPECT_FALSE(created);

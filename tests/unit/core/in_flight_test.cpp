@@ -35,7 +35,7 @@ protected:
         node.show(leader.pid());
         std::filesystem::remove_all(node.root() / "sys/fs/cgroup" / kSlice.substr(1) / (batch ? kBatchScope : kTaskScope));
     }
-    /// PID 1 has received the call, and its systemd job waits in a queue.
+    /// PID 1 has received the call. systemd has made a job for the start, and this job waits in a queue.
     void adoptHeld(const ChildProcess& process) {
         node.holdStarts = true;
         std::vector<UniqueFd> pidfds;
@@ -342,7 +342,7 @@ TEST_F(InFlightTest, aJobWhoseOpeningWasInterruptedIsOpenedByTheNextRequest) {
     EXPECT_EQ(node.starts.size(), 1U);
 }
 
-/// PID 1 hangs until every caller has given up, and then continues.
+/// PID 1 hangs until no caller waits for an answer any more. PID 1 then continues.
 class SystemdHangs : public InFlightTest {
 protected:
     void hang(const ChildProcess& leader) {

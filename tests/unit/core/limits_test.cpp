@@ -242,7 +242,7 @@ TEST_F(LimitsTest, aLimitOfANewerSystemdIsRefusedByNameOrLeftOut) {
 TEST_F(LimitsTest, whatTheKernelDoesNotHaveIsNamedInTheJobAndInItsReceipt) {
     config.jobs.unenforcedLimits = UnenforcedLimits::Warn;
     EXPECT_EQ(manager->job("sge.1")->limitsNotEnforced, std::vector<std::string>()) << "all are in force";
-    node.ignoreProperties = true; // acts as if the kernel lacked the controllers
+    node.ignoreProperties = true; // the fake node acts as if the kernel lacked the controllers
     ResourceLimits limits;
     limits.ioWeight = 50;
     limits.tasksMax = 7;
@@ -336,7 +336,7 @@ TEST_F(FreezerTest, aJobIsSuspendedOnlyWhenTheKernelSaysSo) {
 }
 
 TEST_F(FreezerTest, whoAsksForASuspensionInProgressGetsItsAnswer) {
-    node.holdStarts = true; // acts as if PID 1 were slow
+    node.holdStarts = true; // the fake node acts as if PID 1 were slow
     std::vector<Result<void>> answers;
     const auto note = [&answers](const Result<void>& result) { answers.push_back(result); };
     manager->suspendJob(root, "sge.1", note);

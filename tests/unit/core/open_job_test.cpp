@@ -327,7 +327,7 @@ TEST_F(OpenJobTest, aTaskThatIsOverNeedsNoWait) {
 }
 
 TEST_F(OpenJobTest, slotsBecomeWhatTheSiteSays) {
-    config.jobs.unenforcedLimits = UnenforcedLimits::Warn; // the fake kernel lacks some of the files
+    config.jobs.unenforcedLimits = UnenforcedLimits::Warn; // the fake kernel lacks some files of the cgroup
     const auto limitsOf = [this](Slots slots) {
         config.jobs.slots = slots;
         auto request = opening();

@@ -28,7 +28,7 @@ protected:
         node.spawnInside(process.pid(), path);
         return process;
     }
-    /// Returns the record of a running job as it is on the disk.
+    /// Returns the text of the record of a running job, from the file on the disk.
     std::string recordOf(const std::string& key) const {
         std::ifstream in(node.root() / "run/pinfold/jobs" / (key + ".json"));
         return {std::istreambuf_iterator<char>(in), {}};
@@ -123,7 +123,7 @@ TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
     create("sge.1", leader);
     node.keepEmptyScopes = true;
     auto task = inhabited("job-sge.1-2.scope", "/batch.slice/batch-sge.1.slice/job-sge.1-2.scope");
-    node.vanish(task.pid()); // pinfoldd has forgotten the task, and PID 1 is about to remove its scope
+    node.vanish(task.pid()); // pinfoldd has forgotten the task, but PID 1 has not removed the task's scope yet
     node.holdLists = true;
     ask();
     node.releaseLists();
@@ -221,7 +221,7 @@ TEST_F(ReconcilerTest, recordsWithoutUnitAreCountedAtAStartToo) {
 TEST_F(ReconcilerTest, aJobThatIsCreatedMeanwhileIsNoOrphan) {
     auto leader = child();
     node.holdStarts = true;
-    create("sge.1", leader); // pinfoldd has the job in its registry, and systemd may still list the job's units
+    create("sge.1", leader); // pinfoldd has the job in its registry, and waits for systemd's answer to the start
     node.units.insert("batch-sge.1.slice");
     EXPECT_EQ(reconcile(), Reconciliation());
     node.units.clear();

@@ -295,7 +295,7 @@ TEST_F(UnkillableTest, aUserWhoWaitsForAFileServerOfHisOwnDoesNotDrainTheNode) {
     EXPECT_FALSE(manager->draining());
     EXPECT_EQ(events("unkillable").size(), 2U);
 
-    // From here on, the job also has a process that hangs on a file system of the node itself.
+    // From here on, a second process of the job hangs. It waits for a file system of the node itself.
     auto other = child();
     node.spawnInside(other.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
     node.hang(other.pid(), "rpc_wait_bit_killable");

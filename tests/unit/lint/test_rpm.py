@@ -6,7 +6,7 @@ from pathlib import Path
 
 TOP = Path(__file__).resolve().parents[3]
 SPEC = (TOP / "rpm/pinfold.spec").read_text()
-# These packages have other names in Debian.
+# Maps the name of a package in Debian to a different name of the rpm package.
 OF_DEB = {"libpam-pinfold": "pam_pinfold"}
 
 

@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Says which type a member must have. The decoders of the earlier versions fail if a member is missing or has another type.
+/// Says which type a member must have. An earlier version of pinfold fails if the member is missing or has a wrong type.
 struct Needed {
     const char* name;
     bool (*isRight)(const Json&);

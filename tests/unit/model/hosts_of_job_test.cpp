@@ -52,7 +52,7 @@ TEST(HostsOfJob, usesTheReceiptThatWasAmended) {
     late.exit.status = 3;
     EXPECT_EQ(hostsOfJob({early, late}).hosts[0].receipts, Receipts{late});
     EXPECT_EQ(hostsOfJob({late, early}).hosts[0].receipts, Receipts{late});
-    auto other = late; // two receipts that contradict each other still give one answer
+    auto other = late; // two receipts that contradict each other must give the same answer in each order
     other.exit.status = 4;
     EXPECT_EQ(hostsOfJob({late, other}), hostsOfJob({other, late}));
 }

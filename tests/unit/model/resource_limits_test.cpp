@@ -117,7 +117,7 @@ TEST(Limits, whatTakesFromOthersIsLooserToo) {
         const char* name;
         const char* tight;
         const char* loose;
-        bool unsetIsLooser; ///< whether an unset limit is looser than `tight`
+        bool unsetIsLooser; ///< true if an unset limit is looser than the limit `tight`
     };
     for (const auto& row :
          {Row{"memory_low", "1M", "2M", false}, Row{"cpu_weight", "100", "101", false}, Row{"cpu_weight", "50", "51", true},

@@ -155,7 +155,7 @@ TEST(Process, aZombieShowsItsNameAndHasEnded) {
 
 TEST(Process, anEndedMainThreadIsNotTheEnd) {
     const Headless process;
-    // No event reports the end of a main thread, so this loop looks repeatedly and yields.
+    // No event reports the end of a main thread, so this loop reads the state again and again.
     const auto deadline = BootClock::now() + std::chrono::milliseconds(kDeadlineMs);
     auto info = ProcessTable().readWithCommand(process.pid());
     while (info && info->state != 'Z' && BootClock::now() < deadline) {

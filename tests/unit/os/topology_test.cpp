@@ -32,7 +32,7 @@ protected:
         put(cache / "level", std::to_string(level));
         put(cache / "shared_cpu_list", shared.toString());
     }
-    /// Writes the files as Linux 6 does: three levels of caches, and the list of siblings under its old and its new name.
+    /// Writes the files as Linux 6 does. There are three levels of caches, and two files with the list of sibling CPUs.
     void putAll(const Topology& topology) const {
         std::set<unsigned> nodes;
         for (const auto& place : topology.cpus) {
@@ -159,7 +159,7 @@ TEST_F(TopologyFiles, anUnknownPackageIs0) {
 TEST_F(TopologyFiles, nodesOfMemoryOnlyHaveNoCpus) {
     auto topology = makeTopology({.packages = 2, .coresPerL3 = 2});
     for (auto& place : topology.cpus)
-        place.node = place.node == 0 ? 1 : 8; // node numbers may have gaps
+        place.node = place.node == 0 ? 1 : 8; // the numbers of memory nodes may have gaps
     putAll(topology);
     put(kNodes / "node0/cpulist", "");
     put(kNodes / "node2/cpulist", "");

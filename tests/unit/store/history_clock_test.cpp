@@ -56,7 +56,7 @@ TEST_F(HistoryClockTest, aJumpAheadRemovesNothing) {
         EXPECT_TRUE(done.clockDoubted && done.removed == 0) << hour;
         passes(kHour);
     }
-    now -= 365 * kDay; // somebody has corrected the clock
+    now -= 365 * kDay; // somebody has set the clock back to the right time
     EXPECT_EQ(look().removed, 0U);
 }
 

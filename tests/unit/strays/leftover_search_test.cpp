@@ -26,7 +26,8 @@ protected:
         const LeftoverRules rules{.ordinary = [](uid_t uid) { return uid == kAlice || uid == kBob; },
                                   .directories = {top()},
                                   .minAge = 0s,
-                                  .root = false, // an ordinary user's run removes nothing, and reads no other user's processes
+                                  .root =
+                                      false, // an ordinary user's run removes nothing, and reads only the user's own processes
                                   .doubts = {}};
         return searchLeftovers(rules, sources, nullptr);
     }
