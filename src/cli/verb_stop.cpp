@@ -40,7 +40,7 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// With --user, the command line names no job. A job may then end before pinfold stops the job, and this is no error.
+/// With --user, the command line names no job. A job may then end before pinfold stops the job, and this is not an error.
 bool hasEndedMeanwhile(const Error& error, const Options& options) { return options.user && error.code == ErrorCode::NoSuchJob; }
 
 ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, Microseconds timeout) {

@@ -52,8 +52,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::uint64_t device() const { return device_; }
 
-    /// Returns the entries that are directly in the directory, whoever owns the entries. The result leaves out mount points, and
-    /// entries that pinfold cannot look at (such as a user's FUSE mount). Error: Internal.
+    /// Returns the entries that are directly in the directory, no matter who owns the entries. The result leaves out mount
+    /// points, and entries that pinfold cannot look at (such as a user's FUSE mount). Error: Internal.
     Result<std::vector<DirectoryEntry>> entries() const;
     /// If directories are nested deeper than kMostDepth, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;

@@ -39,7 +39,7 @@ def admin(archive, action, status):
 @pytest.mark.parametrize("settings", ["TimeZone = 'Asia/Kolkata'; SET DateStyle = 'SQL, DMY'", "TimeZone = 'Asia/Kolkata'; SET DateStyle = 'German'",
                                       "DateStyle = 'Postgres, MDY'; SET TimeZone = 'Asia/Kolkata'"])
 def test_the_settings_of_a_session_do_not_move_the_bounds_of_partitions(roles, settings):
-    """Two time zones have the short name IST, and Asia/Kolkata is one of them. A partition with wrong bounds would overlap the next
+    """Asia/Kolkata and another time zone have the same short name. A partition with wrong bounds would overlap the next
     partition. If two partitions overlapped, no node could send receipts any more. An administrator may choose any settings for a
     session."""
     for weeks in (10, 11, 9):

@@ -178,7 +178,7 @@ int over(spank_t spank) {
 extern "C" {
 
 /// slurmstepd calls slurm_spank_user_init() before it forks the processes of the tasks. If slurm_spank_user_init() fails, the
-/// tasks get no variables from pinfold. Missing variables are no reason to end the job.
+/// tasks get no variables from pinfold. The job does not end for this reason.
 int slurm_spank_user_init(spank_t, int, char*[]) {
     return guarded([] {
         if (const auto prepared = step.prepare(); !prepared)
