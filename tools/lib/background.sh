@@ -1,24 +1,26 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by tools/test: runs several commands at the same time. None of the commands outlives the script.
+# tools/test sources this file to run several commands at the same time. When tools/test ends, all its commands end.
 
-# The commands that run in the background, by process id. Each command has its own process group, which ends as a whole.
+# The array `background` maps the process id of each running command to the command's name. Each command has its own process group, so that
+# one signal reaches all processes of the command.
 declare -A background=()
 
 # inBackground NAME COMMAND…: starts a command in the background.
 inBackground() {
-    set -m # job control gives each command its own process group, and leaves SIGINT to the command
+    set -m # with job control, the command has its own process group and does not ignore SIGINT
     "${@:2}" </dev/null &
     set +m
     background[$!]=$1
 }
 
-# Ends all commands, politely at first, so that tests clean up after themselves.
+# Ends all commands. The first signals are SIGINT and SIGTERM, so that tests can clean up before they end.
 # shellcheck disable=SC2317  # called by the trap
 endAll() {
     trap '' INT TERM HUP
     local signal pid patience
-    # `jobs -p` also lists a command that has been started, but is not in the array yet.
+    # A signal may arrive when a command has started but is not in the array `background` yet. So endAll uses `jobs -p`, which lists all
+    # commands that run.
     for pid in $(jobs -p); do
         background[$pid]=
     done
@@ -36,8 +38,8 @@ endAll() {
     done
 }
 
-# inForeground NAME COMMAND…: runs a command and waits for it. The command is a background job too, because bash does not react to
-# a signal while it waits for a foreground command.
+# inForeground NAME COMMAND…: runs a command and waits for it. inForeground starts the command in the background, because bash handles no
+# signal while a foreground command runs.
 inForeground() {
     local status=0 pid
     inBackground "$@"
@@ -47,15 +49,15 @@ inForeground() {
     return "$status"
 }
 
-# waitForOne: waits until one of the commands has ended. The process id of this command is then in $ended, and its exit status in
-# $status.
+# waitForOne: waits until one of the commands has ended. Then the variable `ended` has the process id of this command, and the variable
+# `status` has its exit status.
 waitForOne() {
     local alive
     while :; do
         alive=" $(jobs -rp | tr '\n' ' ') "
         for ended in "${!background[@]}"; do
             [[ $alive != *" $ended "* ]] || continue
-            # This function does not use wait -n, because wait -n forgets commands whose end bash saw between two calls.
+            # This function does not use `wait -n`. If a command ends between two calls of `wait -n`, bash does not report this command.
             status=0
             wait "$ended" || status=$?
             return

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by the tools: has the paths of the project, and functions for messages.
+# The tools source this file, which defines the paths of the project and common functions.
 
 set -euo pipefail
 
@@ -11,15 +11,16 @@ lib=$top/tools/lib
 # shellcheck disable=SC2034
 cache=${PINFOLD_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pinfold}
 
-# The Debian release for which pinfold is built, and which the boxes have.
+# `release` is the Debian release for which pinfold is built. The boxes run this release.
 hostRelease=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 # shellcheck disable=SC2034
 release=${PINFOLD_RELEASE:-$hostRelease}
-# The architecture for which pinfold is built by a cross compiler. It is empty if pinfold is built for this host's architecture.
+# `arch` is the architecture for which a cross compiler builds pinfold. `arch` is empty if pinfold is built for the architecture of this
+# host.
 # shellcheck disable=SC2034
 arch=${PINFOLD_ARCH:-}
 
-# The directories of an installation, as options of meson. Debian's packages have these directories.
+# These options tell meson into which directories pinfold is installed. Debian's packages have these directories.
 # shellcheck disable=SC2034
 directories=(--prefix=/usr --sysconfdir=/etc --localstatedir=/var)
 
@@ -34,13 +35,15 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 isRoot() { [[ $EUID -eq 0 ]]; }
 
-# Succeeds if this host itself can build pinfold. If it cannot, pinfold is built in a root tree (tools/lib/in-release).
+# Succeeds if this host itself can build pinfold. If isForHost fails, tools/lib/in-release builds pinfold in a root tree.
 isForHost() { [[ $release == "$hostRelease" && -z $arch ]]; }
 
-# Prints the path of a box's root tree: PINFOLD_TREE, which tools/lib/real-tree has made, or pinfold's own tree.
+# Prints the path of the root tree from which a box boots. PINFOLD_TREE can name a tree that tools/lib/real-tree has made. Without
+# PINFOLD_TREE, the box boots from pinfold's own tree.
 rootTree() { echo "${PINFOLD_TREE:-$("$lib/image" tree)}"; }
 
-# Prints the path of the disk of a VM: pinfold's own disk, or a disk that is made from the root tree PINFOLD_TREE.
+# Prints the path of the disk of a VM. If PINFOLD_TREE names a root tree, rootDisk makes a disk from this tree. Without PINFOLD_TREE, the VM
+# has pinfold's own disk.
 rootDisk() {
     if [[ -z ${PINFOLD_TREE:-} ]]; then
         "$lib/image" disk
@@ -55,7 +58,8 @@ rootDisk() {
     echo "$disk"
 }
 
-# Prints why a box of the given kind ("container", "cluster" or "vm") is not available here, or nothing if it is available.
+# Prints why this host cannot boot a box of the given kind ("container", "cluster" or "vm"). If the host can boot the box, missingNeed
+# prints nothing.
 missingNeed() {
     isRoot || { echo "not root"; return; }
     have mmdebstrap || { echo "no mmdebstrap"; return; }
@@ -73,8 +77,8 @@ missingNeed() {
     esac
 }
 
-# Prints the top directory of this host's cgroup v2 tree, if this process may write to the directory. On a host that also has
-# cgroup v1, this is /sys/fs/cgroup/unified.
+# Prints the top directory of this host's cgroup v2 tree, if this process may write to the directory. If the host has both cgroup v1 and
+# cgroup v2, the directory is /sys/fs/cgroup/unified.
 cgroupTop() {
     local dir
     for dir in /sys/fs/cgroup /sys/fs/cgroup/unified; do
@@ -85,7 +89,8 @@ cgroupTop() {
     done
 }
 
-# sources [OPTION…]: writes a tar of this tree, without what was built in it, to the standard output. OPTION… are more options of tar.
+# sources [OPTION…]: writes a tar archive of this checkout to the standard output. The archive lacks the directories that builds have made.
+# OPTION… are further options of tar.
 sources() {
     tar -C "$top" --exclude-vcs --exclude='./build*' --exclude=./dist --exclude=__pycache__ "$@" -cf - .
 }

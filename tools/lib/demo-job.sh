@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A batch script: compiles a program with several processes, and leaves a daemon behind, which has its own session.
+# This batch script compiles a program with several processes. The script also starts a daemon in another session, and does not end the
+# daemon.
 set -eu
 work=$(mktemp -d)
 trap 'rm -rf -- "$work"' EXIT

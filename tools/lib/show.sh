@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by the scripts that demonstrate pinfold: prints a line, or shows a command with its output.
+# The scripts that demonstrate pinfold source this file. `tell` prints a line, and `show` prints a command and its output.
 
 tell() { printf '\n# %s\n' "$*"; }
 

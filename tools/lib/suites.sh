@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # shellcheck shell=bash
-# Sourced by tools/test and tools/lib/suite: has the names of the suites, the place where each runs, and functions for its results.
+# tools/test and tools/lib/suite source this file. The file has the names of the suites, the place where each suite runs, and functions for
+# the results of a suite.
 
-# The suites are in the order in which they are started: first those that compute, with the longest one at the head, then those
-# that mostly wait.
+# tools/test starts the suites in this order. Suites that use much CPU time come first, and the longest of them is at the head of the list.
+# Suites that mostly wait come last.
 # shellcheck disable=SC2034  # used by those who source this
 suites=(vm unit cluster container chaos hostile fuzz package static bus archive fresh batch reboot)
-# These suites run only if they are named, because they compile all sources themselves: that takes more than five minutes.
+# These suites run only if the user names them. Each of these suites compiles all sources itself, which takes more than five minutes.
 # shellcheck disable=SC2034
 byName=(sanitized reproducible)
 
-# placeOf SUITE: prints "host", or the kind of box. The tests are in tests/SUITE; those of "sanitized" are the tests of unit and
-# bus.
+# placeOf SUITE: prints "host", or the kind of box in which the suite runs. The tests of a suite are in tests/SUITE. The suite "sanitized"
+# runs the tests of the suites "unit" and "bus".
 placeOf() {
     case $1 in
     unit | bus | archive | static | fuzz | fresh | sanitized | reproducible) echo host ;;
@@ -29,8 +30,8 @@ boxesOf() {
     done | sort -u | grep -vx host || true
 }
 
-# toolsOf SUITE…: prints the groups of tools/lib/install-deps that these suites need on the host besides build and test, one on
-# each line.
+# toolsOf SUITE…: prints the groups of packages that these suites need on the host, one on each line. tools/lib/install-deps defines the
+# groups. toolsOf does not print the groups "build" and "test", which all suites need.
 toolsOf() {
     local suite
     for suite in "$@"; do
@@ -47,10 +48,10 @@ toolsOf() {
 # buildsItself SUITE: succeeds if the suite itself compiles everything that it runs.
 buildsItself() { [[ $1 == fuzz || $1 == sanitized ]]; }
 
-# Prints the junit files of a suite in the directory $results, one on each line.
+# Prints the paths of the junit files of a suite, one on each line. The junit files are in the directory $results.
 filesOf() { find "${results:?}/$1" -name '*.xml' -not -path '*/skip/*' 2>/dev/null | sort; }
 
-# counts SUITE…: prints "PASSED FAILED SKIPPED"
+# counts SUITE…: prints how many tests of these suites passed, failed and were skipped, in the form "PASSED FAILED SKIPPED"
 counts() {
     local suite files=()
     for suite in "$@"; do
@@ -59,5 +60,5 @@ counts() {
     "${lib:?}/junit" count "${files[@]}"
 }
 
-# note SUITE skipped|failed REASON: writes a result for which there is no test runner
+# note SUITE skipped|failed REASON: writes a junit file with a result that no test runner has written
 note() { "${lib:?}/junit" note "$results/$1" "$2" "$1" "$3"; }
