@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: LGPL-2.1-or-later
--- Version 1 of the archive's tables and functions, for PostgreSQL 14 and later. `pinfold archive init` runs this file as a
--- superuser, in one transaction, in a database that belongs to pinfold alone and has the encoding UTF8.
+-- This file makes version 1 of the archive's tables and functions, for PostgreSQL 14 and later. `pinfold archive init` runs this file as a
+-- superuser, in one transaction. The database has the encoding UTF8, and no other program uses the database.
 
 -- Roles ---------------------------------------------------------------------------------------------------------------------------
 
--- Roles belong to the whole server, so they may be left over from an earlier archive.
+-- In PostgreSQL, all databases of a server share their roles. If the server had an archive of pinfold earlier, the roles may still exist.
 DO $$
 DECLARE
     wanted record;
@@ -20,8 +20,9 @@ BEGIN
 END
 $$;
 
--- All nodes share one role. PostgreSQL lets a role end the sessions of the same role, and lets everybody store large objects. A node that was
--- taken over must be able neither to end sessions of other nodes nor to store large objects.
+-- All nodes use the role pinfold_node. PostgreSQL lets a session end all other sessions of its own role. PostgreSQL also lets every role
+-- store large objects. So an attacker who controls one node could end the sessions of other nodes, and could fill the disk with large
+-- objects. The next statement revokes the right to end sessions and the right to store large objects.
 REVOKE EXECUTE ON FUNCTION pg_catalog.pg_terminate_backend(integer, bigint), pg_catalog.pg_cancel_backend(integer),
     pg_catalog.lo_creat(integer), pg_catalog.lo_create(oid), pg_catalog.lo_from_bytea(oid, bytea) FROM PUBLIC;
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
@@ -45,11 +46,12 @@ CREATE TABLE pinfold.schema_version (
     applied timestamptz NOT NULL DEFAULT now()
 );
 
--- Columns whose names end with _us are microseconds. If a number of the receipt is too large for its column, the column has the largest number
--- of its type. If a time is after the last day of the year 9999, the column has that day. `body` always has the exact value.
+-- A column whose name ends with _us has microseconds. A number in the receipt may be too large for the type of its column. The column then
+-- has the largest number that its type can store. If a time in the receipt is after the year 9999, the column has the last day of the year
+-- 9999. The column `body` always has the exact number or time.
 CREATE TABLE pinfold.receipt (
     node text NOT NULL,                 -- the name in the node's certificate
-    epoch text NOT NULL,                -- the name of the node's history to which the sequence belongs
+    epoch text NOT NULL,                -- the name of the history in which the node stored this receipt
     sequence bigint NOT NULL,
     id text NOT NULL,
     cluster text NOT NULL DEFAULT '',
@@ -71,19 +73,21 @@ CREATE TABLE pinfold.receipt (
     tasks int,
     leftovers bigint,
     leftover_cpu_us bigint,
-    unkillable_processes bigint,        -- the most processes that outlived SIGKILL at once; NULL if the node never reported such a process
-    cpu_us bigint,                      -- user and system
-    memory_peak bigint,                 -- bytes, with page cache
-    memory_need bigint,                 -- bytes, without page cache; NULL if the node did not look at the job while the job ran
-    memory_max bigint,                  -- the limit in bytes; NULL means that the job had no limit
-    cpus_us bigint,                     -- the CPUs that the job asked for, in microseconds of CPU time a second; NULL is unknown
+    unkillable_processes bigint,        -- how many processes SIGKILL did not end (the highest number at one time); NULL if pinfoldd reported none
+    cpu_us bigint,                      -- user time plus system time
+    memory_peak bigint,                 -- bytes, including page cache
+    memory_need bigint,                 -- bytes, without page cache; NULL if the node did not measure the memory while the job ran
+    memory_max bigint,                  -- the limit in bytes; NULL if the job had no limit
+    cpus_us bigint,                     -- the number of CPUs that the job asked for, multiplied by 1,000,000; NULL if this number is not known
     oom_cause text,
     labels jsonb,
     received timestamptz NOT NULL DEFAULT now(),
-    body jsonb NOT NULL,                -- the whole receipt, without the members that are null
-    -- The largest receipt of pinfoldd has 320 KiB on a node with 100 disks, and 460 KiB on a node with 1,000 disks
-    -- (tests/unit/model/receipt_json_test.cpp). pinfold-archive must have room for each receipt, also for a receipt of a node that was taken
-    -- over. The check measures the receipt as text, because a number such as 1e131071 is short in JSON and long in the text of a jsonb.
+    body jsonb NOT NULL,                -- the whole receipt, without its members whose value is null
+    -- On a node with 100 disks, the largest receipt of pinfoldd has 320 KiB. On a node with 1,000 disks, the largest receipt has 460 KiB
+    -- (tests/unit/model/receipt_json_test.cpp). An attacker who controls a node could send larger receipts. This check limits the size of a
+    -- receipt, because pinfold-archive must have enough memory for each receipt. The check measures the text that PostgreSQL makes from the
+    -- jsonb. This text can be much longer than the JSON that the node sent. For example, PostgreSQL writes the number 1e131071 with 131,072
+    -- digits.
     CONSTRAINT at_most_1_mib CHECK (octet_length(body::text) <= 1048576),
     PRIMARY KEY (node, id, ended)
 ) PARTITION BY RANGE (ended);
@@ -91,11 +95,13 @@ CREATE INDEX receipt_by_key ON pinfold.receipt (key, cluster, run);
 CREATE INDEX receipt_by_owner ON pinfold.receipt (uid, ended);
 CREATE INDEX receipt_by_end ON pinfold.receipt (ended);
 
--- receipt_default has the receipts of nodes whose clock is wrong, and of weeks that have no partition yet.
+-- The table receipt_default has receipts from nodes whose clock is wrong. The table also has the receipts of weeks for which no partition
+-- exists yet.
 CREATE TABLE pinfold.receipt_default PARTITION OF pinfold.receipt DEFAULT;
 
--- The table profile says what the jobs used over time, in the form of encode(Profile) in src/model/profile.cpp. Lists of receipts and reports
--- do not read this table. The profile of a receipt is in the partition of the same week as the receipt.
+-- The table profile says how much CPU time, memory and I/O each job used over time. `encode(Profile)` in src/model/profile.cpp defines the
+-- form of the column `body`. Profiles have their own table, because queries that list receipts or make reports do not need profiles. A
+-- profile and its receipt are in partitions of the same week.
 CREATE TABLE pinfold.profile (
     node text NOT NULL,
     id text NOT NULL,
@@ -108,17 +114,18 @@ CREATE TABLE pinfold.profile_default PARTITION OF pinfold.profile DEFAULT;
 CREATE TABLE pinfold.node (
     node text NOT NULL,
     epoch text NOT NULL,
-    position bigint NOT NULL DEFAULT 0, -- all receipts up to this sequence are in the archive, or in pinfold.gap
-    newest bigint NOT NULL DEFAULT 0,   -- the highest sequence that the node has
+    position bigint NOT NULL DEFAULT 0, -- for each sequence up to `position`, the archive has the receipt or an entry in pinfold.gap
+    newest bigint NOT NULL DEFAULT 0,   -- the highest sequence among the receipts of the node
     boot text,
-    seen timestamptz NOT NULL DEFAULT now(), -- the server's time of the last put
-    complete timestamptz,               -- the server's time of the last put after which the archive had the newest receipt of the node
-    clock_off interval,                 -- the node's clock minus the server's clock
-    restored timestamptz,               -- when the node last began to use sequences again that it had used before
+    seen timestamptz NOT NULL DEFAULT now(), -- when the node last called put(), by the server's clock
+    complete timestamptz,               -- when the archive last had all receipts of the node, by the server's clock
+    clock_off interval,                 -- the time of the node's clock minus the time of the server's clock
+    restored timestamptz,               -- when the archive last noticed that an older copy had replaced the node's history
     PRIMARY KEY (node, epoch)
 );
 
--- The table gap has the sequences of receipts that a node no longer had when it sent its later receipts.
+-- Each row of the table gap has a range of sequences. The archive cannot get the receipts with these sequences, because the node had
+-- removed the receipts before pinfold-ship could send them.
 CREATE TABLE pinfold.gap (
     node text NOT NULL,
     epoch text NOT NULL,
@@ -128,15 +135,15 @@ CREATE TABLE pinfold.gap (
     PRIMARY KEY (node, epoch, first)
 );
 
--- The table rejected has the receipts that cannot be rows of pinfold.receipt, for example because they are too large, or because a text has
--- the character \u0000.
+-- The table rejected has receipts that PostgreSQL cannot store in the table pinfold.receipt. For example, a receipt may be too large, or
+-- its text may contain the character \u0000.
 CREATE TABLE pinfold.rejected (
     node text NOT NULL,
     epoch text NOT NULL,
     noted timestamptz NOT NULL DEFAULT now(),
     why text NOT NULL,
     body text NOT NULL,
-    digest bytea NOT NULL,              -- SHA-256 of body, so that the same receipt is kept once
+    digest bytea NOT NULL,              -- the SHA-256 sum of `body`, so that the table has a receipt only once even if the node sends it again
     PRIMARY KEY (node, epoch, digest)
 );
 
@@ -145,12 +152,13 @@ CREATE TABLE pinfold.rejected (
 CREATE FUNCTION pinfold.partition_name(whole text, moment timestamptz) RETURNS text LANGUAGE sql STABLE
     RETURN whole || '_' || to_char(moment AT TIME ZONE 'UTC', 'IYYY"w"IW');
 
--- Makes the partitions of the week in which `moment` is, if they do not exist, and moves the week's receipts and profiles out of
--- receipt_default and profile_default. Only prune() and the installation call this function, and no node can. When a session attaches a
--- partition, all readers and nodes wait until the session's transaction ends, and a node that was taken over would not end its transaction.
+-- Makes the partitions for the week of the time `moment`, if these partitions do not exist. make_partition() moves the receipts and
+-- profiles of this week from receipt_default and profile_default to the new partitions. Only prune() and the installation call
+-- make_partition(). When a session attaches a partition, all readers and nodes wait until the session's transaction ends. Nodes are not
+-- allowed to call make_partition(), because a node that an attacker controls would never end its transaction.
 --
--- With some settings of a session, PostgreSQL reads a time that it has written itself as another time, and a partition would get wrong bounds.
--- So this function does not use the settings of the session.
+-- make_partition() writes times into a statement, and PostgreSQL reads these times. With some settings of a session, PostgreSQL would
+-- misread these times. The partition would then have wrong bounds. For this reason, make_partition() has its own settings.
 CREATE FUNCTION pinfold.make_partition(moment timestamptz) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pinfold, pg_temp SET DateStyle = 'ISO' SET TimeZone = 'UTC' SET default_tablespace = ''
     SET default_table_access_method = 'heap' AS $$
@@ -172,8 +180,9 @@ BEGIN
 END
 $$;
 
--- Makes the partitions of all weeks from the time `since` on, but at most of the last year, and of the next eight weeks. So a site has two
--- months to notice that nothing calls prune() any more. During these two months, no receipt of an honest node goes to receipt_default.
+-- Makes the partitions for all weeks from the time `since` until eight weeks from now. If `since` is more than a year ago,
+-- make_partitions() begins a year ago. So a site has eight weeks to notice that nothing calls prune() any more. In these eight weeks,
+-- receipts from nodes with a correct clock do not go to receipt_default.
 CREATE FUNCTION pinfold.make_partitions(since timestamptz) RETURNS void LANGUAGE sql
     SET search_path = pinfold, pg_temp SET TimeZone = 'UTC' AS $$
     SELECT make_partition(week)
@@ -185,7 +194,7 @@ $$;
 CREATE FUNCTION pinfold.bounded(number numeric) RETURNS bigint LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN number > 9223372036854775807 THEN 9223372036854775807 ELSE number::bigint END;
 
--- pinfold writes "no limit" as the largest number of 64 bits.
+-- In a receipt, the largest unsigned number of 64 bits means that there is no limit.
 CREATE FUNCTION pinfold.limited(number numeric) RETURNS bigint LANGUAGE sql IMMUTABLE
     RETURN CASE WHEN number < 18446744073709551615 THEN pinfold.bounded(number) END;
 
@@ -221,8 +230,9 @@ BEGIN
 END
 $$;
 
--- Stores receipts and their profiles in one statement, and returns the sequences of the receipts. A stored receipt changes only if the
--- exit of the job was unknown and is known now. A stored profile never changes. put() calls store() with its own search_path.
+-- Stores receipts and their profiles in one statement, and returns the sequences of the receipts. A receipt that is already in the archive
+-- changes only if the exit of its job was unknown and is now known. A profile that is already in the archive never changes. store() needs
+-- no setting for the search_path, because put() calls store() and sets the search_path.
 CREATE FUNCTION pinfold.store(node text, epoch text, first bigint, last bigint, receipts text[], profiles bytea[]) RETURNS bigint[]
     LANGUAGE plpgsql AS $$
 #variable_conflict use_column
@@ -271,7 +281,7 @@ BEGIN
 END
 $$;
 
--- Notes the sequences from `first` to `last` that are not in `present`.
+-- Adds to pinfold.gap all sequences from `first` to `last` that are not in the array `present`.
 CREATE FUNCTION pinfold.note_gaps(node text, epoch text, first bigint, last bigint, present bigint[]) RETURNS void LANGUAGE sql AS $$
     INSERT INTO pinfold.gap (node, epoch, first, last)
     SELECT $1, $2, s.sequence + 1, s.following - 1
@@ -281,13 +291,15 @@ CREATE FUNCTION pinfold.note_gaps(node text, epoch text, first bigint, last bigi
     WHERE s.following > s.sequence + 1
 $$;
 
--- Ends the sessions that no honest node has: those whose transaction takes longer than `longer_than`, those that have been idle for a minute,
--- and all sessions of a certificate except the newest eight. pinfold-ship has one connection, closes it after ten idle seconds, and gives up a
--- lot after 60 s. A node that was taken over could otherwise hold locks and connections on purpose. Only the serial number tells certificates
--- apart, because PostgreSQL cuts the names of certificates to 63 bytes.
+-- Ends sessions of a node if these sessions last too long, or if the node has too many sessions. A session lasts too long if its
+-- transaction is older than `longer_than`, or if the session has been idle for a minute. If more than eight sessions use one certificate,
+-- end_stuck_sessions() keeps only the newest eight. pinfold-ship does not reach these limits. pinfold-ship has one connection, closes the
+-- connection after ten idle seconds, and waits for put() for at most 60 s. Without these limits, a node that an attacker controls could
+-- keep its locks and connections forever. end_stuck_sessions() distinguishes certificates by their serial number, because PostgreSQL cuts
+-- the name in a certificate to 63 bytes.
 CREATE FUNCTION pinfold.end_stuck_sessions(longer_than interval) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
-    PERFORM pg_stat_clear_snapshot(); -- without this, a second call in the same transaction would see the sessions of the first call
+    PERFORM pg_stat_clear_snapshot(); -- with this call, PostgreSQL reads the list of sessions again, even within one transaction
     RETURN (SELECT count(pg_terminate_backend(pid))
             FROM (SELECT *, row_number() OVER (PARTITION BY client_serial, issuer_dn ORDER BY backend_start DESC) AS nth
                   FROM pg_stat_activity JOIN pg_stat_ssl USING (pid)
@@ -298,19 +310,22 @@ BEGIN
 END
 $$;
 
--- Counts the receipts of a node that the archive cannot get any more: receipts that the node had removed, and receipts that were lost with an
--- earlier history of the node. `epoch` is the name of the node's present history. put() calls this function. The function must not read a
--- view, because a node that was taken over can forbid its role to read views (restrict_nonsystem_relation_kind).
+-- Counts the receipts of a node that the archive cannot get any more. The node has removed some of these receipts. Other receipts were lost
+-- together with an earlier history of the node. `epoch` is the name of the history that the node has now. put() calls missing(), so
+-- missing() must not read a view. By the setting restrict_nonsystem_relation_kind, an attacker who controls a node can forbid the node's
+-- role to read views.
 CREATE FUNCTION pinfold.missing(node text, epoch text) RETURNS bigint LANGUAGE sql STABLE
     RETURN pinfold.bounded(
         coalesce((SELECT sum(g.last - g.first + 1) FROM pinfold.gap g WHERE g.node = missing.node), 0)
         + coalesce((SELECT sum(greatest(n.newest - n.position, 0)) FROM pinfold.node n
                     WHERE n.node = missing.node AND n.epoch <> missing.epoch), 0));
 
--- Takes a lot of receipts: those of the sequences `first` to `last` that the node still has. An empty lot (last = first - 1) says
--- only that the node lives. If the answer is lost, the node sends the same lot again. `profiles` has the profile of each receipt in the
--- same order, and '' for a receipt without a profile. The answer tells the node what it cannot know by itself: the time of the server,
--- and how many receipts of the node the archive can never get.
+-- A lot is a group of receipts that a node sends together. put() stores the lot with the sequences from `first` to `last`. The lot lacks
+-- the receipts that the node has already removed. If the lot is empty (last = first - 1), put() only notes that the node is alive. If the
+-- node does not get the answer of put(), the node sends the same lot again. The array `profiles` has one element for each element of the
+-- array `receipts`, in the order of `receipts`. If a receipt has no profile, its element in `profiles` is ''. The answer of put() has two
+-- values that the node cannot know by itself. These values are the time of the server, and the number of the node's receipts that the
+-- archive can never get.
 CREATE FUNCTION pinfold.put(node text, boot text, epoch text, first bigint, last bigint, newest bigint, node_time timestamptz, receipts text[],
         profiles bytea[])
     RETURNS TABLE ("position" bigint, server_time timestamptz, missing bigint) LANGUAGE plpgsql SECURITY DEFINER
@@ -335,8 +350,8 @@ BEGIN
     END IF;
 
     PERFORM end_stuck_sessions('60 s');
-    -- All sessions take their locks in the same order, so no two sessions wait for each other: first receipt, then profile, then the
-    -- partitions of both, and last the rows of other tables.
+    -- All sessions take their locks in the same order, so that two sessions never wait for each other. A session first locks the table
+    -- receipt, then the table profile, and then the partitions of these two tables. The session locks rows of other tables last.
     LOCK TABLE ONLY receipt IN ROW EXCLUSIVE MODE;
     INSERT INTO node (node, epoch) VALUES (put.node, put.epoch) ON CONFLICT DO NOTHING;
     SELECT n.position INTO before FROM node n WHERE n.node = put.node AND n.epoch = put.epoch FOR UPDATE;
@@ -348,7 +363,8 @@ BEGIN
     BEGIN
         present := store(put.node, put.epoch, put.first, put.last, put.receipts, put.profiles);
     EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR cardinality_violation THEN
-        -- One receipt has made the statement fail, or two receipts are of the same job.
+        -- store() fails for the whole lot if one receipt is invalid, or if two receipts have the same id and end time. So put() now stores
+        -- each receipt by a separate call of store().
         present := '{}';
         FOR one IN SELECT * FROM unnest(put.receipts, put.profiles) AS t(receipt, profile) LOOP
             BEGIN
@@ -357,7 +373,9 @@ BEGIN
                 INSERT INTO rejected (node, epoch, why, body, digest)
                 VALUES (put.node, put.epoch, SQLERRM || ' (SQLSTATE ' || SQLSTATE || ')', one.receipt, sha256(convert_to(one.receipt, 'UTF8')))
                 ON CONFLICT DO NOTHING;
-                -- A quotation mark inside of a text is \", and values of labels are texts, so only the member itself matches.
+                -- The pattern matches only the receipt's own member "sequence". JSON writes a backslash before each quotation mark inside
+                -- of a text, so a text cannot match. A label with the name "sequence" cannot match, because the value of each label is in
+                -- quotation marks.
                 present := present || substring(one.receipt FROM '"sequence": ?([0-9]{1,18})[,}]')::bigint;
             END;
         END LOOP;
@@ -370,7 +388,7 @@ BEGIN
     SET position = greatest(before, put.last), newest = greatest(put.newest, put.last), boot = put.boot, seen = arrived,
         complete = CASE WHEN greatest(before, put.last) >= put.newest THEN arrived ELSE n.complete END,
         clock_off = put.node_time - arrived,
-        -- The highest sequence of a history goes down only if somebody has replaced the history by an older copy of it.
+        -- The highest sequence of a node becomes smaller only if somebody has replaced the node's history by an older copy.
         restored = CASE WHEN put.newest < least(before, n.newest) THEN arrived ELSE n.restored END
     WHERE n.node = put.node AND n.epoch = put.epoch;
     RETURN QUERY SELECT greatest(before, put.last), arrived, missing(put.node, put.epoch);
@@ -381,31 +399,37 @@ GRANT EXECUTE ON FUNCTION pinfold.position(text, text),
 
 -- Reports -------------------------------------------------------------------------------------------------------------------------
 
--- Returns the jobs that ended from `since` on and before `until`, one row for each job. The queries in report/ use jobs().
+-- Returns one row for each job that ended at the time `since` or later, and before the time `until`. The queries in src/archive/sql/report
+-- use jobs().
 --
--- All receipts of one job on its hosts have the same cluster, key, run and owner. The n-th receipt with the same key and run on a node belongs
--- to the n-th job with this name. Keys that pinfoldd or users have chosen (manual.*, user.*) name a job on one node only. If the job ended on
--- some hosts before `since` or after `until`, the row has the figures of the other hosts.
+-- A job has a receipt on each of its hosts. Receipts of the same job have the same cluster, key, run and owner. Several jobs with the same
+-- cluster, key, run and owner may have run one after another. In this case, each node's first receipt is for the first job, and its second
+-- receipt is for the second job. If a key begins with "manual." or "user.", pinfoldd or a user chose the key. Two nodes may have used such
+-- a key for different jobs, so jobs() does not combine the receipts of these nodes. If a job ended on some hosts before `since` or after
+-- `until`, the row has the figures of the other hosts only.
 --
--- Amounts are sums over the hosts. A request is the amount that the job asked for, multiplied by the run time, because a job of ten days keeps
--- CPUs and memory from other jobs longer than a job of one minute. A request is compared with the use only on hosts for which both are known.
--- A host on which the job used more than it asked for does not make up for a host on which the job used less. The used memory is the memory
--- need (memory_need), because a job can do without its page cache.
+-- Each amount is a sum over the hosts of the job. A request is the amount that the job asked for, multiplied by the run time of the job.
+-- jobs() multiplies by the run time, because a long job keeps its CPUs and memory from other jobs for a long time. jobs() compares the
+-- request with the amount that the job used, but only on hosts for which both amounts are known. If a job used more than its request on one
+-- host, the unused amount on another host does not become smaller. For the used memory, jobs() takes the column memory_need, because a job
+-- can run without its page cache.
 --
--- The cause is what ended the job first. A batch system stops the job's other hosts after the end of the batch script, so a host that was
--- stopped or killed by a signal is the cause only if no host failed by itself, and no host had ended with status 0 earlier.
+-- The column `cause` tells what ended the job. Usually, the cause is the first failure of the job on a host. When the batch script ends,
+-- the batch system stops the job on the other hosts. So jobs() does not regard a stop or a signal as a failure. If there is no failure,
+-- jobs() takes the cause from the host on which the job ended first. jobs() uses a host with an unknown outcome only if no host has a known
+-- outcome.
 --
--- PostgreSQL puts a function in the language SQL that consists of one SELECT into the query that calls it. So a report computes
--- only the columns that it uses.
+-- PostgreSQL can merge a function into the query that calls the function, if the function is one SELECT in the language SQL. For this
+-- reason, a report computes only the columns of jobs() that the report uses.
 CREATE FUNCTION pinfold.jobs(since timestamptz, until timestamptz) RETURNS TABLE (
     cluster text, key text, run bigint, uid bigint, owner text, account text, queue text, ended timestamptz, hosts bigint,
     cause text, run_time_us numeric,
     cpu_asked_us numeric, cpu_used_us numeric, cpu_unused_us numeric,
-    cpu_used_without_request_us numeric,    -- the use on hosts where the request is not known
+    cpu_used_without_request_us numeric,    -- the CPU time used on hosts where the request is not known
     memory_asked_byte_us numeric,
     memory_needed_byte_us numeric,
-    without_memory_limit boolean,           -- true if the limit is missing on at least one host
-    without_memory_need boolean,            -- true if the need is not known on at least one host
+    without_memory_limit boolean,           -- true if the job had no memory limit on at least one host
+    without_memory_need boolean,            -- true if memory_need is not known on at least one host
     leftovers numeric, leftover_cpu_us numeric)
 LANGUAGE sql STABLE AS $$
     SELECT r.cluster, r.key, r.run, r.uid, max(r.owner), max(r.account), max(r.queue), max(r.ended), count(*),
@@ -436,7 +460,8 @@ GRANT EXECUTE ON FUNCTION pinfold.jobs(timestamptz, timestamptz) TO pinfold_read
 
 -- The administrator's interface ---------------------------------------------------------------------------------------------------
 
--- One row for each node, with the history that the node has now. `gaps` counts the receipts that the archive cannot get any more.
+-- The view status has one row for each node, and shows the history that the node uses now. The column `gaps` counts the receipts that the
+-- archive cannot get any more.
 CREATE VIEW pinfold.status AS
 SELECT n.node, n.epoch, n.position, n.newest, greatest(n.newest - n.position, 0) AS unsent, n.seen, n.complete,
     pinfold.missing(n.node, n.epoch) AS gaps,
@@ -446,10 +471,10 @@ FROM (SELECT DISTINCT ON (node) *, count(*) OVER (PARTITION BY node) AS historie
 ORDER BY n.node;
 GRANT EXECUTE ON FUNCTION pinfold.missing(text, text), pinfold.bounded(numeric) TO pinfold_reader;
 
--- Locks receipt and profile against all other sessions. A lot takes less than a second, so a session of a node that keeps its lock for longer
--- does so on purpose. If lock_tables() does not get the lock in time, it ends all sessions of nodes that are in a transaction, even if the
--- transaction has just begun, because a node that was taken over could begin new transactions again and again. An honest node sends its lot
--- again.
+-- Locks the tables receipt and profile against all other sessions. put() takes less than a second. If a node's session holds its lock for
+-- longer, an attacker probably controls the node. If lock_tables() does not get the lock in time, it ends all sessions of nodes that have
+-- an open transaction. lock_tables() ends even new transactions, because an attacker could begin new transactions again and again. After
+-- that, pinfold-ship sends the receipts of an interrupted transaction again.
 CREATE FUNCTION pinfold.lock_tables() RETURNS void LANGUAGE plpgsql SET search_path = pinfold, pg_temp SET lock_timeout = '5s' AS $$
 BEGIN
     PERFORM end_stuck_sessions('60 s');
@@ -467,9 +492,10 @@ BEGIN
 END
 $$;
 
--- Makes the partitions of the coming weeks. Removes the partitions that end before the time `older_than` ago, and all other data that the
--- archive received before that time. Receipts in receipt_default may have wrong times, so prune() uses the time at which the archive received
--- them. Returns the number of receipts that were removed.
+-- Makes the partitions of the coming weeks, and removes old data. The cutoff is the present time minus `older_than`. prune() removes each
+-- partition whose week ended before the cutoff. In other tables, prune() removes the rows that the archive received before the cutoff. A
+-- receipt in receipt_default may have a wrong end time, so prune() uses the time at which the archive received the receipt. prune() returns
+-- the number of removed receipts.
 CREATE FUNCTION pinfold.prune(older_than interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pinfold, pg_temp SET lock_timeout = '30s' AS $$
 DECLARE
@@ -490,9 +516,9 @@ BEGIN
         EXECUTE format('SELECT count(*) FROM %I', 'receipt_' || week) INTO rows;
         removed := removed + rows;
     END LOOP;
-    -- All nodes and readers wait from here to the end of the transaction, so prune() counts the receipts before it takes the lock. The lock is
-    -- the strongest that DETACH needs, and prune() takes it before it touches the partitions. Otherwise, prune() and another session could
-    -- wait for each other.
+    -- While prune() holds the lock, all nodes and readers wait. So prune() counts the receipts before it takes the lock. DETACH needs the
+    -- strongest lock on a table. prune() takes this lock before it touches the partitions, so that prune() and another session cannot wait
+    -- for each other.
     PERFORM lock_tables();
     PERFORM make_partitions(cutoff);
     DELETE FROM receipt_default WHERE received < cutoff;
