@@ -33,7 +33,7 @@ constexpr std::array<Measure, kMeasures> kAllMeasures{Measure::Anon, Measure::Sh
 /// Holds the mean and the maximum of each measure over a part of the job's time.
 struct ProfilePoint {
     Microseconds length{};
-    /// The mean of each measure. The mean of each measure. A float is exact enough for a mean, and takes half as much memory as a
+    /// The mean of each measure. A float is exact enough for a mean, and takes half as much memory as a
     /// double.
     std::array<float, kMeasures> mean{};
     std::array<float, kMeasures> most{};
