@@ -7,8 +7,9 @@
 namespace pinfold {
 namespace {
 
-// If a timer runs `pinfold archive prune` every night, the archive has tables for at least the next seven weeks. If one of the
-// first three weeks has no table, the timer has not run for weeks. A server that was down for a few days causes no warning.
+// If a timer runs `pinfold archive prune` every night, the archive has tables for at least the next seven weeks. kQuery looks for
+// the tables of the present week and of the next two weeks. If one of these three tables is missing, the timer has not run for
+// weeks. If the timer has missed only a few runs, these three tables exist, and nobody gets a warning.
 constexpr const char* kQuery =
     "SELECT (extract(epoch FROM min(week)) * 1000000)::bigint"
     " FROM generate_series(date_trunc('week', now() AT TIME ZONE 'UTC'), now() AT TIME ZONE 'UTC' + interval '2 weeks',"

@@ -25,7 +25,7 @@
 namespace pinfold {
 namespace {
 
-// The service usually answers within some 15 s. The service may need more time if the user has sent several requests.
+// The service usually answers within about 15 s. The service may need more time if the user has sent several requests.
 constexpr Microseconds kSilence = 30s;
 constexpr Microseconds kSilenceOfReport = 150s; // the server may work on one table for two minutes
 constexpr Microseconds kPatienceWithBusy = 10s;

@@ -23,9 +23,9 @@ struct ArchiveAnswer {
 /// many connections after some seconds. Further errors are TimedOut, InvalidArgument and Internal.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
 
-/// Finds out whether the service pinfold-archive on this host and the database answer, by a question that takes little time. The
-/// call waits for each part of the answer for at most the time `patience`. tryArchive() can return every error that askArchive()
-/// can return.
+/// Finds out whether the service pinfold-archive on this host and the database answer. The request of tryArchive() takes little
+/// time. The call waits for each part of the answer for at most the time `patience`. tryArchive() can return every error that
+/// askArchive() can return.
 Result<void> tryArchive(Microseconds patience, const std::string& socketPath = kArchiveSocket);
 
 /// Asks the service pinfold-archive on this host for the tables of the site report. askForReport() can return every error that

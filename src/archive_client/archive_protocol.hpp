@@ -59,8 +59,8 @@ Result<ReportTable> decodeReportTable(std::string_view line);
 /// Returns the last line of an answer, with the line break. An answer without an error is complete.
 std::string encodeEnd(const Result<void>& outcome);
 /// Reads a line of an answer. The caller has to remove the line break at the end of the line. Returns the outcome if the line is
-/// the last line of the answer. Returns nullopt if the line is a receipt. If the line begins like an error of the archive, but
-/// decodeEnd() cannot read it, the error is Internal.
+/// the last line of the answer. Returns nullopt if the line is a receipt. If the line begins with the member `error`, but
+/// decodeEnd() cannot read the rest of the line, the error is Internal.
 std::optional<Result<void>> decodeEnd(std::string_view line);
 
 } // namespace pinfold

@@ -37,7 +37,7 @@ struct ArchiveServer::Connection {
 
     ClientSocket socket;
     uid_t uid;
-    uid_t countsAs;                ///< the user on whose account the server counts the requests
+    uid_t countsAs;                ///< the user for whom the server counts the requests
     std::shared_ptr<void> counted; ///< null for root
     MonotonicTime deadline;        ///< the time at which the server closes the connection
     MonotonicTime lastMoment;      ///< the latest time to which the server may move `deadline`

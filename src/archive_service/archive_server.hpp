@@ -26,15 +26,14 @@ namespace pinfold {
 /// client costs the server only the memory of one page.
 class ArchiveServer {
 public:
-    /// Holds the maximum numbers of connections of one user, and of all users together. The maximum numbers do not limit the
-    /// connections of root.
+    /// Holds the maximum numbers of connections of one user, and of all users together. Connections of root are not limited.
     static constexpr std::size_t kMostConnectionsOfUser = 32;
     static constexpr std::size_t kMostConnections = 256;
 
     struct Parts {
         Workers& workers;
         const Auditors& auditors;
-        SdEventLoop& loop; ///< serve() handles the events of `loop`, because `countsAs` learns the subordinate ids from them
+        SdEventLoop& loop; ///< `countsAs` learns the subordinate ids from events of `loop`, so serve() handles these events
         DescriptorCloser& closer;
         std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id, and returns each other id unchanged
         std::optional<Error> refusal;         ///< if set, all requests get this error as their answer

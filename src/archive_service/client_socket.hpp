@@ -17,7 +17,7 @@ namespace pinfold {
 /// come, a background thread closes the socket.
 class ClientSocket {
 public:
-    /// `user` is the user on whose account `closer` counts the socket. `closer` must outlive the ClientSocket.
+    /// `closer` counts the socket as a descriptor of `user`. `closer` must outlive the ClientSocket.
     ClientSocket(UniqueFd socket, uid_t user, DescriptorCloser& closer);
     ClientSocket(ClientSocket&&) noexcept = default;
     ClientSocket& operator=(ClientSocket&&) = delete;

@@ -65,7 +65,7 @@ std::set<uid_t> auditors() {
     return members;
 }
 
-/// Returns the server that the configuration names. The message of the error is for the users who ask the archive.
+/// Returns the server that the configuration names. Users who ask the archive see the message of the error.
 Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
     const auto loaded = loadConfig(ConfigPaths::below(root));
     if (!loaded)

@@ -30,7 +30,7 @@ const char* wordOf(JobOutcome outcome) {
 
 class Builder {
 public:
-    /// Adds a parameter, and returns its name in the statement.
+    /// Adds a parameter, and returns the text that stands for the parameter in the statement, such as "$3".
     std::string parameter(std::string value) {
         query_.parameters.emplace_back(std::move(value));
         return fmt::format("${}", query_.parameters.size());
@@ -91,8 +91,8 @@ void addRun(Builder& builder, const RunOfJob& run) {
     builder.where("ended >= " + builder.parameter(run.since));
 }
 
-/// Because of the condition on `ended`, PostgreSQL can skip partitions. The condition that compares rows does not let PostgreSQL
-/// skip partitions.
+/// Because of the condition on `ended`, PostgreSQL can skip partitions. Without the condition on `ended`, PostgreSQL would read
+/// all partitions to compare rows.
 void addPlace(Builder& builder, const ReceiptPlace& after) {
     const auto ended = builder.parameter(after.ended);
     const auto node = builder.parameter(after.node);
@@ -101,8 +101,9 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
     builder.where(fmt::format("(ended, node, id) < ({}, {}, {})", ended, node, id));
 }
 
-// A node that was taken over can write the name of another host into its receipts. The host name comes from the node's
-// certificate, unless the receipt has a longer or shorter form of that name.
+// A node that was taken over can write the name of another host into its receipts. If the host name in the receipt differs from
+// the name in the node's certificate, the name in the certificate replaces the host name. The comparison uses only the parts
+// before the first dot.
 constexpr const char* kBody = "CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
                               " ELSE body || jsonb_build_object('host', node) END";
 
@@ -145,9 +146,10 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 }
 
 // The newest run is the run that started last, and not the run that ended last. A node that was lost in an earlier run may write
-// its receipt days later. The end in the late receipt may then be later than the ends in all newer receipts. Batch systems reuse
-// job numbers, for example Grid Engine after 9,999,999 jobs. If the end in a receipt is more than a day before the starts in all
-// newer receipts, the receipt is of an earlier job. The limit is a whole day because the clocks of the hosts may differ.
+// its receipt days later. The end in a receipt of an earlier run may therefore be later than the ends in all receipts of the
+// newest run. Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. A receipt is from an earlier job if
+// the end in the receipt is more than a day before the starts in all newer receipts. The query allows a whole day, because the
+// clocks of the hosts may differ.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));

@@ -19,7 +19,7 @@ constexpr Microseconds kTableTime = 122s;
 // The queries of the site report sort many receipts. A sort in memory takes half as long as a sort on the disk.
 constexpr const char* kSettingsOfReport = "SET statement_timeout = '120s'; SET work_mem = '256MB'";
 constexpr const char* kSettingsAfterReport = "SET statement_timeout = '10s'; RESET work_mem";
-// PostgreSQL's JIT compiler is off. To compile a query for all partitions takes longer than to run the query.
+// PostgreSQL's JIT compiler is off. PostgreSQL would need more time to compile a query for all partitions than to run the query.
 constexpr const char* kSettings = "SET statement_timeout = '10s'; SET jit = off;"
                                   " SET TimeZone = 'UTC'; SET DateStyle = 'ISO'";
 constexpr Microseconds kToldAgain = 60s;
@@ -132,7 +132,7 @@ Result<void> ReceiptReader::connect() {
     auto connection = PostgresConnection::connect(server_, kConnectTime);
     auto prepared = connection ? connection->runScript(kSettings, kCheckTime) : Result<void>(connection.error());
     if (!prepared) {
-        // The caller gets the error Unreachable for every failure, because every failure needs a repair.
+        // Every failure of the connection becomes the error Unreachable, because an administrator has to repair the cause.
         const Error error{ErrorCode::Unreachable, "the archive of receipts is not reachable: " + prepared.error().message};
         outage_.noticed(error);
         return error;

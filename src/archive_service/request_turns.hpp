@@ -16,7 +16,7 @@ namespace pinfold {
 
 struct ReceiptRequest;
 
-/// Gives requests to threads that work on them. Users take turns. If a user sends many requests, these requests wait for each
+/// Distributes the requests among the threads. Users take turns. If a user sends many requests, these requests wait for each
 /// other, but do not delay the requests of other users. The threads work on at most kMostAtOnce requests of one user at the same
 /// time. Even if all requests of one user are slow, some threads stay free for the requests of other users. Several threads may
 /// use the same RequestTurns object.

@@ -39,8 +39,8 @@ std::string seconds(Microseconds time) {
 }
 
 /// Grid Engine's file `usage` has lines such as ru_utime=12.5. If the receipt's value for `name` is larger than `value`,
-/// larger() returns the receipt's value. If the receipt has no larger value, or `value` is not a number, larger() returns
-/// nullopt.
+/// larger() returns the receipt's value. larger() returns nullopt if `value` is not a number, or if the receipt has no value that
+/// is larger than `value`.
 std::optional<std::string> larger(std::string_view name, std::string_view value, const Usage& usage) {
     const auto theirs = number(value);
     if (!theirs)

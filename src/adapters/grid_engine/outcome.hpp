@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // When a shepherd has ended, sge_execd reads the files exit_status, error and usage in the job's spool directory. The functions
-// of this header make the contents of the three files. Reference: common/execution_states.h, daemons/execd/reaper_execd.c and
-// daemons/qmaster/job_exit.c of Son of Grid Engine 8.1.9.
+// of this header make the contents of the files exit_status, error and usage. Reference: common/execution_states.h,
+// daemons/execd/reaper_execd.c and daemons/qmaster/job_exit.c of Son of Grid Engine 8.1.9.
 #pragma once
 
 #include "base/error_code.hpp"
@@ -18,8 +18,9 @@ namespace pinfold {
 /// Engine never puts an interactive job or a slave task back into the queue. If a shepherd writes one of the numbers in
 /// GridEngineVerdict for an interactive job, qrsh fails.
 enum class GridEngineVerdict : int {
-    /// The job goes back to the queue, in its old place. The queues of the host get state E with the reason for the failure.
-    /// (Without state E, a node that cannot start jobs would attract all waiting jobs, one after the other.)
+    /// The job goes back to the queue, in its old place. Grid Engine puts the queues of the host into state E, and stores the
+    /// reason for the failure. (If the queues did not get state E, a node that cannot start jobs would attract all waiting jobs,
+    /// one after the other.)
     NodeFailed = 7,
     /// The job goes back to the queue, behind the other jobs. Grid Engine puts the job back even if the user submitted the job
     /// with `-r n`, because the job has not run.
@@ -41,7 +42,7 @@ std::optional<ExitState> exitFromUsage(std::string_view usage);
 /// "usage", the receipt's values replace the values in the file. The shepherd's figures leave out two kinds of processes:
 /// processes for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on
 /// this host, each task has its own shepherd and its own file "usage". For a job with several tasks, usageWithReceipt() changes
-/// nothing. A change would make each shepherd report the resources of the whole job.
+/// nothing, because each shepherd would otherwise report the resources of the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
 /// If a signal killed the shepherd before the shepherd wrote Grid Engine's file "usage", pinfold writes the result of

@@ -129,8 +129,8 @@ ResourceLimits readLimits(const GridEngineConfig& config, std::uint64_t slots) {
     return limits;
 }
 
-/// Returns the queue's processors. pinfold treats the processors as a limit of the job, because all jobs of the queue share the
-/// processors.
+/// Returns the CPUs that the queue may use (the value "processors"). All jobs of the queue share these CPUs. pinfold therefore
+/// limits the job to the CPUs, but does not reserve the CPUs for the job.
 std::optional<CpuList> readProcessors(const GridEngineConfig& config) {
     std::optional<CpuList> all;
     for (const auto& text : config.values("processors"))

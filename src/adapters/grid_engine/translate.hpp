@@ -24,7 +24,7 @@ struct GridEngineOutput {
 };
 
 /// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine sorts the sockets by their lowest CPU, and then numbers
-/// the sockets. Within each socket, Grid Engine does the same with the cores.
+/// the sockets. Within each socket, Grid Engine sorts the cores by their lowest CPU, and then numbers the cores.
 struct GridEngineCore {
     unsigned socket = 0;
     unsigned core = 0;
@@ -48,14 +48,14 @@ struct GridEngineJob {
 };
 
 /// Reads a job. `directory` is the shepherd's spool directory, <spool directory of sge_execd>/active_jobs/<job>.<task>. For a
-/// slave task, the path ends with <job>.<task>/<id>. readGridEngineJob() uses the lowest value of each limit, because a user may
-/// have added lines to the configuration. The error is InvalidArgument if the job's id or the job's owner is missing, or has two
-/// different values.
+/// slave task, the path of the spool directory ends with <job>.<task>/<id>. readGridEngineJob() uses the lowest value of each
+/// limit, because a user may have added lines to the configuration. The error is InvalidArgument if `config` lacks the job's id
+/// or owner, or names two different ids or owners.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
 /// Adds the submit host, the submit directory and the nodes to the identity of a job. `environment` has the variables of the
-/// spool file `environment`. The user's own qsub has written the variables of the submit host and the submit directory.
-/// `hostFile` is the text of the spool file `pe_hostfile`, which sge_execd has written.
+/// spool file `environment`. The user's own qsub has written the variables SGE_O_HOST and SGE_O_WORKDIR. `hostFile` is the text
+/// of the spool file `pe_hostfile`, which sge_execd has written.
 void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, std::string_view hostFile);
 
 /// Returns the run time after which Grid Engine ends the job, in microseconds. Returns nullopt if the job's environment does not

@@ -129,9 +129,9 @@ int join(spank_t spank, pid_t process) {
     return kFailed;
 }
 
-/// Hands the standard error of the batch script over to pinfoldd. pinfoldd takes the request for a repetition, because join() has
-/// already sent a request with the same leader. A failure of the request must not end the job, because it only means that the
-/// job's output lacks pinfoldd's lines.
+/// Hands the standard error of the batch script over to pinfoldd. pinfoldd treats this request as a repeated request, because
+/// join() has already sent a request with the same leader. A failure of the request must not end the job, because it only means
+/// that the job's output lacks pinfoldd's lines.
 int handOver(spank_t spank) {
     const auto jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
     if (item<std::uint32_t>(spank, S_JOB_STEPID, 0) != SLURM_BATCH_SCRIPT)
@@ -191,7 +191,7 @@ int slurm_spank_task_post_fork(spank_t spank, int, char*[]) {
     const auto process = item<pid_t>(spank, S_TASK_PID, 0);
     if (process <= 0)
         return 0; // the "extern" step has no process of the user
-    // The hook does not report its failure to slurmstepd. After a report of a failure, slurmstepd would wait for no child
+    // The hook does not report its failure to slurmstepd. If the hook reported a failure, slurmstepd would not wait for any child
     // process, and would say that the batch script exited with 0.
     if (guarded([&] { return join(spank, process); }) != 0)
         ::kill(process, SIGKILL);

@@ -23,8 +23,8 @@ public:
 
     /// Puts a task into its job. The process of the task has not run any code of the user yet. The process waits until slurmstepd
     /// lets the process continue. If the site lets jobs run without a scope, join() succeeds even if pinfoldd does not run. After
-    /// an error, join() kills all earlier tasks of the step, and returns the error for all later tasks. No task of the step may
-    /// run any more. The caller of join() has to kill the task for which join() failed.
+    /// an error, join() kills all earlier tasks of the step, and returns the error for all later tasks. After an error, no task
+    /// of the step is allowed to run. The caller of join() has to kill the task for which join() failed.
     Result<void> join(int task, pid_t process, const SlurmTask& what);
 
     /// Waits until no process of the task is left. For a batch script, over() waits until no process of the whole job is left.
@@ -50,8 +50,8 @@ private:
 /// be the leader of the job with the key `key`.
 Result<void> handOverOutput(const std::string& key);
 
-/// Ends all processes of the job that are left on this node, and waits until they have ended. endJob() succeeds if the job does
-/// not exist. If the receipt lacks a fact that `identity` has, the receipt gets this fact.
+/// Ends all processes of the job that are left on this node, and waits until they have ended. If the job does not exist, endJob()
+/// reports no error. If the receipt lacks a fact that `identity` has, the receipt gets this fact.
 Result<void> endJob(const std::string& key, ExitState exit, const JobIdentity& identity);
 
 } // namespace pinfold

@@ -67,10 +67,10 @@ WrapperCreate slurmRequest(const SlurmTask& task);
 /// task's environment.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
 /// Returns how the environment of a task changes. `given` has the variables that pinfoldd gave for the job. `isSet` says whether
-/// the task's environment already has a variable. If the environment lacks PINFOLD_JOB, a variable of limit_variables.hpp keeps a
-/// value that it already has. If the environment has PINFOLD_JOB, environmentChanges() replaces or removes all variables of
-/// limit_variables.hpp. Slurm may have copied PINFOLD_JOB from the batch script on another node, or from the job that called
-/// sbatch or srun.
+/// the task's environment already has a variable. If the environment lacks PINFOLD_JOB, environmentChanges() does not replace a
+/// variable that the environment already has. If the environment has PINFOLD_JOB, environmentChanges() replaces or removes all
+/// variables of limit_variables.hpp. Slurm may have copied PINFOLD_JOB from the batch script on another node, or from the job
+/// that called sbatch or srun.
 EnvironmentChanges environmentChanges(const std::map<std::string, std::string>& given,
                                       const std::function<bool(const char* name)>& isSet);
 
@@ -82,8 +82,8 @@ bool slurmContains(std::string_view cgroups);
 /// process.
 bool isInBatchScope(std::string_view cgroups, std::uint32_t jobId);
 
-/// Reads an exit status in the form of wait(2). For a number that does not have this form, the result is an unknown ExitState. If
-/// Slurm does not know how a job ended, Slurm writes a number that does not have the form of wait(2).
+/// Reads an exit status in the form of wait(2). If `status` does not have the form of wait(2), the result is an unknown
+/// ExitState. If Slurm does not know how a job ended, Slurm writes a number that does not have the form of wait(2).
 ExitState exitFromWaitStatus(std::uint32_t status);
 
 /// Reads SLURM_JOB_EXIT_CODE of an epilogue: an exit status in the form of wait(2), as a decimal number. If SLURM_JOB_EXIT_CODE

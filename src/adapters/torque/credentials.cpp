@@ -36,7 +36,7 @@ Error failed(const char* call) {
     return denied(std::string("cannot become the job's user: ") + call + ": " + std::strerror(errno));
 }
 
-/// pbs_mom's working directory is its mom_priv. A child of pbs_mom has the same working directory until the child becomes a
+/// pbs_mom's working directory is its mom_priv. A child of pbs_mom has the working directory of pbs_mom until the child becomes a
 /// user's process.
 std::string jobsDirectory() { return "/proc/" + std::to_string(::getppid()) + "/cwd/jobs"; }
 
@@ -66,7 +66,7 @@ std::optional<Identity> search(const std::string& path, std::string_view cookie)
 }
 
 /// Returns the user's groups from the name service. A separate process asks the name service. If the job starter itself asked the
-/// name service, it would load libraries from LD_LIBRARY_PATH. The user sets LD_LIBRARY_PATH.
+/// name service, the job starter would load libraries from the user's LD_LIBRARY_PATH.
 Result<std::vector<gid_t>> groupsOf(uid_t uid) {
     auto asked = runAlone("/usr/bin/id", {"-G", "+" + std::to_string(uid)}, Printed::Output);
     if (!asked.printed.empty() && asked.printed.back() == '\n')

@@ -37,7 +37,7 @@ struct Search {
     ProcessTable table;
     std::string cgroup; ///< the path of pbs_mom's cgroup
     uid_t user = 0;
-    std::optional<BootTime> othersSince; ///< when the user's oldest live job began, without the job that ends (CLOCK_BOOTTIME)
+    std::optional<BootTime> othersSince; ///< when the oldest of the user's other live jobs began (CLOCK_BOOTTIME)
 
     bool mayBeOfAnotherJob(const ProcessInfo& info) const { return othersSince && *othersSince <= info.started + kTick; }
 };

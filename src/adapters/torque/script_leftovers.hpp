@@ -10,8 +10,8 @@ namespace pinfold::torque {
 
 /// Kills the processes that the user's scripts left behind in pbs_mom's cgroup, and writes a message to the journal. The epilogue
 /// itself also runs in pbs_mom's cgroup, but is not a leftover. The epilogue calls endScriptLeftovers() at the job's end, when
-/// all scripts of the job are over. If a process may belong to another live job of the user, the epilogue of the other job has to
-/// kill the process.
+/// all scripts of the job are over. If a process may belong to a second live job of the user, only the epilogue of the second job
+/// kills the process.
 void endScriptLeftovers(const std::string& key, const std::string& user);
 
 } // namespace pinfold::torque

@@ -78,7 +78,7 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
 }
 
 /// Returns the amount of a resource. If the resource list names a resource several times, smallest() returns the smallest amount.
-/// By a comma inside a quoted value, a user can make a resource seem to appear again.
+/// If a user puts a comma into a quoted value, the text after the comma can look like a further entry of the list.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;
@@ -252,9 +252,9 @@ Result<Task> startedTask(const Environment& environment) {
     auto key = jobKey(value(environment, "PBS_JOBID"));
     if (!key)
         return key.error();
-    // A program that spawns a task passes variables to pbs_mom, and pbs_mom adds only PBS_VNODENUM after them. The code must not
-    // use PBS_TASKNUM and PBS_NODENUM, because they may be copies of the batch script's variables. Virtual node 0 is on the
-    // mother superior.
+    // A program that spawns a task passes variables to pbs_mom. After these variables, pbs_mom itself adds only PBS_VNODENUM. The
+    // code must not use PBS_TASKNUM and PBS_NODENUM, because they may be copies of the batch script's variables. Virtual node 0
+    // is on the mother superior.
     const bool first = value(environment, "PBS_VNODENUM") == "0";
     return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};
 }

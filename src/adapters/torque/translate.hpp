@@ -57,13 +57,14 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
 /// Returns the arguments with which epilogue and epilogue.parallel call pinfold to end the job. Error: InvalidArgument.
 Result<Words> endArguments(const Words& argv, const Environment& environment);
 
-/// Describes the task that the process of the job starter becomes. If the role is Batch and the job has no batch script yet, the
-/// process becomes the batch script. If the job already has a batch script, the process becomes a further task.
+/// Names the job that the process of the job starter joins, and the role of the process in the job. If the role is Batch and the
+/// job has no batch script yet, the process becomes the batch script. If the job already has a batch script, the process becomes
+/// a further task.
 struct Task {
     std::string key;
     WrapperRole role = WrapperRole::Task;
 };
-/// Returns the task that the job starter's process becomes. Error: InvalidArgument.
+/// Returns the job that the process of the job starter joins, and the role of the process in the job. Error: InvalidArgument.
 Result<Task> startedTask(const Environment& environment);
 
 /// Returns the name under which a program has to start a login shell, such as "-bash" for "/bin/bash". Without a job starter,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Handles the events of a job: begin opens the job, launch and attach put processes into the job, and epilogue ends the job.
 
-If a job cannot be put into its scope, PBS requeues the job. After the start of a job, the hook rejects only a resume that failed. If the
-hook rejected the epilogue, MoM would delete the job. The hook keeps no data about jobs between two events, because pinfoldd has all data
-about the jobs.
+If a job cannot be put into its scope, PBS requeues the job. After the start of a job, the hook rejects an event only if pinfold could not
+resume the job. If the hook rejected the epilogue, MoM would delete the job. The hook keeps no data about jobs between two events, because
+pinfoldd has all data about the jobs.
 """
 
 import os
@@ -68,7 +68,7 @@ def identity_of(job):
 def open_job(job, *options, output=None):
     """Opens the job, and returns the job's slice and environment. The events launch and attach also call open_job(). If the job is already
     live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job. The hook runs pinfold only once for each
-    event, because most of the time of a run goes into the start of pinfold."""
+    event, because most of pinfold's run time is its start."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
                         "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
@@ -112,7 +112,8 @@ def on_attach(event):
     outside = session_of(event.pid, owner)
     while outside:  # a process may have forked before pinfold moved it
         # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. The hook runs as
-        # root. Without --owner, the hook could adopt a process of another user, because a process id may have a new process by now.
+        # root, and the kernel may have given a process id to a new process. Without --owner, the hook could therefore adopt a process of
+        # another user.
         opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
         outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 
@@ -136,8 +137,8 @@ def end_job(job, *options):
 
 def known_exit(job):
     """Returns the options for the exit status, or nothing if MoM does not know the exit status. MoM does not know the exit status on a
-    sister host. After a restart, MoM does not know the exit status of a job that started before the restart. In both cases, MoM reports the
-    exit status 0."""
+    sister host. After a restart, MoM does not know the exit status of a job that started before the restart. If MoM does not know the exit
+    status, MoM reports the exit status 0."""
     status = number(job.Exit_status)
     if not job.in_ms_mom() or (status == 0 and node.mom_began_after(number(job.stime))):
         return []

@@ -52,7 +52,7 @@ def tell_state(event, unkillable):
 def go_offline(event, refusal):
     """Sets vnodes offline, because the node has refused a job and would refuse all further jobs. When a job begins, MoM lists only the
     vnodes of the job, so go_offline() sets only these vnodes offline. The server ignores what this MoM says about vnodes of other hosts.
-    The server has just sent a job to the vnodes, so no administrator had set them offline before."""
+    The server has just sent a job to these vnodes, so no administrator had set these vnodes offline."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})
 
@@ -78,7 +78,7 @@ def write_note(event, said):
 
 
 def in_service(name):
-    """Returns true if the server answers, and no administrator has set the vnode offline."""
+    """Returns true if two conditions hold: the server answers, and no administrator has set the vnode offline."""
     vnode = pbs.server().vnode(name)
     return vnode is not None and not int(vnode.state) & pbs.ND_OFFLINE
 

@@ -8,8 +8,9 @@ from collections import namedtuple
 
 from .failure import Failure
 
-# MoM ends a job at its walltime. If MoM cannot end the job, pinfold ends the job WALLTIME_MARGIN seconds after the walltime. During the
-# margin, MoM can end the job, and pinfold can learn of a walltime that somebody has changed by qalter.
+# MoM ends a job at its walltime. If MoM cannot end the job, pinfold ends the job WALLTIME_MARGIN seconds after the walltime.
+# WALLTIME_MARGIN gives MoM the time to end the job. WALLTIME_MARGIN gives pinfold the time to learn that somebody has changed the walltime
+# by qalter.
 WALLTIME_MARGIN = 600
 # MoM's list of jobs may lack a job that is younger than YOUNG seconds, because MoM writes the list before the hook starts.
 YOUNG = 300
@@ -20,8 +21,8 @@ JOB_SCRIPT = "1"
 # the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it ends the
 # processes.
 REPORT_WITHIN = 600
-# If MoM has ended a job by SIGTERM because of a limit, MoM reports a negative number in place of an exit status. The numbers reach from -24
-# (limit of CPUs) to -29 (walltime).
+# If MoM has ended a job by SIGTERM because of a limit, MoM reports a negative number in place of an exit status. For limits, MoM uses the
+# numbers from -24 (number of CPUs) down to -29 (walltime).
 ENDED_OVER_LIMIT = range(-29, -23)
 MOST_NODES = 128  # the highest number of host names in a receipt
 LEAST_MEMORY = 1 << 20  # the smallest memory limit that pinfold accepts, in bytes
@@ -30,8 +31,8 @@ LEAST_MEMORY = 1 << 20  # the smallest memory limit that pinfold accepts, in byt
 # the limit of the file size is too low, MoM cannot write the input of the hook, and the job never ends.
 LEAST = {"vmem": "64mb", "pvmem": "64mb", "file": "1mb", "cput": 10, "pcput": 10}
 
-# Share holds the sums of a resource over all chunks of the job on this host. A sum is None if the job did not request the
-# resource. The values of mem and vmem are in bytes.
+# For each resource, Share holds the sum over all chunks of the job on this host. A sum is None if the job did not request the resource. The
+# values of mem and vmem are in bytes.
 Share = namedtuple("Share", "ncpus ngpus mem vmem")
 
 
@@ -69,8 +70,8 @@ def parse_hosts(exec_host):
 
 
 def same_host(one, other):
-    """Returns true if `one` and `other` are names of the same host. If one of the names has no domain, the domain of the other name is
-    ignored."""
+    """Returns true if `one` and `other` are names of the same host. If a name has no domain, same_host() compares only the parts of the two
+    names before the first dot."""
     one, other = one.lower(), other.lower()
     return one == other or (("." not in one or "." not in other) and one.split(".")[0] == other.split(".")[0])
 
@@ -95,7 +96,7 @@ def share_of(chunks):
 
 def check_process_limits(chunks, sizes, seconds):
     """Raises Failure if a limit is too small for the hook. The limit vmem of each single vnode must be large enough for the hook, because
-    the job may give up all further vnodes. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
+    the job can release all its other vnodes. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
     found = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode] + sorted(sizes.items())
     small = [(name, text) for name, text in found if size_bytes(text) < size_bytes(LEAST[name])]
     small += [(name, value) for name, value in sorted(seconds.items()) if value < LEAST[name]]
@@ -117,8 +118,8 @@ def memory_limits(share, pmem):
 
 
 def run_time_limits(walltime):
-    """Returns the options for two limits of the run time. MoM ends the job at the lower limit. If MoM fails, pinfold ends the job at the
-    higher limit. pinfold refuses a limit of 0."""
+    """Returns the options for two limits of the run time. MoM ends the job at the walltime. If MoM does not end the job, pinfold ends the
+    job WALLTIME_MARGIN seconds after the walltime. pinfold refuses a limit of 0."""
     if walltime is None:
         return []
     return ["--batch-run-time-max=%d" % max(walltime, 1), "--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
@@ -170,7 +171,8 @@ def argument(value):
 
 
 def exit_status(value):
-    """Returns the options for an exit status of PBS. Negative values are PBS's own codes. A value above 256 is 256 plus a signal."""
+    """Returns the options for an exit status of PBS. Negative values are PBS's own codes. A value above 256 is the sum of 256 and the
+    number of a signal."""
     if value in ENDED_OVER_LIMIT:
         return ["--exit-signal=%d" % signal.SIGTERM]
     if value is None or value < 0 or value == 256 or value > 256 + 64:
@@ -181,7 +183,7 @@ def exit_status(value):
 def used_resources(usage, wall=None):
     """Returns the used resources of a job: cput, mem and cpupercent. `usage` comes from a live job or from a receipt. cput is in seconds,
     and mem is in kilobytes. mem is the memory that the job needed, without page cache. If the needed memory is not known, mem is the peak
-    of the memory with page cache. cpupercent is the mean CPU use over `wall` microseconds. PBS's own hook computes this mean, too."""
+    of the memory with page cache. cpupercent is the mean CPU use over `wall` microseconds, as in PBS's own hook."""
     used = {}
     if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
         cpu = usage["cpu_user"] + usage["cpu_system"]
@@ -196,8 +198,8 @@ def used_resources(usage, wall=None):
 
 def is_of_this_run(receipt, start):
     """Returns true if the receipt is of the run that began at `start`. A requeued job may have an older receipt on this host.
-    is_of_this_run() accepts a receipt that ended up to five seconds before `start`. PBS stores whole seconds, and reads the clock only
-    after the run has started."""
+    is_of_this_run() accepts a receipt if the end in the receipt is at most five seconds before `start`. The time `start` is inexact: PBS
+    stores whole seconds, and reads the clock only after the run has started."""
     return start is None or receipt["ended"] >= (start - 5) * 1000000
 
 
