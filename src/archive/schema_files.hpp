@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Reads the files 0001.sql, 0002.sql and so on of a directory. File N upgrades the archive's tables to version N from the
-/// version before N. The error is ConfigInvalid if a file cannot be read, or if the directory has no file 0001.sql.
+/// Reads the files 0001.sql, 0002.sql and so on of a directory. File N upgrades the archive's tables from version N - 1 to
+/// version N. The error is ConfigInvalid if a file cannot be read, or if the directory has no file 0001.sql.
 Result<std::vector<std::string>> readSchemaFiles(const std::string& directory);
 
 } // namespace pinfold

@@ -46,8 +46,8 @@ struct ArchiveQuery {
 
 /// Returns the request as a line of JSON, with the line break.
 std::string encode(const ArchiveQuery& query);
-/// Reads a request. The caller has to remove the line break at the end of the request. The error InvalidArgument names the wrong
-/// entry.
+/// Reads a request. The caller has to remove the line break at the end of the request. If an entry is wrong, the error is
+/// InvalidArgument, and its message names the entry.
 Result<ArchiveQuery> decodeArchiveQuery(std::string_view line);
 
 /// Returns a table of the site report as one line, with the line break.

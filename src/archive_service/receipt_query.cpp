@@ -108,7 +108,7 @@ constexpr const char* kBody = "CASE WHEN split_part(lower(body ->> 'host'), '.',
                               " ELSE body || jsonb_build_object('host', node) END";
 
 /// Adds the profile. If the node itself has written a member `profile` into the receipt, the profile from the database replaces
-/// that member.
+/// the member.
 constexpr const char* kWithProfile =
     " || jsonb_build_object('profile', (SELECT encode(profile.body, 'hex') FROM pinfold.profile"
     " WHERE profile.node = receipt.node AND profile.id = receipt.id AND profile.ended = receipt.ended))";

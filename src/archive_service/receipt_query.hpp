@@ -30,15 +30,15 @@ struct RunOfJob {
     std::string since; ///< the earliest end of the run on any host
 };
 
-/// Says where a receipt is in the list of receipts, which begins with the newest receipt. All members of ReceiptPlace are texts
-/// that the database server has returned.
+/// Describes the place of a receipt in a list that begins with the newest receipt. All members of ReceiptPlace are texts that the
+/// database server has returned.
 struct ReceiptPlace {
     std::string ended;
     std::string node;
     std::string id;
 };
 
-/// Says which receipts a caller wants and may see.
+/// Says which receipts a caller asks for, and which receipts the caller may see.
 struct ReceiptSelection {
     ReceiptFilter filter;
     /// If `visibleTo` is set, the selection has only receipts of the user `visibleTo`, no matter what `filter` says.

@@ -147,8 +147,8 @@ Result<PostgresRows> ReceiptReader::run(const SqlQuery& query, Microseconds time
         return rows;
     if (rows.error().code == ErrorCode::TimedOut)
         return tooSlow();
-    // If the database refuses the query, the service pinfold-archive lacks a right. The error Denied would tell the caller that
-    // the caller lacks a right.
+    // If the database refuses the query, the service pinfold-archive lacks a right. The caller does not get the error Denied,
+    // because Denied would mean that the caller lacks a right.
     const auto code = rows.error().code == ErrorCode::Unreachable ? ErrorCode::Unreachable : ErrorCode::Internal;
     return Error{code, "the archive of receipts cannot be read: " + rows.error().message};
 }

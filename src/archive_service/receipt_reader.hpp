@@ -33,7 +33,7 @@ struct ReceiptPage {
 };
 
 /// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, further
-/// requests in all threads fail at once with the remembered error. Several threads may use the same Outage object.
+/// requests in all threads fail immediately, with the remembered error. Several threads may use the same Outage object.
 class Outage {
 public:
     static constexpr Microseconds kRemembered = 1s;

@@ -14,8 +14,8 @@
 namespace pinfold {
 namespace {
 
-// kLeastMemory is the smallest memory limit, in bytes. The real shepherd uses the same minimum (LIMIT_VMEM_MIN), because the
-// shepherd could not run with less memory.
+// pinfold raises lower memory limits to kLeastMemory (in bytes). The real shepherd uses the same minimum (LIMIT_VMEM_MIN),
+// because the shepherd could not run with less memory.
 constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
 constexpr std::size_t kLongestBinding = 64 << 10; // the maximum length of the job's core binding, in characters
@@ -104,7 +104,7 @@ void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, 
 }
 
 /// Lowers the memory limit to the job's limit for the resident set. The real shepherd does not multiply the limit for the
-/// resident set by the number of slots, so lowerResident() does not multiply it.
+/// resident set by the number of slots, so lowerResident() does not multiply this limit.
 void lowerResident(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name) {
     lower(limit, config, name, 1);
 }

@@ -130,8 +130,8 @@ int join(spank_t spank, pid_t process) {
 }
 
 /// Hands the standard error of the batch script over to pinfoldd. pinfoldd treats this request as a repeated request, because
-/// join() has already sent a request with the same leader. A failure of the request must not end the job, because it only means
-/// that the job's output lacks pinfoldd's lines.
+/// join() has already sent a request with the same leader. If the request fails, the job continues, because only pinfoldd's lines
+/// in the job's output are missing.
 int handOver(spank_t spank) {
     const auto jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
     if (item<std::uint32_t>(spank, S_JOB_STEPID, 0) != SLURM_BATCH_SCRIPT)

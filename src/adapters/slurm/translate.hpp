@@ -58,9 +58,9 @@ constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;
 /// Returns a key such as "slurm.4711".
 std::string slurmKey(std::uint32_t jobId);
 
-/// Makes the request for a task. The batch script becomes task 0 of its job, and the job ends with the batch script. All tasks of
-/// Slurm except the batch script become further tasks of the job. On a node without the batch script, the first task opens the
-/// job.
+/// Makes the request for a task. The batch script becomes task 0 of its job, and the job ends with the batch script. Except for
+/// the batch script, each task of Slurm becomes a further task of the job. On a node without the batch script, the first task
+/// opens the job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
 /// Maps the name of each changed variable to the new value. If the value is unset, the caller has to remove the variable from the

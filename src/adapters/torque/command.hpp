@@ -22,7 +22,7 @@ Finished runAlone(const std::string& program, const Words& arguments, Printed ke
 /// runs again.
 Finished runPinfold(const Words& arguments);
 
-/// Copies the texts of argv or environ. If environ has a variable twice, the first value counts, as with getenv(3).
+/// Copies the texts of argv or environ. If environ has a variable twice, environmentOf() uses the first value, as getenv(3) does.
 Words wordsOf(char** argv);
 Environment environmentOf(char** environment);
 

@@ -44,9 +44,9 @@ struct Processors {
 /// file $PBS_NODEFILE, `nodeFile` is empty.
 Processors processors(const Environment& environment, std::string_view resources, std::string_view nodeFile);
 
-/// Returns how much memory the resource list ("mem=4gb,nodes=2:ppn=4,…") allows the job on this host, in bytes. Returns nullopt
-/// if the resource list has no limit for memory. If this host's part of the job's memory is not certain, memoryHere() returns
-/// the memory of the whole job.
+/// Returns the memory limit of the job on this host, in bytes, from a resource list such as "mem=4gb,nodes=2:ppn=4". Returns
+/// nullopt if the resource list has no limit for memory. If this host's part of the job's memory is not certain, memoryHere()
+/// returns the memory of the whole job.
 std::optional<std::uint64_t> memoryHere(std::string_view resources, const Processors& processors);
 
 /// Returns the walltime of the job in seconds. Returns nullopt if the resource list has no valid walltime.

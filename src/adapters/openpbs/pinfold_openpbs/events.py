@@ -67,8 +67,8 @@ def identity_of(job):
 
 def open_job(job, *options, output=None):
     """Opens the job, and returns the job's slice and environment. The events launch and attach also call open_job(). If the job is already
-    live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job. The hook runs pinfold only once for each
-    event, because most of pinfold's run time is its start."""
+    live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job in pinfold. The hook runs pinfold only once
+    for each event, because most of pinfold's run time is its start."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
                         "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
@@ -223,8 +223,8 @@ def refresh(live, job):
 
 
 def jobs_on_disk():
-    """Returns the keys of the jobs for which MoM has a file. The list of jobs in the hook's input may lack jobs, because MoM may have
-    written only a part of the input."""
+    """Returns the keys of the jobs for which MoM has a file. It is possible that MoM has written only a part of the hook's input, so the
+    list of jobs in the input may be incomplete."""
     return {key_of(name[:-3]) for name in os.listdir(os.path.join(node.mom_home(), "mom_priv", "jobs")) if name.endswith(".JB")}
 
 

@@ -51,7 +51,7 @@ def tell_state(event, unkillable):
 
 def go_offline(event, refusal):
     """Sets vnodes offline, because the node has refused a job and would refuse all further jobs. When a job begins, MoM lists only the
-    vnodes of the job, so go_offline() sets only these vnodes offline. The server ignores what this MoM says about vnodes of other hosts.
+    vnodes of the job, so go_offline() sets only these vnodes offline. The server ignores what a MoM says about the vnodes of other hosts.
     The server has just sent a job to these vnodes, so no administrator had set these vnodes offline."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})

@@ -197,7 +197,7 @@ def used_resources(usage, wall=None):
 
 
 def is_of_this_run(receipt, start):
-    """Returns true if the receipt is of the run that began at `start`. A requeued job may have an older receipt on this host.
+    """Returns true if the receipt describes the run that began at `start`. A requeued job may have an older receipt on this host.
     is_of_this_run() accepts a receipt if the end in the receipt is at most five seconds before `start`. The time `start` is inexact: PBS
     stores whole seconds, and reads the clock only after the run has started."""
     return start is None or receipt["ended"] >= (start - 5) * 1000000
