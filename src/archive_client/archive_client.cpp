@@ -102,8 +102,8 @@ Result<void> askOnce(const std::string& request, const std::string& socketPath, 
     const auto socket = connectTo(socketPath, silence);
     if (!socket)
         return socket.error();
-    // If the service refuses the connection, the service may close the connection before it has read the request. The client
-    // ignores an error of send(2), because the service's answer says what went wrong.
+    // If the service refuses the connection, it is possible that the service closes the connection without reading the request.
+    // The client ignores an error of send(2), because the service's answer says what went wrong.
     (void)!::send(socket->get(), request.data(), request.size(), MSG_NOSIGNAL);
     Reader reader(socket->get(), silence);
     for (;;) {

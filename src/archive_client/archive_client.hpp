@@ -19,8 +19,8 @@ struct ArchiveAnswer {
 };
 
 /// Asks the service pinfold-archive on this host for receipts. An answer without an error is complete. The error Unreachable
-/// means that nobody listens at the socket, or that the database is down. The error Busy means that the service still had too
-/// many connections after some seconds. Further errors are TimedOut, InvalidArgument and Internal.
+/// means that nobody listens at the socket, or that the database is down. The error Busy means that the service has had too many
+/// connections for some seconds. Further errors are TimedOut, InvalidArgument and Internal.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
 
 /// Finds out whether the service pinfold-archive on this host and the database answer. The request of tryArchive() takes little

@@ -34,8 +34,8 @@ struct ArchiveQuery {
     /// The members `before`, `after` and `epoch` must be unset: they belong to the history of one node. With `profiles`, each
     /// receipt in the answer also has the member `profile`: hexadecimal digits, or null.
     ReceiptFilter filter = {};
-    /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has the receipts of the job's newest run from all
-    /// hosts. If `allHostsOf` is set, all members of `filter` except `profiles` must have their default values.
+    /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has all receipts of the job's newest run: one
+    /// receipt from each host. If `allHostsOf` is set, all members of `filter` except `profiles` must have their default values.
     std::optional<std::string> allHostsOf = {};
     /// If `report` is set, the answer has the tables of the site report, and no receipts. If `report` is set, the other members
     /// must have their default values.

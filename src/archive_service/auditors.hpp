@@ -16,8 +16,8 @@ namespace pinfold {
 /// thread asks the user database again and again, because a directory service may take long to answer.
 class Auditors {
 public:
-    /// A function of the type Look returns the user ids of the members of both groups. The thread of Auditors calls the Look
-    /// function again and again.
+    /// A function of the type Look returns the user ids of all members of pinfold-admin and pinfold-audit. The thread of Auditors
+    /// calls the Look function again and again.
     using Look = std::function<std::set<uid_t>()>;
 
     /// The constructor waits at most the time `patience` for the first answer of the user database.

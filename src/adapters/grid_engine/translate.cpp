@@ -178,7 +178,8 @@ GridEngineOutput readOutput(const GridEngineConfig& config, const Place& place, 
 } // namespace
 
 std::vector<GridEngineCore> parseGridEngineBinding(std::string_view binding) {
-    // If the type of the binding is "env_" or "pe_", Grid Engine tells the job the cores, but does not bind the job.
+    // If the type of the binding is "env_" or "pe_", Grid Engine only tells the job which cores to use, and does not bind the
+    // job.
     if (binding.size() > kLongestBinding || binding.starts_with("env_") || binding.starts_with("pe_"))
         return {};
     const auto colon = binding.rfind(':');

@@ -11,7 +11,7 @@ namespace pinfold {
 
 /// Passes variables from slurmstepd to the processes of the tasks. slurmstepd forks the processes of the tasks before pinfoldd
 /// knows the tasks. The variables therefore go through memory that slurmstepd shares with its child processes. A child process
-/// loses the shared memory when it executes the program of the user.
+/// loses the shared memory when the child process executes the program of the user.
 class SharedVariables {
 public:
     using Variables = std::map<std::string, std::string>;

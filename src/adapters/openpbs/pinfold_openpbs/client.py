@@ -28,7 +28,7 @@ def key_of(job_id):
 
 
 def pinfold(*arguments, output=None):
-    """Runs pinfold, and returns what it prints. `output` is a descriptor that pinfold inherits, or None."""
+    """Runs pinfold, and returns the output of pinfold. `output` is a descriptor that pinfold inherits, or None."""
     left = BUDGET - (time.monotonic() - STARTED)
     if left <= 0:
         raise Failure("the hook's time limit has passed", TIMED_OUT)

@@ -10,4 +10,4 @@ class Failure(Exception):
     def __init__(self, message, status=None):
         super().__init__(message)
         self.status = status
-        self.outage = status in (UNREACHABLE, TIMED_OUT)  # true if pinfoldd did not answer; false if it refused the request
+        self.outage = status in (UNREACHABLE, TIMED_OUT)  # true if pinfoldd did not answer; false if pinfoldd refused the request

@@ -84,7 +84,7 @@ def in_service(name):
 
 
 def say(event, names, comment, offline, refusal=False):
-    # The hook strips blanks at the end of a comment, because the server also strips them.
+    # The server strips blanks at the end of a comment, so the hook strips these blanks.
     word = {"comment": comment.rstrip(), "offline": offline, "refusal": refusal}
     for name in names:
         event.vnode_list[name].comment = word["comment"]

@@ -127,7 +127,7 @@ def run_time_limits(walltime):
 
 def variables(given, present):
     """Returns the changes of the job's environment: the variables that pinfold gave for the job, and None for each variable to remove.
-    OMP_NUM_THREADS and the variables PINFOLD_* keep a value that they already have. If PINFOLD_JOB names another job, variables() replaces
+    If OMP_NUM_THREADS or a variable PINFOLD_* already has a value, the value stays. If PINFOLD_JOB names another job, variables() replaces
     or removes all variables PINFOLD_*. For example, a job that runs `qsub -V` passes its PINFOLD_JOB on to the new job."""
     other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
     kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
