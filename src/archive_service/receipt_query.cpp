@@ -147,8 +147,8 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 
 // The newest run is the run that started last, and not the run that ended last. A node that was lost in an earlier run may write
 // its receipt days later. The end in a receipt of an earlier run may therefore be later than the ends in all receipts of the
-// newest run. Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. A receipt is from an earlier job if
-// the end in the receipt is more than a day before the starts in all newer receipts. The query allows a whole day, because the
+// newest run. Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. If the end in a receipt is more than
+// a day before the starts in all newer receipts, the receipt describes an earlier job. The query allows a whole day, because the
 // clocks of the hosts may differ.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;

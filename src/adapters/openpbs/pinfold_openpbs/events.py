@@ -223,8 +223,8 @@ def refresh(live, job):
 
 
 def jobs_on_disk():
-    """Returns the keys of the jobs for which MoM has a file. It is possible that MoM has written only a part of the hook's input, so the
-    list of jobs in the input may be incomplete."""
+    """Returns the keys of the jobs for which MoM has a file. The list of jobs in the hook's input can be incomplete, because MoM sometimes
+    writes only a part of the input."""
     return {key_of(name[:-3]) for name in os.listdir(os.path.join(node.mom_home(), "mom_priv", "jobs")) if name.endswith(".JB")}
 
 
