@@ -19,15 +19,15 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped);
 std::string escapeBusLabel(std::string_view text);
 std::optional<std::string> unescapeBusLabel(std::string_view label);
 
-/// Makes any bytes safe for a terminal, a log line and a D-Bus string. Control characters and bytes that are not UTF-8 become
-/// \xNN. DEL, C1 and bidirectional controls count as control characters. A backslash becomes \\. The result has at most
-/// `maxBytes` bytes. If printable() has cut the text, the result ends with "…".
+/// Makes any bytes safe for a terminal, a log line and a D-Bus string. printable() writes a control character, or a byte outside
+/// of valid UTF-8, as \xNN. DEL, C1 and bidirectional controls count as control characters. A backslash becomes \\. The result
+/// has at most `maxBytes` bytes. If printable() has cut the text, the result ends with "…".
 std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
 
 /// Returns true if printable() would change nothing in the text except backslashes.
 bool isPrintable(std::string_view bytes);
-/// Escapes a text like printable(). If printable() would escape only backslashes, legible() does not change the text. A second
-/// call of legible(), for example in another program, therefore does not change the text again.
+/// Escapes a text like printable(). If printable() would escape only backslashes, legible() does not change the text. If another
+/// program passes the result of legible() to legible() again, the text does not change.
 std::string legible(std::string_view bytes, std::size_t maxBytes);
 
 } // namespace pinfold

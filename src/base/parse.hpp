@@ -50,7 +50,8 @@ std::string signalName(int signal);
 std::string formatSize(std::uint64_t bytes);
 
 /// Returns a duration in its two largest units, such as "1h 30min" for 90min. Below a minute, formatDuration() uses only one
-/// unit, as in "1.5s" or "250ms". The text leaves out all smaller units. Returns "infinity" for kForever.
+/// unit, as in "1.5s" or "250ms". formatDuration() leaves out the part of the duration that is smaller than the smallest unit in
+/// the text. Returns "infinity" for kForever.
 std::string formatDuration(Microseconds duration);
 
 /// Returns a text such as "1 process", "2 processes" or "0 processes".

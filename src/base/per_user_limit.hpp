@@ -10,14 +10,14 @@
 
 namespace pinfold {
 
-/// Limits how many calls (or connections, for example) one user may have at the same time, and how many all users together may
-/// have.
+/// Limits how many calls or connections one user may have at the same time. PerUserLimit has a second limit for all users
+/// together.
 class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
-    /// Adds 1 to the user's count. The count goes down again when the program destroys the last copy of the result of enter().
-    /// Returns null if the user, or all users together, have already reached the limit.
+    /// Adds 1 to the user's count. When the program destroys the last copy of the result of enter(), PerUserLimit subtracts 1
+    /// from the user's count. Returns null if the user, or all users together, have already reached the limit.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:

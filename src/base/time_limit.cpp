@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-// kMost is the largest time limit, in seconds. No job runs for kMost seconds, and kMost seconds in microseconds still fit into 64
-// bits.
+// kMost is the largest time limit, in seconds. kMost seconds are about 35,000 years, so no job needs a higher limit. A 64-bit
+// number can hold kMost seconds as a number of microseconds.
 constexpr std::uint64_t kMost = 1ULL << 40U;
 
 } // namespace

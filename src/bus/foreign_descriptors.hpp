@@ -13,9 +13,9 @@ namespace pinfold {
 
 /// Keeps descriptors of other processes away from libsystemd. libsystemd closes all descriptors of a message in the thread of the
 /// event loop, even descriptors that the message does not name. Closing a foreign descriptor may block. ForeignDescriptors
-/// handles the descriptors of every message from the bus before libsystemd gets the message. ForeignDescriptors does not replace
-/// pidfds. It replaces every descriptor of another kind by a stand-in that libsystemd can close at once. Only the thread of the
-/// event loop uses ForeignDescriptors, and a process has only one ForeignDescriptors object.
+/// handles the descriptors of every message from the bus before libsystemd gets the message. ForeignDescriptors replaces every
+/// descriptor that is not a pidfd by a stand-in. libsystemd can close a stand-in at once. Only the thread of the event loop uses
+/// ForeignDescriptors, and a process has only one ForeignDescriptors object.
 class ForeignDescriptors {
 public:
     /// `busSocket` and `closer` must outlive the ForeignDescriptors object and all results of takeOver().
@@ -24,9 +24,9 @@ public:
     ForeignDescriptors(const ForeignDescriptors&) = delete;
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
-    /// Takes all descriptors that have come since the last call of takeOver(). The closer counts these descriptors for the user
-    /// `owner`. When the program destroys the last copy of the result, the closer closes the counted descriptors. Returns null if
-    /// no descriptor has come.
+    /// Takes all descriptors that have come since the last call of takeOver(). The DescriptorCloser counts the taken descriptors
+    /// as descriptors of the user `owner`. When the program destroys the last copy of the result of takeOver(), the
+    /// DescriptorCloser closes the taken descriptors. Returns null if no descriptor has come.
     std::shared_ptr<void> takeOver(uid_t owner);
     /// Returns the original descriptor that ForeignDescriptors has replaced by `standIn`. A caller can take the original
     /// descriptor only once. The result is empty if `standIn` is a pidfd, or if the original descriptor is already closed.

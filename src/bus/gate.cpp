@@ -16,7 +16,7 @@ constexpr const char* kListAll = "GetManagedObjects";
 constexpr Microseconds kUsecPerObject = 200us;
 // dbus-daemon disconnects a connection that sends more than 32 MiB in one message.
 constexpr std::size_t kMostBytesOfObjects = 16 << 20;
-// Until the bus has told pinfoldd the user of a sender, pinfoldd counts the sender's descriptors as descriptors of the user
+// While pinfoldd does not know the user of a sender, pinfoldd counts the sender's descriptors as descriptors of the user
 // kNewcomers.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
@@ -45,12 +45,12 @@ int Gate::look(sd_bus_message* message) {
     if (!sender)
         return 0;
     const auto caller = callers_.known(sender);
-    // D-Bus signals may carry descriptors, as method calls may.
+    // look() calls takeOver() even for a D-Bus signal, because a signal can carry descriptors.
     auto kept = foreign_.takeOver(caller ? caller->countsAs : kNewcomers);
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
-    // ManagerObject itself finds out who calls its methods, so the gate does not have to hold these calls.
+    // ManagerObject itself finds out who calls its methods, so the gate does not hold a call of these methods.
     if (!caller && !ours)
         return hold(message, sender, std::move(kept));
     const char* method = sd_bus_message_get_member(message);

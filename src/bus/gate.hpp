@@ -18,7 +18,8 @@ namespace pinfold {
 
 /// Looks at every call before sdbus-c++ reads the call. When pinfoldd handles a call, it spends most of the time on reading the
 /// message. Without the gate, a user who sends calls faster than pinfoldd can read them would delay all other users. The gate
-/// refuses users who call too often, and refuses messages that are not requests to pinfoldd. A refusal takes almost no time.
+/// refuses users who call too often, and refuses messages that are not requests to pinfoldd. The gate needs almost no time to
+/// refuse a call.
 class Gate {
 public:
     /// `jobCount` returns the number of jobs. For a call that lists all objects, the gate charges the caller a fixed time for
@@ -42,7 +43,8 @@ public:
 private:
     /// Checks a message. If look() returns 0, sdbus-c++ handles the message.
     int look(sd_bus_message* message);
-    /// Holds a message until the bus has said which user sent the message, and then lets the gate check the message again.
+    /// Holds a message until the bus has said which user sent the message. hold() then puts the message back into the queue of
+    /// libsystemd, so that look() gets the message again.
     int hold(sd_bus_message* message, const char* sender, std::shared_ptr<void> kept);
     bool letIn(sd_bus_message* message, const Caller& caller);
     /// Returns true if the caller asks for a list of all objects and the list would be too large. (libsystemd writes all objects

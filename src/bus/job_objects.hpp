@@ -35,7 +35,7 @@ public:
 
     /// Adds the object of a job, and sends InterfacesAdded.
     void add(const JobKey& key);
-    /// Sends InterfacesRemoved, and removes the object of a job.
+    /// Sends InterfacesRemoved for the object of a job, and then removes the object.
     void remove(const JobKey& key);
 
     void stateChanged(const JobKey& key) { changed(key, {"State"}); }
@@ -55,8 +55,8 @@ private:
     sd_bus* const bus_;
     const JobManager& manager_;
     std::set<std::string> keys_; ///< the keys of the jobs that have an object on the bus
-    /// Before libsystemd reads the properties of an object, libsystemd calls find(). All properties then come from the JobSummary
-    /// in found_.
+    /// Before libsystemd reads the properties of an object, libsystemd calls find(). libsystemd gets all properties of the object
+    /// from the JobSummary in found_.
     std::optional<FoundJob> found_;
     const std::unique_ptr<sdbus::IProxy> proxy_;
     dbus::Slot table_;

@@ -16,12 +16,12 @@ public:
     static constexpr std::size_t kMostBytes = 4 << 20;
     static constexpr std::size_t kMostValues = 20'000;
 
-    /// Adds an entry. If the page is full, add() returns false and does not add `entry`. To an empty page, add() adds an entry of
-    /// any size.
+    /// Adds an entry. If the page is full, add() returns false and does not add `entry`. If the page is empty, add() adds even an
+    /// entry that is larger than a page.
     bool add(Dict entry);
     /// Returns the entries of the page. The caller sets `more` if the list may have entries that the caller has not passed to
-    /// add(). If `more` is true, or if the page was full, take() marks the last entry. The mark says that further entries may
-    /// exist.
+    /// add(). If `more` is true, or if the page was full, take() marks the last entry. The mark tells the client that the list
+    /// may have entries after the marked entry.
     std::vector<Dict> take(bool more) &&;
 
 private:

@@ -85,8 +85,8 @@ public:
     Result<std::vector<std::string>> limitsNotEnforced(const std::string& key) const;
     Result<Allocation> allocation(const std::string& key) const;
     /// Returns the limits, the allocation and the slots of a live job. holding() makes only one call on the bus, because a verb
-    /// may call holding() for each of many jobs. The error is NoSuchJob if the job has ended since listJobs(). The error may be
-    /// Busy if pinfoldd was still creating the job at the time of listJobs().
+    /// may call holding() for each of many jobs. The error is NoSuchJob if the job has ended since the call of listJobs(). The
+    /// error may be Busy if pinfoldd was still creating the job during the call of listJobs().
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
     /// Returns the facts that the batch system and the owner have told pinfoldd about a live job. The result is an error if

@@ -35,7 +35,7 @@ Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
 }
 
 /// Checks that the process of each pidfd belongs to `owner`. The process that the user meant may have ended, and a new process
-/// may have got the typed id.
+/// may have the process id that the user typed.
 Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
     const ProcessTable table;
     for (const auto& process : processes) {
@@ -43,7 +43,7 @@ Result<void> checkOwner(const std::vector<UniqueFd>& processes, uid_t owner) {
         const auto info = pid ? table.read(*pid) : pid.error();
         if (!info)
             return info.error();
-        if (hasEnded(process.get())) // `info` may describe a later process that has got the same id
+        if (hasEnded(process.get())) // `info` may describe a new process with the id of an ended process
             return Error{ErrorCode::PidGone, fmt::format("process {} has ended", *pid)};
         if (info->realUid != owner)
             return Error{ErrorCode::Denied,

@@ -11,9 +11,9 @@
 namespace pinfold {
 
 /// Returns true if the configuration has archive.ask = true. If the configuration cannot be read, and this host has the socket of
-/// the archive, the error is ConfigInvalid. Without an error, pinfold would show only the receipts of this host. A user could
-/// mistake them for the receipts of all hosts. If the configuration cannot be read, and this host does not have the socket, the
-/// result is false.
+/// the archive, the error is ConfigInvalid. If asksArchive() returned false instead of ConfigInvalid, pinfold would show only the
+/// receipts of this host. A user could mistake the receipts of this host for the receipts of all hosts. If the configuration
+/// cannot be read, and this host does not have the socket of the archive, the result is false.
 Result<bool> asksArchive();
 
 /// Gets receipts from the archive. Prints a message to standard error if the answer has receipts that this version of pinfold

@@ -28,8 +28,8 @@ std::vector<Troubled> troubled(const ArchiveStatus& status, const TableStyle& st
     return list;
 }
 
-/// Ignores nodes with trouble. The archive has all receipts that the remaining nodes wrote before the returned time. Returns
-/// nullopt if all nodes have trouble.
+/// Returns a point in time. The archive has all receipts that nodes without trouble wrote before the returned point in time.
+/// Returns nullopt if all nodes have trouble.
 std::optional<RealTime> completeUpTo(const ArchiveStatus& status) {
     std::optional<RealTime> earliest;
     for (const auto& node : status.nodes)

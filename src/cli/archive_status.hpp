@@ -20,8 +20,8 @@ constexpr Microseconds kArchiveSilence = 15min;
 struct ArchiveNode {
     std::string node;
     std::string epoch;
-    std::uint64_t position = 0; ///< the archive has all receipts up to the sequence `position`, except the missing receipts
-    std::uint64_t newest = 0;   ///< the sequence of the node's newest receipt at the time when the node last sent receipts
+    std::uint64_t position = 0; ///< the archive has all receipts up to this sequence, except those that `missing` counts
+    std::uint64_t newest = 0;   ///< the sequence of the newest receipt that the node had when it last sent receipts
     std::uint64_t unsent = 0;
     RealTime seen{};                  ///< the last sign of life
     std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset if it never had all of them

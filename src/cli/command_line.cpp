@@ -35,7 +35,8 @@ CLI::results_t withoutMark(const CLI::results_t& texts) {
     return texts == CLI::results_t{"{}", "%%"} ? CLI::results_t{"{}"} : texts;
 }
 
-/// addValue() passes the user's texts unchanged to the setters. CLI11 would otherwise read the text "{}" as an empty list.
+/// addValue() passes the user's texts unchanged to the setters. If CLI11 converted the user's texts, CLI11 would read the text
+/// "{}" as an empty list.
 void addValue(CLI::App& app, const std::string& names, const Option& option) {
     const CLI::callback_t setAll = [&option](const CLI::results_t& texts) {
         for (const auto& text : withoutMark(texts))
@@ -98,7 +99,7 @@ EarlyExit unknownVerb(const std::string& word, const std::vector<Verb>& verbs) {
     return usageError(fmt::format("unknown command '{}'{}", printable(word, 100), correction(word, names)), "pinfold");
 }
 
-/// Looks for the option that the user probably meant by an unknown option.
+/// If the user typed an unknown option, suggests the option that the user probably wanted to type.
 std::string similarTo(const Texts& extra, const Verb& verb, const OptionSet& common) {
     auto names = namesOf(verb.options);
     std::ranges::copy(namesOf(common), std::back_inserter(names));

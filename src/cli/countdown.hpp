@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Computes the time that is left of a time limit.
+/// Computes how much time is left until a time limit is over.
 class Countdown {
 public:
     explicit Countdown(std::optional<Microseconds> timeout) {
@@ -19,7 +19,7 @@ public:
     Microseconds left() const { return end_ ? timeBetween(MonotonicClock::now(), *end_) : kForever; }
 
 private:
-    // The longest time limit is a century. The sum of any present time and a century does not overflow.
+    // The longest time limit is a century. If pinfold adds a century to the present time, the sum does not overflow.
     static constexpr Microseconds kMost = 100 * 365 * 24h;
     std::optional<MonotonicTime> end_;
 };

@@ -56,8 +56,8 @@ std::optional<RealTime> beginOfDay(RealTime now) {
 } // namespace
 
 std::string userName(uid_t uid) {
-    // userName() keeps each name that it has looked up. Each look-up reads at least one file, and many rows of a list have the
-    // same user.
+    // userName() keeps each name that it has looked up, because each look-up reads at least one file. In a list of jobs, many
+    // rows have the same user.
     static std::unordered_map<uid_t, std::string> known;
     auto& name = known[uid];
     if (name.empty()) {

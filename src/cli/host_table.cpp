@@ -14,7 +14,8 @@ namespace {
 
 /// If the batch script ran on the host, returns the exit state of the batch script. If the batch script ran on another host,
 /// exitOn() looks at the tasks on this host. The result is the exit state of the first task that failed, or 0 if a task ended and
-/// no task failed. The receipt of a host without the batch script has the exit state of the whole job, and not of the host.
+/// no task failed. If the batch script ran on another host, the exit state in the receipt of `host` is the exit state of the
+/// whole job.
 ExitState exitOn(const HostOfJob& host) {
     ExitState exit;
     RealTime at = RealTime::max();
@@ -33,8 +34,8 @@ ExitState exitOn(const HostOfJob& host) {
     return exit;
 }
 
-/// Returns the time between two moments: the event that ended the whole job, and the end of the job's last process on `host`. The
-/// time is negative if the last process ended before the event.
+/// Returns the time from the event that ended the whole job to the end of the job's last process on `host`. The time is negative
+/// if the last process ended before the event.
 std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
     const auto& first = job.first.event;
     const auto isLost = [](const Receipt& receipt) { return receipt.result == JobResult::NodeLost; };

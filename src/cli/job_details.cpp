@@ -6,7 +6,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns true if the error only says that pinfoldd has not answered. The error then says nothing about the job.
+/// Returns true if the error only says that pinfoldd has not answered. An error about a missing answer says nothing about the
+/// job.
 bool hasNoAnswer(const Error& error) {
     return error.code == ErrorCode::Unreachable || error.code == ErrorCode::TimedOut || error.code == ErrorCode::Busy;
 }
@@ -26,10 +27,10 @@ Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo
         return usage.error();
     else
         detail.usageDenied = usage.error().code == ErrorCode::Denied;
-    // A caller who may not see the usage may not see the identity, so pinfold does not ask for the identity.
+    // pinfoldd refuses a job's identity to every caller to whom pinfoldd refuses the job's usage.
     if (detail.usageDenied)
         return detail;
-    // An older pinfoldd does not know the question, and the error is then Unreachable.
+    // If pinfoldd is too old to have the method GetIdentity, the error of identity() is Unreachable.
     if (auto identity = retryWhileBusy([&] { return client.identity(job.key); }))
         detail.identity = std::move(*identity);
     else if (hasNoAnswer(identity.error()) && identity.error().code != ErrorCode::Unreachable)
@@ -57,7 +58,7 @@ Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key)
 Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs) {
     std::vector<JobDetail> details;
     for (const auto& job : jobs) {
-        // PID 1 may take a long time to create a job, so askDetails() does not wait until the job is created.
+        // PID 1 may take a long time to create a job, so askDetails() does not wait for the creation of the job.
         auto detail = job.state == ShownState::Creating ? JobDetail{.job = job} : askWithoutProcesses(client, job);
         if (detail)
             details.push_back(std::move(*detail));

@@ -15,9 +15,9 @@ bool isLiveHere(const std::string& key);
 /// return.
 Result<JobDetail> askDetail(const ManagerClient& client, const std::string& key);
 
-/// Asks for the data of the jobs, except for their lists of processes. If the caller may not ask about a job, the result has only
-/// the member JobDetail::job of the job. While pinfoldd is creating a job, the result has only this member, too. A job that has
-/// ended since listJobs() is not in the result. Errors: Unreachable, TimedOut and Busy.
+/// Asks for the data of the jobs, except for their lists of processes. If the caller may not ask about a job, askDetails() sets
+/// only the member `job` in the JobDetail. If pinfoldd is still creating a job, askDetails() sets only the member `job` in the
+/// JobDetail. A job that has ended since the call of listJobs() is not in the result. Errors: Unreachable, TimedOut and Busy.
 Result<std::vector<JobDetail>> askDetails(const ManagerClient& client, const std::vector<JobInfo>& jobs);
 
 } // namespace pinfold

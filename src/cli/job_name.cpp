@@ -26,7 +26,7 @@ namespace {
 
 // If the user types an id without a batch system, pinfold puts the name of each batch system before the id. The history finds a
 // job only by the whole key of the job. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". The ids of
-// all other batch systems contain no dot.
+// batch systems other than OpenPBS and Torque contain no dot.
 constexpr std::array kSchedulers{"sge", "slurm", "manual", "user"};
 constexpr std::array kSchedulersWithServer{"pbs", "torque"};
 
@@ -91,8 +91,8 @@ Result<std::set<std::string>> keysWith(const std::string& id, Among among) {
         const auto key = keyWith(scheduler, id);
         const auto receipts = findReceipts({.key = key, .limit = 1});
         if (!receipts) {
-            // If the archive is down, pinfold looks for the key in the receipts of this host. If pinfold finds the key, the error
-            // message of the verb can at least name the hosts of the job.
+            // If the archive is down, pinfold looks for the key in the receipts of this host. If this host has a receipt of the
+            // job, the error message of the verb can name the hosts of the job.
             keys = keysOnThisHost(id);
             return keys.empty() ? Result<std::set<std::string>>(receipts.error()) : keys;
         }

@@ -39,7 +39,7 @@ struct JobDetail {
 /// Holds what a job used over time on a host.
 struct HostProfile {
     std::string host;
-    RealTime started{}; ///< when the first point of the profile begins
+    RealTime started{}; ///< the start of the period that the first point of the profile covers
     Profile profile;
 };
 

@@ -17,7 +17,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns a column that sorts the jobs by `value`. Jobs whose value is not known come before all other jobs.
+/// Returns a column of `pinfold list`. If the user sorts the jobs by this column, the order is the order of `value`. Jobs whose
+/// value is not known come before all other jobs.
 template <class Value> ListColumn detailColumn(Column column, std::function<std::string(const JobDetail&)> text, Value value) {
     return {std::move(column), std::move(text), [value](const JobDetail& a, const JobDetail& b) { return value(a) < value(b); },
             true};
@@ -98,7 +99,7 @@ std::string memberText(const std::vector<std::string>& names) { return names.emp
 std::string memberText(const Labels& labels) { return memberText(labelPairs(labels)); }
 template <class T> std::string memberText(const std::optional<T>& value) { return value ? memberText(*value) : "-"; }
 
-/// Returns a column for each fact about the job that the batch system or the owner has told pinfoldd.
+/// Returns the columns for the facts that the batch system or the job's owner has told pinfoldd.
 std::vector<ListColumn> identityColumns() {
     const auto slots = [](const JobDetail& one) { return one.slots; };
     std::vector<ListColumn> columns{detailColumn(

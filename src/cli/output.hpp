@@ -39,8 +39,8 @@ struct VerbContext {
     std::string title = {}; ///< the line before the output of a job, with its line break; empty if the verb handles one job
 };
 
-/// Sets the job that a verb for several jobs is handling. After a call of nameErrorsAfter(), the error messages of fail() name
-/// the given job.
+/// Makes the error messages of fail() name the job `job`. A verb that handles several jobs calls nameErrorsAfter() before each
+/// job.
 void nameErrorsAfter(const std::string& job);
 
 /// Prints an error message on one line, and returns the exit status for the error.

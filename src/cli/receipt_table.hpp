@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Returns the table of `pinfold history`. If the receipts are of several hosts, the table has a column for the host.
+/// Returns the table of `pinfold history`. If the receipts come from several hosts, the table has a column for the host.
 std::string receiptTable(const std::vector<Receipt>& receipts, const Amounts& amounts, const TableStyle& style);
 
 } // namespace pinfold

@@ -48,7 +48,7 @@ std::string knownHosts(const std::string& key) {
 }
 
 /// Asks the archive for receipts of the job with the key `key`. If the archive is down, the error names each host of the job that
-/// this host knows. The user can read the receipts on these hosts.
+/// this host knows. The user can read the job's receipts on the hosts that the error names.
 Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const ArchiveQuery& query) {
     auto receipts = receiptsOfArchive(query);
     if (receipts || (receipts.error().code != ErrorCode::Unreachable && receipts.error().code != ErrorCode::TimedOut))
@@ -61,8 +61,8 @@ Result<std::vector<Receipt>> receiptsOfJob(const std::string& key, const Archive
     return error;
 }
 
-/// Reads the receipts from the history's file, because pinfoldd does not answer. If the caller may not read the file, the result
-/// is `why`, the error of pinfoldd.
+/// Reads the receipts from the history's file, because pinfoldd does not answer. If the caller may not read the file, fromFile()
+/// returns the error `why`. The argument `why` is the error of the call to pinfoldd.
 Result<std::vector<Receipt>> fromFile(const ReceiptFilter& filter, const Error& why) {
     const auto history = History::open(kHistoryFile, History::Mode::ReadOnly);
     if (!history)

@@ -11,10 +11,11 @@
 namespace pinfold {
 
 /// Gets receipts from the site's archive if the configuration says so (archive.ask), and otherwise from pinfoldd. If the archive
-/// is not reachable, the error is Unreachable. findReceipts() then does not return the receipts of this host. A user could
-/// mistake them for the receipts of the whole site. If filter.key is set, and pinfoldd on this host has a receipt of the job, the
-/// error message names the hosts of the job. If pinfoldd is not reachable, findReceipts() prints a message to standard error. A
-/// caller who may read the history's file gets the receipts from the file. In the result, the newest receipts come first.
+/// is not reachable, the error is Unreachable, and findReceipts() does not return the receipts of this host. A user could mistake
+/// the receipts of this host for the receipts of the whole site. If filter.key is set, and pinfoldd on this host has a receipt of
+/// the job, the error message names the hosts of the job. If pinfoldd is not reachable, findReceipts() prints a message to
+/// standard error. A caller who may read the history's file gets the receipts from the file. In the result, the newest receipts
+/// come first.
 Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 
 /// Says whether the answer contains the profile of each receipt (Receipt::profile).

@@ -33,7 +33,7 @@ template <class T, class F> Result<T> retryWhileAway(F&& call) {
 }
 
 /// Makes a call, and repeats the call while pinfoldd answers Busy. pinfoldd answers Busy for a while if a user has made many
-/// calls. For example, pinfold may make one call for each of many jobs.
+/// calls. A verb that handles many jobs may make a call for each job.
 template <class F> auto retryWhileBusy(F&& call) {
     return retryWhile(ErrorCode::Busy, std::chrono::seconds(3), std::chrono::milliseconds(100), std::forward<F>(call));
 }

@@ -18,7 +18,7 @@ namespace pinfold {
 struct StraysOptions {
     /// If the user passed the word "configured", the mode is unset, and the mode in the site's configuration applies.
     std::optional<StraysMode> mode = StraysMode::Report;
-    /// Each function replaces a value of the site's section [strays] by a value from the command line.
+    /// Each function sets one member of a StraysConfig to a value from the command line.
     std::vector<std::function<void(StraysConfig&)>> settings;
     std::vector<std::string> commands; ///< patterns in place of the site's patterns; if empty, the site's patterns apply
     bool files = false;                ///< look for leftover files, and not for stray processes
@@ -26,7 +26,8 @@ struct StraysOptions {
     bool dryRun = false;
     bool metrics = false;
 
-    /// Returns the site's settings, with the values from the command line in place of some of the site's values.
+    /// Returns the site's settings. If the command line has a value for a setting, the result has this value in place of the
+    /// site's value.
     StraysConfig applied(StraysConfig config) const;
 };
 

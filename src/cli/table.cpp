@@ -51,9 +51,9 @@ Row headerOf(const std::vector<Column>& columns) {
 }
 
 // libsmartcols draws the tables, but pinfold itself makes the tables narrow enough for the terminal. libsmartcols cannot leave
-// out columns, and does not mark the values that it has cut. Moreover, different versions of libsmartcols cut different columns.
-// For example, version 2.38 of libsmartcols shrinks all columns in turn. If the command is long, version 2.38 also cuts the
-// user's name.
+// out columns, and does not mark the values that it has cut. Different versions of libsmartcols cut different columns. Version
+// 2.38 of libsmartcols shrinks all columns in turn. If the command is long, libsmartcols 2.38 cuts not only the command but also
+// the user's name.
 
 /// Describes how the table shows a column.
 struct Shown {

@@ -28,7 +28,7 @@ Error explained(Error error, const std::string& key, Microseconds timeout) {
         return error;
     const auto client = ManagerClient::connect();
     const auto jobs = client ? client->listJobs(kPatience) : Result<std::vector<JobInfo>>(client.error());
-    if (!jobs) // if listJobs() fails, pinfoldd does not answer
+    if (!jobs) // a failure of listJobs() shows that pinfoldd does not answer
         return {ErrorCode::TimedOut,
                 fmt::format("pinfoldd did not answer within {}; look at `systemctl status pinfoldd`", formatDuration(timeout))};
     const auto job = std::find_if(jobs->begin(), jobs->end(), [&key](const JobInfo& live) { return live.key == key; });

@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Improves the error message of a failed wait for the end of a job. After a time-out, explained() asks pinfoldd for the state of
-/// the job, and adds the answer to the error message.
+/// Improves the error message that the user gets when a wait for the end of a job has failed. After a time-out, explained() asks
+/// pinfoldd for the state of the job, and adds the answer to the error message.
 Error explained(Error error, const std::string& key, Microseconds timeout);
 
 /// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is the number of processes

@@ -20,7 +20,7 @@ namespace pinfold {
 inline constexpr std::size_t kHistoryCells = 12;
 
 /// Shows what a job used over time. Each line has kHistoryCells block characters. The last block character shows the time just
-/// before pinfoldd last looked at the job. In each line, a full block stands for the highest value of the line.
+/// before pinfoldd last looked at the job. A full block shows the highest value among the values of its line.
 struct TopHistory {
     std::string memory; ///< the job's anonymous and shared memory
     std::string cpu;
@@ -57,7 +57,7 @@ private:
 
     Ask ask_;
     std::unordered_map<std::string, Known> known_; ///< maps the key of a job to the facts about the job
-    MonotonicTime second_{};                       ///< the start of the second for which `calls_` counts the calls
+    MonotonicTime second_{};                       ///< `calls_` counts the calls in the second that began at this time
     std::size_t calls_ = 0;
     MonotonicTime pausedUntil_{}; ///< after an unanswered call, TopHistories asks nothing until this time
 };

@@ -107,8 +107,8 @@ bool TopScreen::possible() {
 
 TopScreen::TopScreen() {
     hasKeys = ::isatty(STDIN_FILENO) == 1 && ::tcgetattr(STDIN_FILENO, &before) == 0;
-    // pinfold receives SIGTSTP, SIGCONT and SIGWINCH only while pinfold waits for a key. At any other time, these signals could
-    // interrupt a call on the bus.
+    // pinfold receives SIGTSTP, SIGCONT and SIGWINCH only while pinfold waits for a key. If SIGTSTP, SIGCONT or SIGWINCH came
+    // during a call on the bus, the signal could interrupt the call.
     sigset_t waiting;
     ::sigemptyset(&waiting);
     for (const int signal : {SIGTSTP, SIGCONT, SIGWINCH})

@@ -36,8 +36,8 @@ public:
 
 private:
     struct Watched {
-        /// `info` is pinfoldd's last answer about the job. TopSource raises info.memoryNeed when the job uses more memory,
-        /// because TopSource looks at the job more often than pinfoldd does.
+        /// `info` is pinfoldd's last answer about the job. TopSource raises info.memoryNeed when the job uses more memory than
+        /// info.memoryNeed. TopSource looks at the job more often than pinfoldd does.
         JobInfo info;
         std::optional<CgroupDir> cgroup;
     };

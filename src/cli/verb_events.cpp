@@ -12,7 +12,8 @@ struct Options {
     bool json = false;
 };
 
-/// `pinfold events` always prints one document per line. `pinfold events` also accepts --json=lines, as `pinfold history` does.
+/// `pinfold events` always prints one document per line. `pinfold history` has the option --json=lines, so `pinfold events`
+/// accepts --json=lines as another form of --json.
 OptionSet describe(Options& options) {
     return {{.name = "--json",
              .value = "FORM",

@@ -12,7 +12,7 @@ namespace pinfold {
 namespace {
 
 struct Options {
-    std::vector<std::string> jobs; ///< the jobs on the command line; with `user`, there are none
+    std::vector<std::string> jobs; ///< the jobs on the command line; empty if `user` is set
     std::optional<std::string> user;
     std::optional<Microseconds> grace;
     bool wait = false;
@@ -40,7 +40,8 @@ OptionSet describe(Options& options) {
             dryRunOption(options.dryRun)};
 }
 
-/// With --user, the command line names no job. A job may then end before pinfold stops the job, and this is not an error.
+/// With --user, the command line names no job. If a job of the user ends before pinfold can stop the job, pinfold reports no
+/// error.
 bool hasEndedMeanwhile(const Error& error, const Options& options) { return options.user && error.code == ErrorCode::NoSuchJob; }
 
 ExitStatus waited(const Result<Receipt>& receipt, const std::string& key, Microseconds timeout) {
@@ -77,8 +78,8 @@ ExitStatus stopJob(const VerbContext& context, const Options& options, const std
     const auto stopped = client->stop(key, options.grace);
     if (!stopped)
         return hasEndedMeanwhile(stopped.error(), options) ? ExitStatus::Ok : fail(stopped.error());
-    // To wait for the end of a single job, `pinfold stop` uses the connection that is already open. A new connection takes time,
-    // and pinfoldd might meanwhile forget a job that gets no receipt.
+    // To wait for the end of a single job, `pinfold stop` uses the connection that is already open. While pinfold made a new
+    // connection, pinfoldd could forget a job that gets no receipt.
     if (options.wait && options.jobs.size() == 1)
         return waited(client->wait(key, options.timeout), key, options.timeout);
     return ExitStatus::Ok;

@@ -22,7 +22,7 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 
 Commands allCommands() {
     // The options contain pointers to local variables of allCommands(). The pointers become invalid when allCommands() returns.
-    // No code follows the pointers, because no code parses a command line with these options.
+    // The caller of allCommands() parses no command line with the options, so no code uses the pointers.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

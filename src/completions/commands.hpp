@@ -16,8 +16,9 @@ struct Command {
 
     /// Returns true if the argument of the command is a second command with its arguments, as in `pinfold run`.
     bool runsCommand() const;
-    /// Returns the command's own options and the common options of pinfold. If the argument is another command, --help is the
-    /// only common option in the result. The other command would read all further common options as its own.
+    /// Returns the command's own options and the common options of pinfold. If the command runs a second command (runsCommand()),
+    /// --help is the only common option in the result. The second command would read any common option except --help as its own
+    /// option.
     OptionSet withCommon(const OptionSet& common) const;
 };
 

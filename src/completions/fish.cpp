@@ -49,8 +49,7 @@ std::string valuesOf(const Option& option) {
     return joined(option.words.empty() ? option.samples : option.words, " ");
 }
 
-/// Returns one line of the script. The line begins with `start`, which contains "complete -c COMMAND" and the condition of the
-/// completion.
+/// Returns one line of the script. The line begins with the text `start`, for example with "complete -c pinfold-run".
 std::string line(const std::string& start, const Option& option) {
     const auto values = valuesOf(option);
     auto text = start;

@@ -60,8 +60,8 @@ struct Config {
     /// command line, as in memory_max = "4G", cpu_quota = "200%" and run_time_max = "12h".
     ResourceLimits defaults;
 
-    /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. The job may also
-    /// open the harmless devices, such as /dev/null.
+    /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. In addition to the
+    /// devices in `allow`, the job may open harmless devices such as /dev/null.
     std::map<std::string, DeviceRules> devices;
 
     /// [gpus]: the GPUs of the node. If the configuration has GPUs, a job can open only the GPUs that pinfoldd has given to the
@@ -94,7 +94,7 @@ struct Config {
     struct Node {
         // A percentage is at most 90%.
         std::optional<Reserve> memory; ///< reserve_memory = "4G" | "10%": the memory that jobs do not get
-        std::optional<Reserve> cpus;   ///< reserve_cpus = 2 | "10%": hyper-threads that jobs do not get, in whole cores
+        std::optional<Reserve> cpus;   ///< reserve_cpus = 2 | "10%": the hyper-threads (in whole cores) that jobs do not get
     } node;
 
     struct LeftoverReport {

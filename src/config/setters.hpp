@@ -29,7 +29,7 @@ Error wrong(const std::string& what);
 /// Returns the value as it is written in the configuration file, but escaped so that a message can safely contain it.
 std::string show(const toml::node& node);
 
-/// Reads a value that may be an integer or a string in the file.
+/// Reads a value that the configuration file contains as an integer or as a string.
 Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*parse)(std::string_view));
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most);
@@ -46,8 +46,8 @@ Setter flag(bool& (*member)(Config&));
 
 Setter absolutePath(std::string& (*member)(Config&));
 
-/// Returns a setter for a list of texts. The argument `what` is for error messages, and says which texts the list contains, for
-/// example "groups".
+/// Returns a setter for a list of texts. In error messages, the argument `what` names the kind of the texts, for example
+/// "groups".
 Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
 
 /// Returns the words with quotation marks, in the form that a configuration file needs.

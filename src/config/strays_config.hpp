@@ -37,7 +37,7 @@ struct StraysConfig {
     Microseconds minAge = 60s;     ///< min_age = "60s": a stray has run for at least this time
     Microseconds minCpu{};         ///< min_cpu = "0": a stray has used at least this CPU time
     Microseconds grace = 10s;      ///< grace = "10s": the time from SIGTERM to SIGKILL, from 0 to 1 h
-    std::uint32_t maxKills = 1000; ///< max_kills = 1000: the most processes on which one run of `pinfold strays` acts
+    std::uint32_t maxKills = 1000; ///< max_kills = 1000: the maximum number of processes that one run of `pinfold strays` acts on
     LeftoverFilesConfig files = {};
 
     static constexpr uid_t kMostUid = UINT32_MAX - 1; ///< the kernel treats (uid_t)-1 as "no user"

@@ -68,7 +68,7 @@ struct Assembly {
     Reconciler reconciler;
 
 private:
-    /// Looks at the job or task to which the unit belongs, because the unit may be gone.
+    /// Checks the job or the task of a unit that systemd has removed.
     void look(const std::string& unit);
     /// Checks every job and every task, because their units may be gone.
     void lookAtAll();

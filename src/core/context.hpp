@@ -25,7 +25,7 @@
 
 namespace pinfold {
 
-/// Holds the objects and functions that the daemon's logic needs from outside. Everything in a CoreContext outlives the
+/// Holds objects and functions that the daemon's logic needs, but does not create. Everything in a CoreContext outlives the
 /// JobManager.
 struct CoreContext {
     EventLoop& loop;

@@ -19,11 +19,11 @@
 
 namespace pinfold {
 
-/// At most kMostOfOwner requests of a user to signal or suspend the user's own jobs wait at the same time.
+/// The maximum number of unfinished requests by which one user signals or suspends the user's own jobs.
 constexpr std::size_t kMostOfOwner = 128;
-/// SystemdManager keeps at most 16 requests to freeze a unit in progress. If a process of a job cannot be frozen at once, the
-/// request to freeze the job may take 30 s. At most a quarter of the 16 requests may freeze jobs of one user, so that other users
-/// need not wait.
+/// SystemdManager handles at most 16 requests for the freeze of a unit at the same time. If a process of a job cannot be frozen
+/// at once, the request to freeze the job may take 30 s. At most kFreezesOfOwner requests at a time may freeze jobs of one user,
+/// so that the requests of other users need not wait.
 constexpr std::size_t kFreezesOfOwner = 4;
 constexpr auto kUnlimited = std::numeric_limits<std::size_t>::max();
 

@@ -24,9 +24,9 @@
 
 namespace pinfold {
 
-/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) in order to read the command lines of leftovers. Without the
-/// delay, a process on a busy machine could end on SIGTERM before pinfoldd has read its command line. The time is limited because
-/// reading a command line may hang.
+/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) in order to read the command lines of leftovers. If pinfoldd
+/// sent SIGTERM at once on a busy machine, a process could end before pinfoldd has read its command line. The time is limited
+/// because reading a command line may hang.
 inline constexpr Microseconds kDescriptionWait = 300ms;
 
 struct Task {
@@ -84,7 +84,7 @@ struct Job {
     EventHandle removalTimer;       ///< the timer of JobCloser for its next try to remove the slice
     std::optional<BootTime> killAt; ///< the time at which pinfoldd sends SIGKILL; pinfoldd never moves this time to a later time
     EventHandle memoryWatch;        ///< watches the file memory.events of the slice
-    EventHandle oomTimer;           ///< limits the wait for the line of the kernel's log that names the killed process
+    EventHandle oomTimer;           ///< limits how long pinfoldd waits for the kernel's log to name the killed process
     Boxed<OomReport> oomReport;
     JobOutput output; ///< the job's standard error; unset after a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
@@ -153,11 +153,11 @@ Phase phaseOf(const Job& job);
 Target targetOf(const std::string& key, const Job* job);
 
 /// Returns how long the job may still run before the run time `limit` is over, or kForever if `limit` is unset or infinite. The
-/// time for which a job is suspended does not count towards the limit.
+/// time for which a job is suspended does not count as run time.
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
 /// Returns the grace time that applies if nobody has requested another grace time. `ofSite` is jobs.kill_grace of the
-/// configuration. The grace time is so short that the job ends at the latest when run_time_max and run_time_grace are over.
+/// configuration. A job with run_time_grace ends at the latest when run_time_max and run_time_grace are over.
 Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now);
 
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.
@@ -167,8 +167,8 @@ bool leaderEnded(const Job& job);
 /// memory and of file memory in Job::peakSplit. The function lookAtUsage() updates the job's memory need.
 Usage lookAtUsage(Job& job);
 
-/// If `usage` lacks a counter, addLastLook() takes the counter from Sampler's last look at the job. A counter of the last look is
-/// never higher than the counter at the job's end.
+/// If `usage` lacks a counter, addLastLook() takes the counter from Sampler's last look at the job. A counter never falls, so a
+/// counter is not higher at the last look than at the job's end.
 void addLastLook(Usage& usage, const Job& job);
 
 /// Holds the live jobs by key. The registry never has two jobs with the same key.

@@ -8,9 +8,9 @@
 
 namespace pinfold {
 
-/// Makes the id of a new job: 48 bits of time in milliseconds, then 80 random bits, as 32 hexadecimal digits. The id is unique:
-/// no other job on any node ever gets the same id. Later jobs get greater ids, so a database adds new ids at the end of its
-/// index.
+/// Makes the id of a new job as 32 hexadecimal digits. The first 48 bits of the id are the time in milliseconds, and the next 80
+/// bits are random. The id is unique: no other job on any node ever gets the same id. Later jobs get greater ids, so a database
+/// adds new ids at the end of its index.
 std::string newJobId(RealTime time);
 
 } // namespace pinfold

@@ -53,8 +53,8 @@ void JobManager::takeUp(std::function<void(Result<void>)> ready) {
                     logNodeWarning(impl_->core.context, "cannot look for orphaned units: " + reconciled.error().message);
             });
         }
-        // pinfoldd must know all jobs before it begins to watch the kernel's log. The log may report an out-of-memory kill of a
-        // process of any job.
+        // pinfoldd must know all jobs before it begins to watch the kernel's log. The kernel's log may report an out-of-memory
+        // kill in any job.
         impl_->core.context.kernelLog.watch(impl_->core.context.loop);
         impl_->share.protect();
         ready(std::move(done));

@@ -90,9 +90,9 @@ public:
     /// kernel may kill processes of the job. The answer contains the job's limits after the change.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
-    /// Answers when the task has ended, or at once if the task has ended already. A later task may have the same number, so
-    /// `report.leader` says which task the caller means. pinfoldd stores `report.exit` for the receipt, if the caller is an admin
-    /// or the owner of the job.
+    /// Answers when the task has ended, or at once if the task has ended already. A later task may have the number of an ended
+    /// task, so `report.leader` says which task the caller means. pinfoldd stores `report.exit` for the receipt, if the caller is
+    /// an admin or the owner of the job.
     void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, const EndReport& report, Reply<void> reply);
 
     std::vector<JobSummary> jobs() const;

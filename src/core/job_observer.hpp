@@ -28,9 +28,9 @@ public:
     virtual void unkillable(const JobKey& /*key*/, std::uint64_t /*count*/) {}
     /// The job is over, and is not in the list of live jobs any more.
     virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
-    /// A report on the leader's end has come after jobRemoved(), and pinfoldd has added the exit state to the receipt.
+    /// After the call of jobRemoved(), a report on the leader's end has come. pinfoldd has added the exit state to the receipt.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
-    /// Receipts are in the history now.
+    /// A transaction has stored new receipts in the history.
     virtual void receiptsStored(const StoredReceipts& /*stored*/) {}
     /// The result of JobManager::draining() has changed.
     virtual void drainChanged() {}

@@ -28,8 +28,8 @@ struct Caller {
     bool auditor = false; ///< the caller is a member of pinfold-audit, and may read about all jobs
 };
 
-/// Action has one value for each method of org.pinfold1.Manager, with the name of the method. Each request through the wrapper's
-/// socket has the Action of the method that does the same work.
+/// Action has one value for each method of org.pinfold1.Manager, with the name of the method. A request through the wrapper's
+/// socket has the Action of the corresponding method of org.pinfold1.Manager.
 enum class Action {
     CreateJob,
     CreateJobAgain, ///< the leader of the job repeats CreateJob, because the answer was lost
@@ -96,15 +96,15 @@ struct Target {
 /// Returns the Action of a method of org.pinfold1.Manager, or nullopt if there is no such method.
 std::optional<Action> actionOf(std::string_view method);
 
-/// Checks whether the caller may make requests of the kind `action` at all, for any job. The bus layer calls admit() before it
-/// reads the arguments of the request. Error: Denied.
+/// Checks whether the caller may make requests of the kind `action`, without a look at the job in the request. The bus layer
+/// calls admit() before it reads the arguments of the request. Error: Denied.
 Result<void> admit(const Caller& caller, Action action);
 
 /// Returns true if the caller may make requests of the kind `action` about the jobs of all users.
 bool isForAllJobs(const Caller& caller, Action action);
 
-/// Decides whether the caller may make the request. The message of the error Denied says which rule refuses the request. If the
-/// request is allowed, the job's phase can still lead to the errors NoSuchJob, NoSuchReceipt, AlreadyExists, Busy and
+/// Decides whether the caller may make the request. The message of the error Denied says which rule refuses the request. If
+/// pinfoldd refuses the request because of the job's phase, the error is NoSuchJob, NoSuchReceipt, AlreadyExists, Busy or
 /// JobEnding.
 Result<void> decide(const Caller& caller, Action action, const Target& target);
 

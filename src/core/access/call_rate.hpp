@@ -23,9 +23,8 @@ public:
     /// Takes a token from the user's bucket. Returns false if the user's bucket is empty. The argument `now` is the time on a
     /// clock that never goes back.
     bool take(uid_t uid, BootTime now);
-    /// Takes tokens from the user's bucket for the CPU time of a call that take() has allowed. The argument `spent` is the CPU
-    /// time of the call. CallRate takes no tokens for the time during which a call waited, because a busy node is not the
-    /// caller's fault.
+    /// Takes tokens from the user's bucket for the CPU time of an allowed call. The argument `spent` is the CPU time of the call.
+    /// If a call has to wait, CallRate takes no tokens for the wait, because a busy node is not the caller's fault.
     void charge(uid_t uid, Microseconds spent);
 
 private:

@@ -26,8 +26,8 @@ public:
     /// supervisor of each job may wait for the end of its job.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// The maximum number of waiting calls of all ordinary users together. The number of queries of all ordinary users is limited
-    /// as well, so Lane::HistoryRead always has room for queries of admins.
+    /// The maximum number of waiting calls of all ordinary users together. The limit on the queries of all ordinary users leaves
+    /// room for queries of admins in Lane::HistoryRead.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 

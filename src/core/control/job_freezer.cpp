@@ -105,8 +105,8 @@ void JobFreezer::begin(const JobPtr& job, uid_t by, Reply<void> reply) {
         ask(job, [this, job, by](const Result<void>& allowed) {
             if (allowed || !job->ownerSuspends)
                 return suspended(job, by);
-            // If the owner may not suspend the job, pinfoldd thaws the job. The time of the freeze counts towards the run time
-            // limit.
+            // If the owner may not suspend the job, pinfoldd thaws the job. The time for which the job was frozen counts as run
+            // time.
             job->record.suspendedSince.reset();
             failed(job);
             tellSuspenders(*job, allowed);
@@ -118,7 +118,7 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by) {
     if (job->record.state != JobState::Running)
         return tellSuspenders(*job, {});
     if (!job->record.suspendedSince || job->resuming) {
-        // systemd may have handled the request to thaw the job before the request to freeze the job.
+        // systemd may have thawed the job first and frozen the job afterwards, so pinfoldd thaws the job once more.
         if (!job->resuming)
             thawAtOnce(*job);
         return tellSuspenders(*job, resumedMeanwhile(*job));
@@ -197,9 +197,8 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // The slice can be frozen although the record does not say so. For example, PID 1 may have frozen the job at the request of
-    // an earlier pinfoldd. An earlier pinfoldd could not thaw the job if it lost the connection to the bus after its request to
-    // freeze the job.
+    // The slice can be frozen although the record does not say so. PID 1 may have frozen the job at the request of an earlier
+    // pinfoldd. If the earlier pinfoldd lost the bus after its request to freeze the job, it could not thaw the job.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

@@ -12,15 +12,14 @@ public:
     JobFreezer(Core& core, JobEnder& ender) : core_(core), ender_(ender) {}
 
     /// Suspends the job. A job that is suspended already stays suspended. The owner may suspend a job only while all processes of
-    /// the job belong to the owner. The errors are JobEnding, SystemdFailed, and Busy while another request resumes the job. If
-    /// the job's owner makes the request, the errors also include Denied. The owner gets the error Busy while a task of the job
-    /// is starting.
+    /// the job belong to the owner. The errors are JobEnding, SystemdFailed, and Busy while another request resumes the job. A
+    /// request of the job's owner can fail with Denied. The owner gets the error Busy while a task of the job is starting.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
     /// Resumes a suspended job. For a job that is not suspended, resume() does nothing. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
 
-    /// Call restore() after a restart of pinfoldd. The record may say that the job is suspended although PID 1 never got the
-    /// request to freeze the job.
+    /// Call restore() after a restart of pinfoldd. An earlier pinfoldd may have ended after it had stored the suspension, but
+    /// before it had asked PID 1 to freeze the job.
     void restore(const JobPtr& job);
 
 private:

@@ -41,8 +41,9 @@ Result<void> OwnerReach::signal(int number) const {
         for (const auto pid : *pids) {
             if (!seen.insert(pid).second)
                 continue;
-            // OwnerReach opens the pidfd before it reads /proc. If the process ends before the read, /proc may describe a later
-            // process with the same process id. A signal through the pidfd cannot reach a later process.
+            // OwnerReach opens the pidfd before it reads /proc. If the process ends before OwnerReach reads /proc, the process id
+            // may belong to a new process. A signal through the pidfd reaches only the process for which OwnerReach opened the
+            // pidfd.
             const auto pidfd = openPidfd(pid);
             const auto process = pidfd ? look(pid) : pidfd.error();
             if (!process && process.error().code != ErrorCode::PidGone)

@@ -37,9 +37,9 @@ private:
     UserIds owner_;
 };
 
-/// Sets Job::ownersTurn for the time in which a signal or a suspension by the owner is in progress. At the end of the signal or
-/// suspension, pinfoldd resets Job::ownersTurn. pinfoldd handles the owner's requests one after the other. If an earlier request
-/// of the owner is in progress, the error is Busy.
+/// Sets Job::ownersTurn for the time in which a signal or a suspension by the owner is in progress. When the signal or the
+/// suspension has succeeded or failed, pinfoldd resets Job::ownersTurn. pinfoldd handles the owner's requests one after the
+/// other. If an earlier request of the owner is in progress, the error is Busy.
 Result<void> takeOwnersTurn(Job& job);
 
 } // namespace pinfold

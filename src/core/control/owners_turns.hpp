@@ -13,10 +13,11 @@
 namespace pinfold {
 
 /// Limits how many requests about one user's jobs are in progress at the same time. For example, the requests of all users share
-/// the queue of Lane::Owners. In a shared queue, at most `atOnce` requests of each other user are in front of a user's request.
+/// the queue of Lane::Owners. If several users share a queue, at most `atOnce` requests of any one user are in the queue at the
+/// same time.
 class OwnersTurns {
 public:
-    /// At most `most` requests of a user wait, including the requests that have their turn.
+    /// The limit `most` on a user's requests covers the requests in progress and the waiting requests.
     OwnersTurns(std::size_t atOnce, std::size_t most) : atOnce_(atOnce), most_(most) {}
 
     /// Calls `begin` when the request's turn comes, possibly before take() returns. The turn lasts until the call of over(). If a

@@ -19,8 +19,8 @@ constexpr int kSliceTries = 20;
 // PID 1 usually needs less than a millisecond to remove an empty scope.
 constexpr Microseconds kScopeWait = 20ms;
 // The kernel reports changes of a cgroup.events file at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV in kernel/cgroup/cgroup.c).
-// The kernel rounds these 10 ms up to the next tick of the kernel's clock. If a job is shorter than 20 ms, PID 1 may learn about
-// the end of the job up to 20 ms late.
+// The kernel rounds the interval of 10 ms up to the next tick of the kernel's clock. If a job runs for less than 20 ms, PID 1 may
+// learn of the job's end up to 20 ms after the end.
 constexpr Microseconds kReportedAtOnce = 20ms;
 
 /// Returns true if an out-of-memory kill ended the job's leader, possibly together with other processes of the job.
@@ -54,8 +54,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
-    // If a job was killed at its own memory limit, the receipt takes the figures of the memory peak from the kill. At the time of
-    // the kill, the job's memory use was at its peak.
+    // If the kernel killed the job at the job's own memory limit, the job's memory use was at its peak during the kill. The
+    // receipt takes the figures of the memory peak from the kernel's report on the kill.
     if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) {
         receipt.usage.memoryPeakAnon = record.oom->anon;
         receipt.usage.memoryPeakFile = record.oom->file;
@@ -70,7 +70,7 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
 /// Writes to the job's own output how the job ended, if nobody else can write the line about the end. Nobody else can write the
 /// line about the end if the supervisor was killed, or if the job's program has replaced pinfold-run. The answer to EndJob
 /// contains the line about the end of the job. If a supervisor or a batch system calls EndJob, the caller of EndJob writes the
-/// line. Returns true if the line is written.
+/// line about the end. Returns true if the line is written.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)
@@ -157,8 +157,8 @@ void JobCloser::flush() {
                 closing->stored = stored;
                 closing->recorded ? forgetIfClosed(*closing) : removeSliceAfterScope(closing);
             });
-        // pinfoldd writes the receipt and removes the slice at the same time, because neither step depends on the other. The
-        // write and the removal take about a millisecond each.
+        // pinfoldd writes the receipt and removes the slice at the same time, because neither step depends on the other. pinfoldd
+        // needs about a millisecond to write the receipt, and about a millisecond to remove the slice.
         if (closing->recorded || closing->stored)
             removeSliceAfterScope(closing);
     }

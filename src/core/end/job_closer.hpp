@@ -28,14 +28,14 @@ public:
     };
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). Nothing in pinfoldd waits
-    /// until the row is written. After the call of running(), Sampler begins to look at the job.
+    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). pinfoldd continues its
+    /// other work before the row is written. After the call of running(), Sampler begins to look at the job.
     void running(const JobPtr& job);
     /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
     /// the receipt.
     void note(Job& job) const;
-    /// Call forgetNote() when a process joins the job after a call of note(). A job with a new process is not over, so JobCloser
-    /// calls note() again at the end of the job.
+    /// Call forgetNote() when a process joins the job after a call of note(). When the new process has ended, JobEnder calls
+    /// note() a second time for the job.
     static void forgetNote(Job& job);
 
     /// Call account() when the job's last process is gone. account() makes the receipt durable, removes the job's units, and then

@@ -90,7 +90,7 @@ void JobEnder::check(const JobPtr& job) {
         job->leaderTimer.reset();
         if (job->record.state == JobState::Ending)
             JobCloser::forgetNote(*job);
-        // The job had no processes for a moment, but now has processes again. JobEnder stops the new processes.
+        // The job had no processes for a moment, but now has new processes, so JobEnder stops the new processes.
         if (job->record.state == JobState::Ending && !isBeingStopped(*job) && !reports_.letsBe(job))
             stop(job);
         return;
@@ -194,9 +194,9 @@ void JobEnder::begin(const JobPtr& job, Request request) {
     stop(job);
 }
 
-/// Returns true if the new request would end the job earlier than all earlier requests. JobEnder ignores a request that would end
-/// the job later than an earlier request. If a stop request could delay the end of the job, a user could keep the job alive with
-/// many stop requests.
+/// Returns true if the new request would end the job earlier than all earlier requests. If a new request would end the job later
+/// than an earlier request, JobEnder ignores the new request. If a stop request could delay the end of the job, a user could keep
+/// the job alive with many stop requests.
 bool JobEnder::isSooner(const Job& job, Microseconds asked) const {
     return job.killAt ? core_.context.loop.bootTime() + asked < *job.killAt : asked < grace(job);
 }
@@ -299,7 +299,7 @@ void JobEnder::cull(const JobPtr& job) {
         if (!live)
             return;
         live->freezeTimer.reset();
-        // If the freeze takes too long, pinfoldd uses cgroup.kill, which also ends frozen processes.
+        // If the freeze takes too long, pinfoldd uses cgroup.kill. A write to cgroup.kill ends even frozen processes.
         (void)live->slice->freeze(false);
         kill(live);
     });
@@ -360,9 +360,9 @@ void JobEnder::emptied(const JobPtr& job) {
         return core_.saveSoon(job);
     }
     // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd may notice
-    // the end of the leader, the end of the supervisor, and the empty slice in any order. If the supervisor still lives at this
-    // point, pinfoldd no longer waits for the supervisor's report. pinfoldd calls isAwaited() before the check whether the
-    // supervisor lives. If pinfoldd called isAwaited() after the check, the supervisor could end between the check and the call.
+    // the end of the leader, the end of the supervisor, and the empty slice in any order. isAwaited() has returned false, so
+    // pinfoldd does not wait for the report of a live supervisor. emptied() calls isAwaited() before it checks whether the
+    // supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between the two calls.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

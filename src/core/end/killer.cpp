@@ -21,8 +21,8 @@ Result<void> Killer::kill(const std::string& cgroup, EventHandle& look) {
     auto opened = context_.cgroups.open(cgroup);
     if (!opened)
         return context_.cgroups.exists(cgroup) ? opened.error() : Result<void>();
-    // Killer keeps the directory of the job's cgroup open. A later job may have a cgroup of the same name, but the open
-    // directory still refers to the old cgroup.
+    // Killer keeps the directory of the job's cgroup open. If a later job has a cgroup with the path `cgroup`, the open directory
+    // still refers to the old cgroup.
     const auto directory = std::make_shared<const CgroupDir>(std::move(*opened));
     auto killed = directory->kill();
     look = context_.loop.after(kMoment, [this, cgroup, directory] {

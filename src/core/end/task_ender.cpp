@@ -74,7 +74,7 @@ void TaskEnder::end(const JobPtr& job, std::uint32_t number) {
         return check(job, number);
     lookAtEnd(core_.context, *job, number);
     if (!job->isLive())
-        return; // the end of the job also ends the task
+        return; // when a job ends, all its tasks end
 
     // If leftoversListed is set, an earlier pinfoldd has listed the leftovers.
     if (!std::exchange(job->record.tasks[number].leftoversListed, true))

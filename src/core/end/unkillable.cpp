@@ -22,12 +22,12 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // the maximum number of jobs in the comment of the node
 constexpr std::size_t kMostPids = 100; // the maximum number of process ids in the arguments of the script
 
-/// Returns true if a process waits in FUSE, and the file server may belong to a user. Other processes of the job may wait for
-/// something that the process in FUSE holds, such as a lock. If all processes are in user namespaces that users have created, a
-/// user runs the file server. Only users mount file systems in the user namespaces of users. If any user runs a FUSE server on
+/// Returns true if a process waits in FUSE, and a user may run the FUSE server. A process that waits in FUSE may hold a lock, and
+/// other processes of the job may wait for the lock. If all processes are in user namespaces that users have created, a user runs
+/// the FUSE server. In a user namespace that a user has created, only users mount file systems. If any user runs a FUSE server on
 /// the node, a process outside of users' namespaces may wait for this server. A user can pass an open file of the user's FUSE
 /// server to a process. fusermount mounts a FUSE server in a place that all processes see. If all processes outside of users'
-/// namespaces wait in FUSE, and the node's own FUSE servers answer, a user runs the file server.
+/// namespaces wait in FUSE although the node's own FUSE servers answer, a user's FUSE server hangs.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
@@ -195,7 +195,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
                                      complain(outcome->message);
                              });
     };
-    // pinfoldd checks the script file in a thread, because the file may be on the file server that hangs.
+    // A thread checks the script file, because the script file may be on a file server that does not answer.
     const bool asked = core_.context.background.ask(
         Lane::Script, [script = core_.context.config.unkillable.script] { return trustedProgram(script); }, std::move(start));
     if (!asked)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Takes care of jobs with processes that SIGKILL does not end. The time unkillable.after begins with SIGKILL. If a process still
-// exists after the time unkillable.after, pinfoldd reports the process and does what unkillable.action says. The process hangs in
-// the kernel, so pinfoldd can only wait until the job's cgroup is empty.
+// Takes care of jobs with processes that SIGKILL does not end. If a process has outlived SIGKILL for the time unkillable.after,
+// pinfoldd reports the process and does what unkillable.action says. The process hangs in the kernel, so pinfoldd can only wait
+// until the job's cgroup is empty.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,9 +24,9 @@ class UnkillablePolicy {
 public:
     UnkillablePolicy(Core& core, DrainState& node, LiveRows& rows) : core_(core), node_(node), rows_(rows) {}
 
-    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. The time `unkillable.after` begins with the call
-    /// of watch(). Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined the job after
-    /// the first SIGKILL.
+    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. UnkillablePolicy measures the time
+    /// unkillable.after from the call of watch() on. Before the report, UnkillablePolicy sends SIGKILL once more, because a
+    /// process may have joined the job after the first SIGKILL.
     void watch(const JobPtr& job);
     /// Call over() when the last process of the job has ended.
     void over(Job& job);
@@ -41,14 +41,14 @@ public:
 private:
     void killAgain(const JobPtr& job, Microseconds last, RealTime killedAt);
     /// Reports the job when the second SIGKILL has been sent. If a user has many tasks that SIGKILL does not end, the second
-    /// SIGKILL may be a minute late. The function reportAfter() waits at least the time `wait` before it reports the job.
+    /// SIGKILL may be a minute late. reportAfter() never reports the job before the time `wait` has passed.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
-    /// Tries once more to report the job, after a while. As long as the state of the processes cannot be read, pinfoldd takes no
-    /// action against the job.
+    /// Waits for a second, and then tries again to report the job. As long as the state of the processes cannot be read, pinfoldd
+    /// takes no action against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
-    /// For the receipt of the job, keeps the highest number of processes that outlived SIGKILL. The history gets the number at
-    /// once, because the node may go down before the job ends.
+    /// For the receipt of the job, keeps the highest number of processes that outlived SIGKILL. LiveRows soon writes the number
+    /// of processes to the history, because the node may go down before the job ends.
     void countProcesses(const JobPtr& job, std::size_t left);
     /// Does what unkillable.action says. If the remaining processes wait for a file server that users run themselves, judge()
     /// takes no action. The argument `first` is true if neither this pinfoldd nor an earlier pinfoldd has taken an action for the

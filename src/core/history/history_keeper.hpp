@@ -9,10 +9,10 @@
 namespace pinfold {
 
 /// Removes old receipts from the history, so that the history stays within the limits of [history] in the configuration. If the
-/// site has an archive, HistoryKeeper keeps all receipts that are not in the archive yet, until the history exceeds
-/// archive.max_unsent. HistoryKeeper checks the history once an hour, and on request. HistoryKeeper removes only a few receipts
-/// at a time (about 10 ms of work). Each time that HistoryKeeper has removed a few receipts, pinfoldd can write the receipts of
-/// jobs that have ended.
+/// site has an archive, HistoryKeeper does not remove receipts that the archive lacks. If the history exceeds archive.max_unsent,
+/// HistoryKeeper removes even receipts that the archive lacks. HistoryKeeper checks the history once an hour, and on request.
+/// HistoryKeeper removes only a few receipts at a time (about 10 ms of work). Each time that HistoryKeeper has removed a few
+/// receipts, pinfoldd can write the receipts of jobs that have ended.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}

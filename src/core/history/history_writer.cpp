@@ -106,7 +106,7 @@ void HistoryWriter::amend(const LateReport& report, const std::function<void()>&
     }
     reports_.push_back({.report = report, .done = trouble_ ? nullptr : done});
     flushSoon();
-    if (trouble_) // the job's receipt has already waited for the disk, so the caller does not wait again
+    if (trouble_) // the caller has already waited for the job's receipt, so the caller does not wait again
         done();
 }
 
@@ -258,7 +258,7 @@ void HistoryWriter::keep(Entry& entry) {
 void HistoryWriter::drop() {
     while (keptCount_ > kMostKept || keptBytes_ > kMostBytesKept) {
         const auto oldest = std::ranges::find_if(queue_, [](const Entry& entry) { return entry.size > 0; });
-        if (oldest == queue_.end()) // all other receipts that were set aside are in the transaction that is in progress
+        if (oldest == queue_.end()) // all other receipts that were set aside are in the running transaction
             return;
         if (dropped_++ == 0)
             logReceiptsDropped(context_, oldest->receipt);

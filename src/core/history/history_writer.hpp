@@ -42,13 +42,13 @@ public:
     ~HistoryWriter();
 
     /// Opens the history, and writes the receipts that an earlier pinfoldd had set aside. HistoryWriter calls `ready` when the
-    /// start has succeeded or failed, or after 10 s. While a migration of the database is running, HistoryWriter may call
-    /// `ready` later than after 10 s.
+    /// start has succeeded or failed, or after 10 s. If HistoryWriter migrates the database, more than 10 s may pass before the
+    /// call of `ready`.
     void start(std::function<void()> ready);
 
-    /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt. The stored receipt
-    /// may be an earlier receipt of the job. If HistoryWriter has set the receipt aside, `done` gets the receipt, and the member
-    /// `unwritten` of the receipt is set.
+    /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt. If the history
+    /// already had a receipt of the job, `done` gets the receipt that the history already had. If HistoryWriter has set the
+    /// receipt aside, `done` gets the receipt, and the member `unwritten` of the receipt is set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
     /// Begins the transaction for the receipts that write() has put into the queue. If nobody calls commit(), HistoryWriter
     /// begins the transaction when the loop is idle. If another transaction is running, or if receipts cannot be written, the new
@@ -56,8 +56,9 @@ public:
     void commit();
 
     /// Completes an earlier receipt. amend() adds the leader's exit state and further facts, unless the receipt already has them.
-    /// HistoryWriter calls `done` once, when the addition is durable or has failed for the first time. After a failure,
-    /// HistoryWriter tries again to store the addition. While receipts cannot be written, HistoryWriter calls `done` at once.
+    /// HistoryWriter calls `done` once, when the changed receipt is durable, or when the first attempt to store the changed
+    /// receipt has failed. If an attempt fails, HistoryWriter tries again to store the changed receipt. While receipts cannot be
+    /// written, HistoryWriter calls `done` at once.
     void amend(const LateReport& report, const std::function<void()>& done);
 
     /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function newest()
@@ -104,7 +105,7 @@ private:
 
     BootTime patienceEnds(const Entry& entry) const;
     /// Looks for an entry for which `isWanted` returns true, first in the transaction that is in progress, and then in the queue.
-    /// Returns the first entry found, or null if no entry is wanted.
+    /// Returns null if `isWanted` returns false for every entry.
     const Entry* firstThat(const std::function<bool(const Entry&)>& isWanted) const;
     const Entry* firstWaiting() const;
     void watchPatience();

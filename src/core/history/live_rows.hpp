@@ -23,8 +23,8 @@ public:
         : loop_(loop), registry_(registry), origins_(origins) {}
 
     /// Call expect() when the job runs. Half a second after the call of expect(), the history gets a row for the job if the job
-    /// still lives. Most short jobs need no row, because most short jobs end within half a second. Call expect() again when one
-    /// of the facts that factsOf() returns has changed.
+    /// still lives. If a job ends within half a second, the history needs no row for the job. Call expect() again when one of the
+    /// facts that factsOf() returns has changed.
     void expect(const JobPtr& job);
     /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has just opened the history's file.
     /// After the call of expectAll(), the next transaction writes the rows of all running jobs.

@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Says on which node a job runs and who owns the job, for the job's receipt. The user database may be a directory service in the
-/// network. A separate thread asks the user database for the owner's name at the start of a job. If the user database has not
+/// Finds out for a job's receipt on which node the job runs and who owns the job. The user database may be a directory service in
+/// the network. A separate thread asks the user database for the owner's name at the start of a job. If the user database has not
 /// answered before the job ends, the receipt does not contain the user's name.
 class Origins {
 public:
@@ -21,8 +21,8 @@ public:
     /// Asks for the name of the owner of a running job, if the name is not known yet.
     void expect(uid_t owner);
     Origin of(const JobRecord& record) const;
-    /// Returns the name of the user, or nullopt if the user database has not told the name yet. If an earlier question failed, or
-    /// if pinfoldd could not ask, nameOf() asks the user database again.
+    /// Returns the name of the user, or nullopt if the user database has not told the name yet. If pinfoldd could not ask the
+    /// user database, or if the user database gave no answer, nameOf() asks again.
     std::optional<std::string> nameOf(uid_t user);
 
 private:

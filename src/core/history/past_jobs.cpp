@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kLateReport = 1h; // pinfoldd accepts a report on a job until kLateReport after the end of the job
+constexpr Microseconds kLateReport = 1h; // pinfoldd accepts reports that come at most kLateReport after the end of the job
 
 } // namespace
 

@@ -27,10 +27,11 @@ public:
     /// InvalidArgument if a newer pinfold has written the profile.
     void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
 
-    /// Handles a batch system's report on how the job of `receipt` ended, if the receipt was written without an exit state. The
-    /// batch system may report the end of a later run of the job with the same key. If pinfoldd never saw the later run, the
-    /// later run has no receipt. The report on the later run must not change the receipt of the earlier run. reportLate() does
-    /// not change a receipt that is too old.
+    /// Handles a batch system's late report on the end of a job. pinfoldd has already written `receipt`, the receipt of the job.
+    /// If the receipt lacks facts that the report contains, reportLate() adds the facts to the receipt. A batch system may run a
+    /// job a second time with the key of the first run. If pinfoldd never saw the second run, the second run has no receipt. The
+    /// report on the second run must not change the receipt of the first run. reportLate() does not change the receipt of a job
+    /// that ended more than an hour ago.
     void reportLate(const Caller& caller, const Receipt& receipt, const EndReport& report, const Reply<Receipt>& reply);
 
 private:

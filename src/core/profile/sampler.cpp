@@ -11,7 +11,8 @@
 namespace pinfold {
 namespace {
 
-// Sampler first looks at a job at the age kFirstLook, and then each time the age has doubled.
+// Sampler first looks at a job when the job is kFirstLook old. Until the age kLastEarlyLook, Sampler looks at the job each time
+// that the job's age has doubled.
 constexpr Microseconds kFirstLook = 1s;
 constexpr Microseconds kLastEarlyLook = 16s;
 // If several jobs start shortly after each other, Sampler wakes up once and looks at all of these jobs.
@@ -96,7 +97,7 @@ void Sampler::wake() {
     }
     if (nextRound_ <= now) {
         nextRound_ = nextMultiple(now, core_.context.config.profile.interval);
-        if (!idle_) // if `idle_` is set, the last round of looks at all jobs has not ended yet
+        if (!idle_) // if `idle_` is set, Sampler has not finished its last round through all jobs
             for (const auto& [key, job] : core_.registry.all())
                 due_.emplace_back(job);
     }
@@ -121,13 +122,13 @@ void Sampler::lookAtSome() {
 void Sampler::look(const JobPtr& job) {
     const bool mayHaveProcesses = job->record.state == JobState::Running || job->record.state == JobState::Ending;
     const auto age = ageOf(*job, core_.context.loop.bootTime());
-    // A second look at a job at the same moment is useless. The moment of an early look at the job may also be the moment at
-    // which Sampler looks at all jobs.
+    // If Sampler looked at the job only a moment ago, another look is useless. Sampler may look at a young job shortly before it
+    // looks at all jobs.
     if (!job->slice || !mayHaveProcesses || job->record.figures || age < job->recorder.lastLook() + kEarlyGrid)
         return;
     const auto usage = job->slice->profileUsage();
     job->recorder.look(age, usage);
-    if (usage.cpuUser) // without a CPU time, the slice has just vanished, so lastLook keeps the earlier figures
+    if (usage.cpuUser) // if `usage` has no CPU time, the slice has just vanished, and lastLook keeps the earlier figures
         job->lastLook = LastLook{.at = core_.context.loop.realTime(), .usage = usage};
     lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)

@@ -16,25 +16,26 @@
 
 namespace pinfold {
 
-/// Looks at each job 1, 2, 4, 8 and 16 seconds after its start, and at all jobs together once in each profile.interval. While
-/// there are no jobs, Sampler has no timer. At each look at a job, Sampler reads five files of the cgroup file system. Sampler
-/// reads nothing that could block the loop.
+/// Looks at a job when the job is 1, 2, 4, 8 and 16 seconds old. Once in each profile.interval, Sampler looks at all jobs. While
+/// there are no jobs, Sampler has no timer. Each time that Sampler looks at a job, Sampler reads five files of the cgroup file
+/// system. Sampler reads nothing that could block the loop.
 class Sampler {
 public:
     Sampler(Core& core, LimitWarner& warner, LiveRows& rows);
 
     /// Begins to look at a running job. If an earlier pinfoldd has looked at the job, Sampler continues the profile.
     void watch(const JobPtr& job);
-    /// Returns the whole profile of a job without processes, in the form of encode(Profile). The result is empty if pinfoldd has
-    /// never looked at the job. When finish() is called, the job's record must contain the usage figures of the job's end.
+    /// Returns the whole profile of a job that has no processes any more. The result has the form that encode(Profile) returns.
+    /// The result is empty if pinfoldd has never looked at the job. The caller must store the final usage figures in the job's
+    /// record before the call of finish().
     std::string finish(Job& job) const;
     /// Removes everything that Sampler has stored about `job`. Call forget() when the job has left the registry.
     void forget(const Job& job);
     /// Counts the idle jobs. A running job is idle if it used less than idle.share of its CPUs during the time idle.since. A
-    /// running job is also idle if it needed less than idle.memory_share of its memory limit during the time idle.since. A job
-    /// that is younger than idle.since does not count as idle. A job without slots and without a limit of CPUs never counts as
-    /// idle because of its CPUs. A job without a memory limit never counts as idle because of its memory. Returns nullopt if
-    /// Sampler does not look at jobs.
+    /// running job is idle if it needed less than idle.memory_share of its memory limit during the time idle.since. A job that is
+    /// younger than idle.since does not count as idle. A job without slots and without a limit of CPUs never counts as idle
+    /// because of its CPUs. A job without a memory limit never counts as idle because of its memory. Returns nullopt if Sampler
+    /// does not look at jobs.
     std::optional<IdleJobs> idleJobs() const;
     /// Begins or ceases to look at jobs, if a reload has changed profile.interval.
     void configChanged();

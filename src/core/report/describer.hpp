@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Describes processes for reports. For some facts about a process, the kernel needs a lock of the process, so reading these facts
-// may hang. Separate threads read the facts that need the lock, so that pinfoldd's loop never hangs.
+// may hang. If the kernel needs a lock to tell a fact, a separate thread reads the fact, so that pinfoldd's loop never hangs.
 #pragma once
 
 #include "base/clock.hpp"
@@ -23,14 +23,14 @@ namespace pinfold {
 class Describer {
 public:
     /// The longest time that Describer takes to describe processes. A fact that cannot be read within kPatience is missing in the
-    /// description. The usual reason for a missing fact is a process that hangs in the kernel and holds the lock of its memory.
+    /// description. A fact is usually missing because the process hangs in the kernel and holds the lock of its own memory.
     static constexpr Microseconds kPatience = 1s;
 
     /// The greatest number of threads that read processes of one user at the same time. If one of two threads hangs while it
     /// reads a process, the second thread can read all other processes of the user.
     static constexpr std::size_t kThreadsPerUser = 2;
-    /// The maximum number of threads that read the processes of all ordinary users together. Separate threads read root's
-    /// processes, and never wait for processes of other users.
+    /// The maximum number of threads that read the processes of all ordinary users together. The Describer has separate threads
+    /// for root's processes, so hanging processes of users never delay a report about root's processes.
     static constexpr std::size_t kThreadsOfUsers = 12;
     using Done = std::function<void(std::vector<ProcessInfo>)>;
 
@@ -45,8 +45,8 @@ public:
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
     /// Works like describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
     /// ProcessTable::readStuck() reads no command lines and never hangs, so describeStuck() needs no time limit for readStuck().
-    /// If a process has ended meanwhile, `done` gets the description that the caller passed to describeStuck(). If too many
-    /// requests wait already, describeStuck() returns false, and Describer does not call `done`.
+    /// If a process ends before the Describer has read it, `done` gets the description that the caller passed to describeStuck().
+    /// If too many requests wait already, describeStuck() returns false, and Describer does not call `done`.
     [[nodiscard]] bool describeStuck(uid_t owner, std::vector<ProcessInfo> processes, Done done);
 
 private:
@@ -67,7 +67,7 @@ private:
     void finish(const std::shared_ptr<Request>& request);
 
     CoreContext& context_;
-    std::map<uid_t, Share> shares_; ///< one Share for each user for whom a thread works, or whose requests wait for a thread
+    std::map<uid_t, Share> shares_; ///< one Share for each user who has a request that is in progress or waits for a thread
     std::size_t threadsOfUsers_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     std::shared_ptr<Reading> reading_; ///< the object is shared with the threads, which may outlive the Describer
