@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares functions that make any text safe for a unit name, a bus path or a terminal. Before pinfold writes a foreign text to a
-// unit name, a bus path or a terminal, a function of base/escape.hpp must escape the text.
+// Declares functions that make any text safe for a unit name, a bus path or a terminal. A text from outside of pinfold must pass
+// through a function of base/escape.hpp before pinfold prints the text or makes a name from it.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Escapes a text in the same way as systemd-escape(1). escapeUnitName() also escapes ':', because a ':' would break naive
-/// readers of /proc/PID/cgroup. If the input has no '/', the result has no '-'.
+/// Escapes a text in the same way as systemd-escape(1). Unlike systemd-escape(1), escapeUnitName() escapes ':', because some
+/// programs cannot read a ':' within a path in /proc/PID/cgroup. If the input has no '/', the result has no '-'.
 std::string escapeUnitName(std::string_view text);
 /// Reverses escapeUnitName(). Returns nullopt if the text is not a result of escapeUnitName().
 std::optional<std::string> unescapeUnitName(std::string_view escaped);

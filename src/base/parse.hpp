@@ -29,8 +29,8 @@ constexpr std::optional<std::uint64_t> finite(const std::optional<std::uint64_t>
 Result<std::uint64_t> parseSize(std::string_view text);
 
 /// Reads a duration in the form of systemd.time(7), such as "90" (seconds), "1.5s", "250ms", "2h 30min", "1d" or "infinity".
-/// parseDuration() also reads the forms that Slurm prints, such as "1:30:00" and "2-06:00:00" (d-hh:mm:ss). "infinity" means
-/// kForever. Error: InvalidArgument.
+/// parseDuration() accepts the forms of a duration that Slurm prints, such as "1:30:00" and "2-06:00:00" (d-hh:mm:ss). "infinity"
+/// means kForever. Error: InvalidArgument.
 Result<Microseconds> parseDuration(std::string_view text);
 
 /// Reads a CPU quota such as "150%" (like CPUQuota= in systemd.resource-control(5)) or "infinity". Returns the microseconds of

@@ -67,7 +67,7 @@ int append(sd_bus_message* reply, bool value, sdbus::IProxy&) {
 }
 
 /// Appends a list or a dictionary to `reply`. sdbus-c++ cannot write into a message of libsystemd. append() lets sdbus-c++ write
-/// the value into a call that is never sent. libsystemd then copies the value from this call.
+/// the value into a call that is never sent. libsystemd copies the value from the unsent call into `reply`.
 template <class T> int append(sd_bus_message* reply, const T& value, sdbus::IProxy& proxy) {
     auto unsent = dbus::makeCall(proxy, kJobInterface, "Unsent");
     unsent << value;

@@ -20,7 +20,7 @@ ResourceLimits limitsFrom(const Dict& dict);
 
 /// Makes a dictionary with the entries allocated_cpus, allocated_gpus and exclusive. Receipts have no environment.
 Dict toDict(const Allocation& allocation);
-/// Reads an allocation. allocationFrom() also reads the environment. Only the D-Bus object of a live job has an environment.
+/// Reads an allocation with its environment. Only the D-Bus object of a live job has an environment.
 Allocation allocationFrom(const Dict& dict);
 
 /// Makes a dictionary with an entry for each member that is set.
@@ -38,7 +38,7 @@ std::optional<OomVerdict> oomFrom(const Dict& dict);
 
 /// Makes a dictionary without Receipt::profile.
 Dict toDict(const Receipt& receipt);
-/// Makes a dictionary that also has an entry for Receipt::profile, unless the profile is empty.
+/// Makes a dictionary of the receipt and its profile. If the profile is empty, the dictionary has no entry for the profile.
 Dict toDictWithProfile(const Receipt& receipt);
 Receipt receiptFrom(const Dict& dict);
 

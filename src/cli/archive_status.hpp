@@ -41,7 +41,7 @@ struct ArchiveStatus {
     bool complete() const;
 };
 
-/// Says why the archive may not have all receipts of the node, such as "3 receipts missing". The text is empty if the archive has
+/// Says why the archive possibly lacks receipts of the node, such as "3 receipts missing". The text is empty if the archive has
 /// all receipts of the node.
 std::string archiveTrouble(const ArchiveNode& node, RealTime now, const TableStyle& style);
 

@@ -9,7 +9,7 @@ namespace pinfold {
 /// verb is not `run`, or if no --dry-run stands before the job's command.
 std::optional<int> wordsOfDryRun(int argc, char** argv);
 
-/// Replaces the calling process by pinfold-run if the command line is `pinfold run` without --dry-run. pinfold-run then reads the
+/// Replaces the calling process by pinfold-run if the command line is `pinfold run` without --dry-run. pinfold-run reads the
 /// options itself. If pinfold itself has to handle the command line, the result is the number of words that pinfold has to parse.
 int becomePinfoldRun(int argc, char** argv);
 

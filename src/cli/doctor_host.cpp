@@ -108,8 +108,8 @@ void askGridEngine(Host& host, const Asking& asking) {
         host.gridEngine = trusted.error();
         return;
     }
-    // On Debian, /usr/bin/qconf is a link to a script, and the script looks at the name of the link. pinfold therefore has to run
-    // the link /usr/bin/qconf, and not the script itself.
+    // On Debian, /usr/bin/qconf is a link to a script. The script looks at the name of the link, so pinfold has to run the link
+    // /usr/bin/qconf, and not the script itself.
     const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
     const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
     auto global = programOutput(program, {"-sconf", "global"}, environment, kQconfPatience);

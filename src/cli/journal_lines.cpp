@@ -17,7 +17,8 @@ namespace {
 
 constexpr std::uint64_t kLastEntries = 10;
 constexpr std::uint64_t kLastErrors = 5;
-constexpr std::string_view kHarmless = "\\\t"; // printable() also escapes the characters of kHarmless
+// printable() escapes backslashes and tabs, although backslashes and tabs are harmless.
+constexpr std::string_view kHarmless = "\\\t";
 
 /// Escapes a journal message like printable(), but does not escape backslashes. The writers of journal messages have already
 /// escaped all quoted texts.

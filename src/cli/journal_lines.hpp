@@ -25,8 +25,8 @@ struct DaemonMessage {
 };
 
 /// Returns the last few warnings and errors of pinfoldd, oldest first. The metric pinfold_errors_total counts the warnings and
-/// errors of pinfoldd. pinfoldd also writes them to its standard error. Warnings about what jobs did, for example about
-/// leftovers, are not in the result. The result is nullopt if the caller may not read the journal.
+/// errors of pinfoldd. pinfoldd writes its warnings and errors to its standard error. Warnings about what jobs did, for example
+/// about leftovers, are not in the result. The result is nullopt if the caller may not read the journal.
 std::optional<std::vector<DaemonMessage>> lastErrorsOfDaemon();
 
 /// Says who may read the entries that the caller may not read.

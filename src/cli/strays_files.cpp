@@ -133,7 +133,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
         return fail({ErrorCode::InvalidArgument,
                      fmt::format("--mode={} acts on processes only: use --files with --remove, or with --mode=configured",
                                  toString(*options.mode))});
-    // If the policy exempts a user's processes, the policy also exempts the user's files.
+    // The policy exempts the files of a user if it exempts the user's processes.
     const auto policy = policyFor(options);
     if (!policy)
         return fail(policy.error());

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-// The property TasksMax of the scope has a value even if the kernel cannot enforce the limit. systemdTasksMax() therefore reads
-// the kernel's file. Every user can read the kernel's file, even while PID 1 does not answer.
+// The property TasksMax of the scope has a value even if the kernel cannot enforce the limit. systemdTasksMax() reads the limit
+// from the kernel's file. Every user can read the kernel's file, even while PID 1 does not answer.
 std::optional<std::uint64_t> systemdTasksMax(const CgroupTree& cgroups, const std::string& key) {
     const auto job = JobKey::parse(key);
     if (!job)

@@ -28,9 +28,9 @@ struct TopHistory {
     bool operator==(const TopHistory&) const = default;
 };
 
-/// Keeps the histories of jobs, and asks pinfoldd for a history only now and then. pinfoldd refuses an ordinary user's calls
-/// beyond 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. TopHistories leaves the remaining
-/// calls of each second to the user's other programs.
+/// Keeps the histories of jobs, so that TopHistories rarely has to ask pinfoldd for a history. pinfoldd refuses an ordinary
+/// user's calls beyond 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. TopHistories leaves the
+/// remaining calls of each second to the user's other programs.
 class TopHistories {
 public:
     using Ask = std::function<Result<Profile>(const std::string& key)>;
@@ -40,7 +40,7 @@ public:
     explicit TopHistories(Ask ask) : ask_(std::move(ask)) {}
 
     /// Returns the history of the job. The result is unset if pinfoldd has not looked at the job yet, or if the user may not read
-    /// the profile. The result is also unset while TopHistories may not ask pinfoldd.
+    /// the profile. The result can be unset while TopHistories has to wait before it asks pinfoldd.
     std::optional<TopHistory> of(const TopRow& row, MonotonicTime now);
     /// Forgets the jobs that are not in `rows`.
     void keepOnly(const std::vector<TopRow>& rows);

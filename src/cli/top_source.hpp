@@ -18,8 +18,8 @@ namespace pinfold {
 
 /// Reads the values of all jobs again and again, at little cost. TopSource keeps the cgroup files of the jobs open. Each call of
 /// look() reads the usage, the limits and the suspension of each job from the cgroup files. TopSource asks pinfoldd for the list
-/// of jobs when the slices in batch.slice have changed, and while a job is starting or ending. If no job and no slice changes,
-/// TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
+/// of jobs when the slices in batch.slice have changed, and while a job is starting or ending. Even if nothing changes, TopSource
+/// asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
 class TopSource {
 public:
     /// If `uid` is set, TopSource reads only the jobs of the user with this id.

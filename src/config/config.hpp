@@ -103,8 +103,8 @@ struct Config {
     } leftovers;
 
     /// [history]: limits for the receipts in the history, and what pinfoldd does while it cannot write receipts. If the history
-    /// has too many receipts, pinfoldd removes the oldest. If maxAge is kInfinity, receipts may have any age. If maxSize is
-    /// kInfinity, the history may have any size.
+    /// has too many receipts, pinfoldd removes the oldest receipts. If maxAge is kInfinity, receipts may have any age. If maxSize
+    /// is kInfinity, the history may have any size.
     struct HistoryLimits {
         /// max_age = "365d": the maximum age of a receipt, from the job's end; at least 1 h.
         Microseconds maxAge = 8760h;
@@ -124,7 +124,7 @@ struct Config {
         Microseconds since = 1h; ///< since = "1h": pinfold judges what a job used in this time before now; 1 min to 30 days
         /// share = "10%": a job is idle if it uses less than this share of the CPUs that it holds; 1 to 100 percent
         std::uint32_t share = 10;
-        /// memory_share = "10%": a job is also idle if it needs less than this share of its memory limit; 1 to 100 percent
+        /// memory_share = "10%": a job is idle if it needs less than this share of its memory limit; 1 to 100 percent
         std::uint32_t memoryShare = 10;
     } idle;
 

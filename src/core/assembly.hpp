@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Creates and connects the objects that implement the daemon's logic. An object that learns of an event calls the objects that
-// act on the event. JobManager calls these objects to carry out the requests of callers.
+// act on the event. To carry out the request of a caller, JobManager calls objects of the Assembly.
 #pragma once
 
 #include "core/control/job_freezer.hpp"
@@ -33,8 +33,8 @@
 
 namespace pinfold {
 
-/// Contains the objects that implement the daemon's logic, such as JobFreezer. The constructor connects the Assembly to the
-/// events of systemd, of the kernel's log and of the cgroups, and the destructor disconnects it.
+/// Contains the objects that implement the daemon's logic, such as JobFreezer. The constructor of Assembly begins to handle the
+/// events of systemd, of the kernel's log and of the cgroups. The destructor ends the handling of the events.
 struct Assembly {
     explicit Assembly(CoreContext& context);
     ~Assembly();

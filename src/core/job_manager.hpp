@@ -66,8 +66,8 @@ public:
     /// Ends a drain that began with a call of drain(). Does nothing if no call of drain() has drained the node. Errors: Denied,
     /// Busy, Internal.
     void undrain(const Caller& caller, Reply<void> reply);
-    /// Says why the node is drained, or returns nullopt if the node takes jobs. Not only an administrator but also pinfoldd
-    /// itself may drain the node (see unkillable.action).
+    /// Says why the node is drained, or returns nullopt if the node takes jobs. An administrator can drain the node. With
+    /// unkillable.action = "drain" or history.on_failure = "drain", pinfoldd itself can drain the node.
     std::optional<Drain> draining() const;
 
     /// Looks for orphaned units, cgroups and records, and removes the orphans without processes. With `dryRun`, reconcile()

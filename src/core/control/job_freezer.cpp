@@ -27,8 +27,8 @@ Error notFrozen(const SystemdError& error) {
     return {ErrorCode::SystemdFailed, "systemd did not freeze the job: " + error.message};
 }
 
-/// Handles a request to suspend the job if the job is suspended already, or if another request is suspending or resuming the job.
-/// If the job is neither suspended nor about to be suspended or resumed, takesOver() does nothing and returns false.
+/// Handles a request to suspend the job, if the job is suspended already, or if an earlier request is about to suspend or resume
+/// the job. If no request has suspended the job, and no request is about to suspend or resume it, takesOver() returns false.
 bool takesOver(Job& job, const Reply<void>& reply) {
     if (job.resuming)
         reply(resumedMeanwhile(job));

@@ -34,8 +34,8 @@ public:
     /// publish() informs the observer.
     void publish() const;
 
-    /// If a job has no processes any more when UnkillablePolicy wants to report the job, UnkillablePolicy calls onEmpty
-    /// instead.
+    /// Before the report on a job, UnkillablePolicy looks for processes of the job. If the job has no processes any more,
+    /// UnkillablePolicy calls onEmpty, and does not report the job.
     std::function<void(const JobPtr&)> onEmpty;
 
 private:

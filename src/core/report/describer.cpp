@@ -23,8 +23,8 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Reading a process may hang. A process that hangs never makes several threads hang, because the class Reading lets only one
-/// thread at a time read a process.
+/// Reading a process may hang. The class Reading lets only one thread at a time read a process, so a process that hangs blocks at
+/// most one thread.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 

@@ -40,8 +40,8 @@ public:
     /// Begins to read the command lines of `processes`, which ProcessTable::read() has returned, and returns at once. The
     /// argument `owner` is the owner of the job that the processes belong to. Describer calls `done` within kPatience, and
     /// possibly before describe() returns. `done` gets the processes in the same order as in `processes`. If the command line of
-    /// a process cannot be read, the result has the name of the process in brackets instead, "[name]". When the Describer has
-    /// been destroyed, it does not call `done` any more.
+    /// a process cannot be read, the result has the name of the process in brackets, "[name]". When the Describer has been
+    /// destroyed, it does not call `done` any more.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
     /// Works like describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
     /// ProcessTable::readStuck() reads no command lines and never hangs, so describeStuck() needs no time limit for readStuck().

@@ -310,7 +310,7 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());
         const bool left = kind.ends_with("_left");
-        // If pinfoldd cannot read some record, a unit that seems to be an orphan may belong to the job of the unreadable record.
+        // If pinfoldd cannot read a record, it cannot tell which units are orphans, because the job of the record may have units.
         if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
             return;
         for (const auto& name : names) {
