@@ -99,7 +99,7 @@ std::optional<std::uint64_t> durationFactor(std::string_view unit) {
 }
 
 /// Reads a duration in the form "h:mm:ss" or "d-hh:mm:ss", and returns its microseconds. The form "1:30" is not accepted, because
-/// it could also mean minutes.
+/// "1:30" could mean 90 minutes or 90 seconds.
 std::optional<std::uint64_t> clockTime(std::string_view text) {
     const auto dash = text.find('-');
     const bool hasDays = dash != text.npos;

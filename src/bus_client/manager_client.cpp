@@ -138,7 +138,8 @@ Result<std::string> ManagerClient::version() const {
 }
 
 Result<std::optional<Drain>> ManagerClient::draining() const {
-    // One call reads all properties. If pinfold read each property by a separate call, a new drain could begin between two calls.
+    // pinfold reads all properties with a single call. If pinfold read each property with a separate call, a new drain could
+    // begin between two calls.
     return converted([this] { return drainFrom(allProperties(*impl_->manager, kManagerInterface)); });
 }
 

@@ -146,8 +146,8 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, RealTime since) { return pinfoldd.endedJobs(uid, since); }};
-    // The map keeps the result of isCandidate() for each user. /tmp may be full of files, and isCandidate() may have to ask a
-    // slow user database.
+    // The map keeps the result of isCandidate() for each user, because isCandidate() may have to ask a slow user database. A user
+    // may have very many files in /tmp.
     std::map<uid_t, bool> candidates;
     const auto isMine = [&](uid_t uid) {
         const auto [known, isNew] = candidates.try_emplace(uid);

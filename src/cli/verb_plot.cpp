@@ -23,8 +23,8 @@ OptionSet describe(Options& options) { return {jobsArgument(options.jobs, Offer:
 
 ChartLimits limitsIn(const Receipt& receipt) { return chartLimits(receipt.limits, receipt.slots); }
 
-/// Returns the limits of a live job, or else the limits in the receipt. If pinfoldd reports an error, the result has no limits,
-/// and the chart is drawn without limits.
+/// If the job is live, returns the job's limits. If the job is over, returns the limits in the job's receipt. If pinfoldd reports
+/// an error, the result has no limits, and the chart is drawn without limits.
 ChartLimits limitsOf(const ManagerClient& client, const std::string& key) {
     if (const auto job = client.job(key))
         if (const auto holding = client.holding(*job))

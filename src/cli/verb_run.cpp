@@ -66,8 +66,8 @@ OptionSet describe(Options& options) {
 
 /// Does the work of `pinfold run --dry-run`.
 ExitStatus run(const VerbContext& context, const Options& options) {
-    // Without --dry-run, run() handles only a command line in which an option stands before `run`. pinfold-run handles every
-    // other `pinfold run` without --dry-run.
+    // Without --dry-run, run() gets the command line only if an option stands before `run`. If no option stands before `run`,
+    // pinfold-run handles the command line.
     if (!options.dryRun)
         return fail({ErrorCode::InvalidArgument, "options stand before 'run': use pinfold run [LIMITS] -- COMMAND"});
     if (options.role != WrapperRole::Job)

@@ -26,7 +26,7 @@ using Section = std::map<std::string_view, Setter>;
 
 Error wrong(const std::string& what);
 
-/// Returns the value as it is written in the configuration file, but escaped so that a message can safely contain it.
+/// Returns the value in the notation of the configuration file, and escapes the text for use in a message.
 std::string show(const toml::node& node);
 
 /// Reads a value that the configuration file contains as an integer or as a string.

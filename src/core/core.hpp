@@ -47,8 +47,8 @@ struct Core {
     /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key may
     /// belong to another job by now.
     bool save(const Job& job);
-    /// Stores the job's record when the loop is idle. On a busy node, each stored record costs time. Use saveSoon() if a further
-    /// change of the record often follows the first change at once.
+    /// Stores the job's record when the loop is idle. On a busy node, each stored record costs time. Use saveSoon() if the record
+    /// is likely to change again soon.
     void saveSoon(const JobPtr& job);
     /// Stores the records that wait for the loop to be idle. Call saveDue() before pinfoldd exits, because an event loop that has
     /// been told to quit is never idle.

@@ -59,7 +59,7 @@ struct PeakSplit {
     std::uint64_t shmem = 0; ///< the shared memory, which is a part of `file`
 };
 
-/// Holds what Sampler has seen when it last looked at a job.
+/// Holds the figures that Sampler read when it last looked at a job.
 struct LastLook {
     RealTime at{};
     Usage usage; ///< the figures of CgroupDir::profileUsage()

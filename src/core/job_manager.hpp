@@ -53,7 +53,7 @@ public:
     /// Call finishShutdown() when pinfoldd has to exit during a shutdown of the node. JobManager calls `done` when all jobs
     /// have their receipts, or after 30 s.
     void finishShutdown(std::function<void()> done);
-    /// Stores the changes of jobs that JobManager would store when the loop is idle. Call storeChanges() before pinfoldd exits.
+    /// Stores at once all changes that JobManager has put off until the loop is idle. Call storeChanges() before pinfoldd exits.
     void storeChanges();
 
     /// Call configChanged() after each change of the context's configuration.

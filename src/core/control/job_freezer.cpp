@@ -145,8 +145,8 @@ void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
 }
 
 void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
-    // If the job is ending or was resumed, pinfoldd must not freeze the job, because the end and the resumption thaw the job. The
-    // job may have been resumed while the freeze waited for its turn.
+    // The end of a job and a resumption thaw the job, so pinfoldd must not freeze a job that is ending or was resumed. The job
+    // may have been resumed while the freeze waited for its turn.
     if (job->record.state != JobState::Running || job->resuming || !job->record.suspendedSince)
         return done({});
     if (tries == 0)

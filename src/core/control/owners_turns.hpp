@@ -12,9 +12,8 @@
 
 namespace pinfold {
 
-/// Limits how many requests about one user's jobs are in progress at the same time. For example, the requests of all users share
-/// the queue of Lane::Owners. If several users share a queue, at most `atOnce` requests of any one user are in the queue at the
-/// same time.
+/// Limits how many requests about one user's jobs are in progress at the same time. The requests of all users share the queue of
+/// Lane::Owners. If several users share a queue, at most `atOnce` requests of any one user are in the queue at the same time.
 class OwnersTurns {
 public:
     /// The limit `most` on a user's requests covers the requests in progress and the waiting requests.

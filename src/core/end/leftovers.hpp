@@ -19,12 +19,12 @@ void keepToPolicy(const CoreContext& context, std::vector<ProcessInfo>& processe
 
 /// Lists the processes that the leader of a task left behind, and adds the processes to the job's record. A process that SIGKILL
 /// has already ended is not a leftover, even if the process is still in the cgroup. reportLeftovers() examines at most
-/// leftovers.report_max processes, and only counts the remaining processes. With the maximum leftovers.report_max, a job cannot
-/// keep pinfoldd busy by creating processes very fast. For task 0, reportLeftovers() lists all processes of the job.
+/// leftovers.report_max processes, and only counts the remaining processes. Because of the limit leftovers.report_max, a job that
+/// creates processes very fast cannot keep pinfoldd busy. For task 0, reportLeftovers() lists all processes of the job.
 ///
-/// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. A thread
-/// reads the command lines in the background, and pinfoldd then writes the report to the journal. Job::describing is the number
-/// of reports that are not finished.
+/// Call reportLeftovers() before the processes get a signal. reportLeftovers() returns before the report is written. When a
+/// thread has read the command lines, pinfoldd writes the report to the journal. Job::describing is the number of reports that
+/// are not finished.
 void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task);
 
 } // namespace pinfold
