@@ -11,7 +11,7 @@
 namespace pinfold {
 
 /// Uses threads to write to files and pipes that users have made. OutputWriters limits how many threads may hang in files and
-/// pipes of one user. So no user can prevent messages to the jobs of other users.
+/// pipes of one user. A user whose files or pipes hang cannot prevent messages to the jobs of other users.
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
@@ -30,8 +30,8 @@ private:
 };
 
 /// Holds the descriptor of a job's standard error, to which pinfoldd seldom writes a line. A full pipe, a stopped terminal or a
-/// hung file server may block a write. Even close(2) may block, because a network file system then flushes the file. So the event
-/// loop's thread does not write to a job's output, and does not close the output.
+/// hung file server may block a write. Even close(2) may block, because a network file system then flushes the file. The event
+/// loop's thread neither writes to a job's output nor closes the output, because both calls may block.
 class JobOutput {
 public:
     JobOutput() = default;

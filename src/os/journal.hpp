@@ -36,7 +36,8 @@ private:
     std::string identifier_;
 };
 
-/// Writes to the journal like SdJournal, but in the thread of a MessageQueue. So the event loop may use a QueuedJournal.
+/// Writes to the journal like SdJournal, but in the thread of a MessageQueue. The event loop may use a QueuedJournal, because
+/// event() does not wait for journald.
 class QueuedJournal : public Journal {
 public:
     QueuedJournal(std::string identifier, MessageQueue& queue) : journal_(std::move(identifier)), queue_(queue) {}

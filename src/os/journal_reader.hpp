@@ -28,13 +28,12 @@ struct JournalEntry {
     std::string_view field(std::string_view name) const;
 };
 
-/// Holds lists of conditions for entries of the journal. JournalReader returns an entry if the entry matches at least one of the
-/// lists. Each list of conditions has elements of the form "FIELD=value". For each field in a list, a matching entry meets at
-/// least one of the list's conditions for the field.
+/// Holds lists of conditions of the form "FIELD=value". A journal entry matches a list if the entry meets at least one
+/// condition for every field in the list. JournalReader returns each entry that matches at least one list of JournalMatches.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
-/// Returns matches for the entries that `journalctl -u UNIT` shows. matchesOfUnit() selects entries from processes of the unit.
-/// matchesOfUnit() also selects entries about the unit that systemd or a program of root wrote.
+/// Returns matches for the entries that `journalctl -u UNIT` shows. The matches select every entry that a process of the unit
+/// wrote. If systemd or a program that runs as root wrote an entry about the unit, the matches select the entry, too.
 JournalMatches matchesOfUnit(const std::string& unit);
 
 /// Reads the entries that match the JournalMatches, from the oldest to the newest. A call may block, because it reads the

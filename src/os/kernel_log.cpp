@@ -97,9 +97,9 @@ std::string unescaped(std::string_view text) {
 
 } // namespace
 
-// Users choose parts of many lines in the kernel's log. For example, the line about a crashed program begins with the name of the
-// process, which has at most kMaxComm bytes. The line also contains the name of the program's file. So feed() looks for the
-// kernel's words only in parts of a line that no user can choose.
+// Users choose parts of many lines in the kernel's log. The line about a crashed program begins with the name of the process.
+// The name of a process has at most kMaxComm bytes. The line about a crashed program also contains the name of the program's
+// file. feed() looks for the kernel's words only in parts of a line that no user can choose.
 std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view line) {
     // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
     if (const auto at = line.find(" invoked oom-killer: ");
@@ -138,8 +138,8 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
             !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
-        // If PID 1 asked for the memory and the line names a cgroup, PID 1 has lowered the limit of the cgroup. If PID 1 asked
-        // for the memory and the line names no cgroup, the node ran out of memory.
+        // If PID 1 caused the kill by lowering a cgroup's memory limit, the line names this cgroup. If the node ran out of
+        // memory, the line names no cgroup, even if PID 1 asked for the memory.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }
@@ -189,8 +189,8 @@ void KernelLog::drain() {
     }
 }
 
-/// Takes a record such as "6,1234,98765432,-;text\n KEY=value\n". The four fields before the text are the priority with the
-/// facility, the sequence number, the time in microseconds, and flags.
+/// Reads a record of /dev/kmsg such as "6,1234,98765432,-;text\n KEY=value\n". The four fields before the text are the priority
+/// with the facility, the sequence number, the time in microseconds, and flags.
 void KernelLog::take(std::string_view record) {
     const auto text = record.find(';');
     const auto priority = numberAt(record);

@@ -38,15 +38,15 @@ struct OomReport {
 /// Makes a report from the lines of one out-of-memory kill.
 class OomParser {
 public:
-    /// Takes a line that the kernel itself wrote. Pass only lines of the kernel to feed(), because other programs can write to
-    /// the kernel's log. Returns a report when the report is complete. If the name of a cgroup or process looks like a part of
-    /// the kernel's line, feed() returns no report.
+    /// Parses one line of the kernel's log. Pass to feed() only lines that the kernel itself wrote, because other programs can
+    /// write to the kernel's log. Returns a report when the report is complete. If the name of a cgroup or process looks like a
+    /// part of the kernel's line, feed() returns no report.
     std::optional<OomReport> feed(MonotonicTime time, std::string_view line);
 
 private:
     OomReport incident_;
     bool byInit_ = false;  ///< true if PID 1 is the process that asked for the memory
-    bool unclear_ = false; ///< the lines do not show clearly which cgroups the kernel meant
+    bool unclear_ = false; ///< the lines do not clearly name the cgroup with the limit and the cgroup of the killed process
     bool inStats_ = false; ///< the next line may contain one of the figures that follow the line "Memory cgroup stats for"
 };
 

@@ -67,8 +67,8 @@ Result<void> NotifySocket::send() {
         }
         roomAgain_.reset();
         socket_.reset();
-        // If the socket was not new, the path may lead to another socket than before. So send() connects to the path a second
-        // time.
+        // systemd may create a new socket at the path while NotifySocket still uses an old socket. If the old socket fails,
+        // send() connects to the path a second time.
         return isNew ? Error{ErrorCode::Internal, std::strerror(error)} : send();
     }
     roomAgain_.reset();

@@ -28,7 +28,8 @@ constexpr std::size_t kMostMaps = 256 << 20;
 /// error.
 bool hasGone() { return errno == ENOENT || errno == ESRCH; }
 
-/// Returns the names in the directory that are numbers. A directory that is gone counts as empty.
+/// Lists the entries of the directory, and returns the names that consist only of digits. A directory that is gone counts as
+/// empty.
 Result<std::vector<std::string>> numbersIn(const std::filesystem::path& directory) {
     std::vector<std::string> numbers;
     std::error_code error;
@@ -105,8 +106,8 @@ private:
     Devices devices_;
 };
 
-/// After the end of a process's first thread, /proc/PID shows no descriptors and no maps. The process's other threads may still
-/// use files.
+/// After the end of a process's first thread, /proc/PID shows no descriptors and no maps. The remaining threads of the process
+/// may still use files after the end of the first thread.
 bool firstThreadHasEnded(const std::filesystem::path& process) {
     const auto stat = readFile(AT_FDCWD, (process / "stat").c_str());
     const auto nameEnd = stat ? stat->rfind(')') : std::string::npos;

@@ -6,8 +6,8 @@
 namespace pinfold {
 
 /// While a FileRightsOf exists, its thread accesses files with the rights of another user and not with root's rights
-/// (setfsuid(2)). So the kernel refuses every access that the user may not make. The refusal works even if somebody replaces a
-/// file after pinfold has looked at it.
+/// (setfsuid(2)). While a FileRightsOf exists, the kernel refuses every file access of the thread for which the user lacks the
+/// right. If somebody replaces a file after pinfold has looked at it, the kernel checks the user's rights to the new file.
 class FileRightsOf {
 public:
     explicit FileRightsOf(uid_t user);

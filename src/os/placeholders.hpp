@@ -20,7 +20,7 @@ public:
     virtual ~Placeholders() = default;
 
     /// Starts a placeholder, and returns its process id. The placeholder does not outlive pinfoldd. No other process gets the
-    /// same process id until release(). Error: Internal.
+    /// placeholder's process id until release() is called. Error: Internal.
     virtual Result<pid_t> start() = 0;
     /// Returns false if the placeholder has ended, for example because another program killed it.
     virtual bool lives(pid_t placeholder) const = 0;

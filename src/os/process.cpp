@@ -362,8 +362,8 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     auto fd = pidfdOf(pid);
     if (fd)
         return fd;
-    // The errors EINVAL and ENOENT mean that the number belongs to a thread. So if pidfd_open(2) fails with EINVAL or ENOENT, the
-    // process with this number has ended.
+    // If `pid` is the number of a thread, pidfd_open(2) fails with EINVAL or ENOENT. A thread can have the number `pid` only
+    // after the end of the process that had this number.
     if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};

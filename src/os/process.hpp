@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the data of processes from /proc and through pidfds. A pidfd always refers to the same process. After the end of a
-// process, another process may get its pid. So code that uses a pid must check twice that the pid belongs to the same process:
-// before and after the use.
+// SPDX-License-Identifier: LGPL-2.1-or-later Reads the data of processes from /proc and through pidfds. A pidfd always refers
+// to the same process. After the end of a process, another process may get its pid. Before and after the use of a pid, code
+// must check that the pid still belongs to the intended process.
 #pragma once
 
 #include "base/clock.hpp"
@@ -56,9 +55,9 @@ struct ProcessInfo {
 };
 
 /// Reads processes. Several threads may use a ProcessTable at once. The functions commandOf() and readWithCommand() may block,
-/// because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold the lock of its
-/// memory for ever. So the event loop must not call commandOf() or readWithCommand(). All functions except commandOf() and
-/// readWithCommand() read only data that the kernel has in memory.
+/// because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold the lock of
+/// its memory for ever. The event loop must not call commandOf() or readWithCommand(), because both functions may block. All
+/// functions except commandOf() and readWithCommand() read only data that the kernel has in memory.
 class ProcessTable {
 public:
     /// The directory `root` contains "proc", and is "/" except in tests. To look at descriptors of the calling process, a
@@ -84,7 +83,7 @@ public:
     Result<std::vector<pid_t>> threadsOf(pid_t pid) const;
 
     /// Returns the cgroup of a process that read() has returned. If a process's first thread has ended and other threads run,
-    /// /proc/PID/cgroup still shows the last cgroup of the first thread. So if the first thread has ended, cgroupOf() returns the
+    /// /proc/PID/cgroup still shows the last cgroup of the first thread. If the first thread has ended, cgroupOf() returns the
     /// cgroup of a thread that still runs. Fails with the errors of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
@@ -123,7 +122,7 @@ private:
 /// ProcessInfo::state has the value kZombie if the first thread of the process has ended and other threads still run.
 inline constexpr char kZombie = 'Z';
 
-/// Returns true if processes wait for a FUSE file server in the given kernel function.
+/// Returns true if `waitPoint` is a kernel function in which processes wait for a FUSE file server.
 bool isInFuse(std::string_view waitPoint);
 /// kAbortFuse tells an administrator how to end a process's wait in FUSE.
 constexpr std::string_view kAbortFuse =

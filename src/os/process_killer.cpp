@@ -32,9 +32,9 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
         for (const auto pid : *pids)
             if (seen.insert(pid).second)
                 killInside(pid, pid, path);
-    // Besides the cgroup's processes, the code lists the cgroup's threads. For a process whose first thread has ended, the kernel
-    // lists the process only in the last cgroup of the first thread. After the end of the first thread, the process's other
-    // threads may have moved into the killed cgroup.
+    // killListed() goes through the cgroup's list of processes, and then through the cgroup's list of threads. For a process
+    // whose first thread has ended, the kernel lists the process only in the last cgroup of the first thread. After the end of
+    // the first thread, the process's other threads may have moved into the killed cgroup.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)
@@ -44,7 +44,7 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
 void KernelProcessKiller::killInside(pid_t pid, pid_t thread, const std::string& path) const {
     const auto pidfd = openPidfd(pid);
     const auto where = pidfd ? processes_.cgroupOfThread(pid, thread) : pidfd.error();
-    // If the process of `pidfd` lives, `pid` is still its process id. So `where` is the cgroup of one of the process's threads.
+    // If the process of `pidfd` still lives, `where` is the cgroup of one of the process's threads.
     if (where && (*where == path || where->starts_with(path + "/")) && !hasEnded(pidfd->get()))
         (void)sendSignalTo(pidfd->get(), SIGKILL);
 }

@@ -21,8 +21,8 @@ public:
 
     /// Ends the processes that are still alive a moment after CgroupDir::kill(). To kill a cgroup, the kernel sends SIGKILL to
     /// the first thread of each process (seen on Linux 6.1 and 6.18). SIGKILL to the first thread has no effect if the first
-    /// thread has ended and other threads still run. `path` is the path of `cgroup`, as /proc/PID/cgroup shows it. The call takes
-    /// up to 200 ms.
+    /// thread has ended and other threads still run. `path` is the path of `cgroup`, as /proc/PID/cgroup shows it. The function
+    /// killEach() takes up to 200 ms.
     virtual void killEach(const CgroupDir& cgroup, const std::string& path) const = 0;
 
     /// Sends SIGKILL to the processes of `owner` that trace processes in `cgroup`. killTracers() also sends SIGKILL to a process

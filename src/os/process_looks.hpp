@@ -20,22 +20,22 @@
 
 namespace pinfold {
 
-/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user can make a process hold the lock
-/// of its memory for ever, by means of a file server. So ProcessLooks reads the files in /proc in a separate thread. If the
-/// thread takes too long, ProcessLooks leaves the thread behind. Nothing waits for a thread that was left behind. A thread that
-/// was left behind ends when `look` returns, or when the program ends. ProcessLooks makes its caller wait. So pinfoldd does not
-/// use ProcessLooks, but examines processes with the Describer.
+/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user who runs a file server can make
+/// a process hold the lock of its memory for ever. ProcessLooks reads the files in /proc in a separate thread, because the read
+/// may hang. If the thread takes too long, ProcessLooks leaves the thread behind. Nothing waits for a thread that was left
+/// behind. A thread that was left behind ends when `look` returns, or when the program ends. pinfoldd does not use
+/// ProcessLooks, because ProcessLooks makes its caller wait. pinfoldd examines processes with the Describer.
 ///
-/// setuid(3) and similar functions of glibc wait for all threads, even for a thread that ProcessLooks has left behind. So a
-/// thread must change its own user ids with syscall(2).
+/// setuid(3) and similar functions of glibc wait for all threads, even for a thread that ProcessLooks has left behind. A thread
+/// must change its own user ids with syscall(2) and not with a function of glibc.
 class ProcessLooks {
 public:
     static constexpr std::size_t kMostOfOne = 4; ///< the maximum number of hanging threads for the processes of one user
     /// At most kMostOfUsers threads may hang for the processes of users other than root.
     static constexpr std::size_t kMostOfUsers = 64;
 
-    /// Limits the time that ProcessLooks may spend on all processes of one user together. For root's processes there is no
-    /// limit.
+    /// Limits the time that ProcessLooks may spend on all processes of one user together. ProcessLooks does not limit the time
+    /// for root's processes.
     static constexpr std::chrono::seconds kTimeOfOne{30};
 
     /// `patience` is the maximum time for one look. `subordinates` says which user owns a subordinate id. A process with a

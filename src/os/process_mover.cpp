@@ -11,14 +11,14 @@ namespace pinfold {
 namespace {
 
 // While ProcessMover puts a process back, the process may end, and its process id may pass to another process. A process id
-// seldom passes on many times in a row, because a process must fork at the right moment each time.
+// seldom passes to new processes many times in a row, because each fork must come at the right moment.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
 // If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. PID 1's own cgroup has no limits, and
-// `pinfold strays` does not look into PID 1's cgroup. So ProcessMover does not move the process into PID 1's cgroup. For the
-// timer pinfold-strays.timer, the process in pinfold.slice is a stray, because no record contains the process.
+// `pinfold strays` does not look into PID 1's cgroup. ProcessMover moves no process into PID 1's cgroup. For the timer
+// pinfold-strays.timer, the process in pinfold.slice is a stray, because no record contains the process.
 constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace

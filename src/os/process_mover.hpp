@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Moves processes of other programs from one cgroup to another. To move a process, ProcessMover writes the process id to a file
-// of the cgroup. The kernel accepts no pidfd for a move. When a process has ended and its parent has noticed the end, the process
-// id may belong to another process. So ProcessMover uses the pidfd to check, before and after the move, whether the process still
-// lives. ProcessMover puts back a process that it has moved by mistake.
+// of the cgroup. The kernel accepts no pidfd for a move. When a process has ended and its parent has noticed the end, the
+// process id may belong to another process. Before and after the move, ProcessMover uses the pidfd to check whether the process
+// still lives. ProcessMover puts back a process that it has moved by mistake.
 #pragma once
 
 #include "base/result.hpp"
@@ -24,8 +24,8 @@ namespace pinfold {
 struct Newcomer {
     pid_t pid = 0;
     UniqueFd pidfd;
-    /// If isRoots is true, all user ids of the process are root's. So no ordinary user can end the process and give its process
-    /// id to another process.
+    /// If isRoots is true, all user ids of the process are root's. No ordinary user can end a process of root to free its
+    /// process id for a different process.
     bool isRoots = false;
 };
 
@@ -39,16 +39,16 @@ public:
         /// The error is PidGone if the process has ended, and Denied if another request has moved the process into a job. Every
         /// other error is Internal, for instance if the cgroup does not exist.
         Result<void> result;
-        /// Describes what happened to another process that was moved by mistake. The text is empty if no other process was
-        /// moved by mistake.
+        /// Describes what happened to a process that ProcessMover moved by mistake. The text is empty if ProcessMover moved no
+        /// process by mistake.
         std::string trouble = {};
     };
     /// Moves the process to `cgroup`, the path of a cgroup as /proc/PID/cgroup shows it. `owner` is the owner of the cgroup's
-    /// processes. Only putBack() needs the owner.
+    /// processes. move() uses `owner` only to call putBack().
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
-    /// Call putBack() with the process id of a process that has ended. If another process in `cgroup` has got the same process
-    /// id, putBack() moves the other process to its parent's cgroup. Every process begins in the cgroup of its parent. If the
-    /// other process belongs to `owner`, and `owner` is not root, putBack() kills the process and does not move it. The user
+    /// Call putBack() with the process id of a process that has ended. If a new process in `cgroup` has the number `pid`,
+    /// putBack() moves the new process to the cgroup of its parent. Every process begins in the cgroup of its parent. If the
+    /// new process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move it. The user
     /// gains nothing from the kill, because the user may end the process anyway. If putBack() moved a process of `owner`, the
     /// process might escape from a job. Returns a text that says what putBack() did, or why putBack() failed. Returns an empty
     /// text if there was nothing to do.

@@ -14,14 +14,15 @@ namespace pinfold {
 constexpr std::string_view kTemporarySuffix = ".tmp";
 
 /// Replaces the file's contents by `text`. replaceFile() first writes the text to a temporary file ".<name>.tmp" in the same
-/// directory. Then replaceFile() renames the temporary file to `file`. So a reader sees either the old text or the new text, and
-/// a failure leaves the old text. The new file has the mode `mode`, and the umask does not change the mode. If a file with the
-/// temporary name exists already, replaceFile() removes that file and creates a new one. The directory may belong to another
-/// user, so replaceFile() does not write to a temporary file that exists already. The function replaceFile() does no fsync. The
-/// message of the error Internal contains the file's name.
+/// directory, and then renames the temporary file to `file`. A reader sees either the old text or the new text, and a failure
+/// leaves the old text. The new file has the mode `mode`, and the umask does not change the mode. If a file with the temporary
+/// name exists already, replaceFile() removes that file and creates a new one. replaceFile() never writes to an old temporary
+/// file, because another user may have created it in the directory. The function replaceFile() does no fsync. The message of
+/// the error Internal contains the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
-/// Replaces the file like replaceFile(), and returns when the text is on the disk. So the text survives a loss of power.
+/// Replaces the file like replaceFile(). When replaceFileDurably() returns, the text is on the disk and survives a loss of
+/// power.
 Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_view text, mode_t mode);
 /// Removes the file. When removeFileDurably() returns, the removal is on the disk. It is not an error if the file does not
 /// exist. The message of the error Internal contains the file's name.

@@ -21,8 +21,9 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kTimerAccuracy = 1ms;
-// A source waits for an idle moment of the loop for at most kTurnsUntilIdle turns. The maximum is necessary, because the loop is
-// never idle while somebody floods a socket. The maximum is high, so that one idle moment can handle the ends of many jobs.
+// A source waits for an idle moment of the loop for at most kTurnsUntilIdle turns. kTurnsUntilIdle limits the wait, because the
+// loop is never idle while somebody floods a socket. kTurnsUntilIdle is high, so that one idle moment can handle the ends of
+// many jobs.
 constexpr int kTurnsUntilIdle = 256;
 constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time that does not fit into 64 bits
 
@@ -94,8 +95,8 @@ EventHandle SdEventLoop::onReadable(int fd, Handler handler) {
 
 EventHandle SdEventLoop::after(Microseconds delay, Handler handler) {
     auto source = std::make_unique<Source>(std::move(handler), *this);
-    // The delay begins at the present time. The loop's own "now" is the time when the present round of events began. With the
-    // loop's "now", a time limit could end early.
+    // after() counts the delay from the present time. The loop's own "now" is the time when the present round of events began.
+    // If after() counted from the loop's own "now", a time limit could end too early.
     check(sd_event_add_time(
               event_, &source->source, CLOCK_BOOTTIME, toUsec(bootTime() + std::min(delay, kLongestDelay)),
               toUsec(kTimerAccuracy), [](sd_event_source*, std::uint64_t, void* data) { return Source::call(data); },
@@ -134,7 +135,7 @@ RealTime SdEventLoop::realTime() const { return RealClock::now(); }
 Microseconds SdEventLoop::cpuTime() const { return ThreadCpuClock::now().time_since_epoch(); }
 
 int SdEventLoop::run() {
-    // This loop ends on the same condition as sd_event_loop() of libsystemd.
+    // run() ends on the same condition as sd_event_loop() of libsystemd.
     while (sd_event_get_state(event_) != SD_EVENT_FINISHED)
         if (meter_)
             meteredTurn();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Looks at and removes the entries of a directory that all users write to, such as /tmp. SharedDirectory works on descriptors.
-// So SharedDirectory follows no link and crosses no mount point, even if an entry's owner renames or replaces files meanwhile.
+// Even if an entry's owner renames or replaces files during the work, SharedDirectory follows no link and crosses no mount
+// point.
 #pragma once
 
 #include "base/clock.hpp"
@@ -60,9 +61,9 @@ public:
     /// Examines an entry and everything in it. `inUse` says whether a file is in use. Fails with Internal if survey() could not
     /// examine a part of the entry.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
-    /// Removes the entry with the rights of its owner. For a directory, remove() first removes the owner's files and directories
-    /// in the directory. The error is Busy if the entry has changed since the directory was listed. The error is Internal if
-    /// remove() could not remove a part of the entry.
+    /// Removes the entry with the rights of the entry's owner. If the entry is a directory, remove() first removes those of its
+    /// contents that belong to the entry's owner. The error is Busy if the entry has changed since the directory was listed.
+    /// The error is Internal if remove() could not remove a part of the entry.
     Result<TreeRemoval> remove(const DirectoryEntry& entry) const;
 
 private:

@@ -22,9 +22,9 @@
 
 namespace pinfold {
 
-/// Finds the user who owns a subordinate user id. With newuidmap(1) an ordinary user may use 65,536 more user ids, as
-/// /etc/subuid says. When pinfoldd limits something for each user, the limit covers the user's own id and the 65,536
-/// subordinate ids together.
+/// Finds the user who owns a subordinate user id. With newuidmap(1), an ordinary user may use a range of 65,536 subordinate
+/// user ids. The file /etc/subuid lists these ranges. When pinfoldd limits something for each user, the limit covers the user's
+/// own id and the 65,536 subordinate ids together.
 ///
 /// SubordinateUsers reads /etc/subuid and asks the name service in the background. Callers of SubordinateUsers never wait for the
 /// name service, so results may be incomplete until the name service has answered.
@@ -49,8 +49,8 @@ public:
     explicit SubordinateUsers(Parts parts) : parts_(std::move(parts)) {}
 
     /// Returns the owner of `id` if `id` is a subordinate id. If `id` is not a subordinate id, the result is `id`. While
-    /// SubordinateUsers does not know the id of the range's owner, userOf() returns the first id of the range. Root's subordinate
-    /// ids are for other users. So if root owns the range, userOf() returns the first id of the range.
+    /// SubordinateUsers does not know the id of the range's owner, userOf() returns the first id of the range. If root owns the
+    /// range, userOf() returns the first id of the range, so that no process counts as root's by mistake.
     uid_t userOf(uid_t id);
     /// Returns the user's own id and the subordinate ids. The subordinate ids are missing in the result of idsOf() until the name
     /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name

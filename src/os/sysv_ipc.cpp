@@ -122,8 +122,8 @@ union SemaphoreArgument {
     semid_ds* status;
 };
 
-/// Returns true if the object's key, owner, creator and time of change are as they were before. The kernel uses the same id again
-/// only after 32768 other objects have used the same slot of its table.
+/// Returns true if the object in the kernel still has the key, owner, creator and time of change that `object` contains. The
+/// kernel reuses the id of a removed object only after 32768 later objects have used the removed object's slot.
 bool isStill(const IpcObject& object, const ipc_perm& now, std::int64_t changed) {
     return now.__key == object.key && now.uid == object.uid && now.cuid == object.creator &&
            static_cast<std::uint64_t>(changed) == object.changed;

@@ -29,7 +29,7 @@ constexpr std::chrono::milliseconds kJournalRest{10};
 
 struct Item {
     std::function<void()> work;
-    std::uint64_t id; ///< identifies the call of run(); 0 if the loop's thread has nothing to do after the work
+    std::uint64_t id; ///< identifies the call of run(); 0 if the caller passed no `then` function
 };
 
 struct LaneQueue {
@@ -148,7 +148,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
     return true;
 }
 
-// Each turn of the event loop calls only one of the `then` functions that were passed to run(). So if a `then` function throws an
+// Each turn of the event loop calls only one of the `then` functions that were passed to run(). If a `then` function throws an
 // exception, the event loop still calls all other `then` functions.
 void ThreadBackground::finishOne() {
     std::uint64_t one = 0;

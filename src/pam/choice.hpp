@@ -28,7 +28,7 @@ Jobs openTo(const Jobs& jobs);
 Result<std::string> chooseJob(const Jobs& jobs, const std::optional<std::string>& origin, bool denySeveral,
                               const std::string& node);
 
-/// Returns the message for a user whose jobs the module cannot find out.
+/// Returns the message for a user if the module cannot find out which jobs the user has.
 std::string cannotTell(const std::string& node);
 /// Returns the message for a login that cannot join the user's job although the job exists.
 std::string cannotJoin(const std::string& key, const std::string& node);

@@ -92,8 +92,9 @@ std::optional<Outcome> withoutAsking(Phase phase, const Login& login, const PamO
                    .priority = LOG_ERR};
 }
 
-/// Returns true if the error is a refusal of the login, and not a fault on the node. The error Busy counts as a refusal, because
-/// users can cause Busy at any time. For example, a user can suspend the job, or start the maximum number of tasks.
+/// Returns true if the error is a refusal of the login, and not a fault on the node. The error Busy counts as a refusal,
+/// because users can cause Busy at any time. pinfoldd answers Busy when a user has suspended the job, or has started the
+/// maximum number of tasks.
 bool saidNo(ErrorCode code) { return code == ErrorCode::Busy || errorRow(code).pamCode == kPamPermDenied; }
 
 Outcome join(const Login& login, const PamOptions& options, const std::string& key, const Deadline& deadline,
@@ -129,11 +130,11 @@ Outcome openSession(const Login& login, const PamOptions& options, const std::st
     const auto jobs = jobsOf(login.uid, deadline, socket);
     if (!jobs)
         return failed(Phase::Session, login, options, jobs.error(), cannotTell(login.node));
-    // A process in a job stays in that job. For example, somebody may use su in a job.
+    // A process that is already in a job stays in that job, for example if somebody uses su in the job.
     if (jobOf(ownCgroup(), *jobs))
         return {};
     const auto open = openTo(*jobs);
-    // The search for the login's origin gets half of the remaining time. The module needs the rest of the time to join the job.
+    // The search for the login's origin gets half of the remaining time, because the module also needs time to join the job.
     const auto origin = open.size() > 1 ? originOf(login.connection, open, Deadline(deadline.remaining() / 2)) : std::nullopt;
     const auto key = chooseJob(*jobs, origin, options.denySeveral, login.node);
     if (key)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does the work of the two phases of the PAM module. The functions of login.hpp do not call PAM.
+// Contains account() and openSession(), which do the work of the PAM module. The functions of login.hpp do not call PAM.
 #pragma once
 
 #include "base/clock.hpp"

@@ -23,7 +23,7 @@ std::optional<std::vector<std::string>> namesIn(std::string_view list) {
 }
 
 /// Sets `isOther` to false if `value` is the word `usual`, and to true if `value` is the word `other`. Returns false if `value`
-/// is neither of the two words.
+/// is neither `usual` nor `other`.
 bool choose(std::string_view value, std::string_view usual, std::string_view other, bool& isOther) {
     isOther = value == other;
     return isOther || value == usual;

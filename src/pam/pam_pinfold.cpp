@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// sshd and other programs load pam_pinfold. The module decides whether a user may log in, and puts the login into the user's job.
-// The module runs as root in the process of the program that loads it. So the module uses no threads, no signal handlers and no
-// static objects, and no exception leaves the module.
+// sshd and other programs load pam_pinfold. The module decides whether a user may log in, and puts the login into the user's
+// job. The module runs as root in the process of the program that loads it. The module uses no threads, no signal handlers and
+// no static objects. No exception leaves the module.
 #include "base/error_code.hpp"
 #include "base/escape.hpp"
 #include "base/paths.hpp"

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Checks that this program can read the files of its certificate, of the certificate's private key and of the CA. Error:
+/// Checks that this program can read three files: its certificate, its private key and the certificate of the CA. Error:
 /// ConfigInvalid.
 Result<void> checkFiles(const PostgresServer& server);
 

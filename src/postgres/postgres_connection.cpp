@@ -21,17 +21,17 @@ struct ResultCloser {
 using ResultHandle = std::unique_ptr<PGresult, ResultCloser>;
 
 // Every host may change the default settings of its database role. A changed default setting affects all hosts with the same
-// role. If an attacker controls a host, the attacker must not stop other hosts by means of the role's settings. So each
-// connection sets fixed values for the important settings.
+// role. An attacker who controls one host must not be able to stop other hosts by changing the role's settings. Each connection
+// replaces the role's settings with the fixed values in kSettings.
 constexpr const char* kSettings = "-c default_transaction_read_only=off -c default_transaction_isolation=read\\ committed"
                                   " -c statement_timeout=0 -c lock_timeout=0 -c idle_session_timeout=0"
                                   " -c idle_in_transaction_session_timeout=60s -c synchronous_commit=on"
                                   " -c local_preload_libraries= -c tcp_user_timeout=0 -c jit=off"
                                   " -c search_path=pg_catalog -c DateStyle=ISO -c TimeZone=UTC -c IntervalStyle=postgres";
 
-/// Returns the parameters of the connection for PQconnectStartParams(), without the parameters that have an empty value. Because
-/// libpq gets the address of the host, libpq does not ask the name servers. But libpq still compares the name of the host with
-/// the server's certificate.
+/// Returns the parameters of the connection for PQconnectStartParams(), without the parameters that have an empty value.
+/// connectParameters() passes the host's address to libpq, so libpq does not ask the name servers. libpq compares the host's
+/// name with the server's certificate, although libpq connects to the address.
 std::vector<std::pair<const char*, std::string>> connectParameters(const PostgresServer& server, const std::string& address) {
     std::vector<std::pair<const char*, std::string>> list{
         {"host", server.host},       {"hostaddr", address},     {"port", std::to_string(server.port)},

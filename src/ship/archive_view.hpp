@@ -10,13 +10,14 @@ namespace pinfold {
 
 /// Holds what the archive's newest answer says about this node.
 struct ArchiveView {
-    std::chrono::microseconds clockOffset{}; ///< the result of clockOffset(): by how much the node's clock is ahead
+    std::chrono::microseconds clockOffset{}; ///< the result of clockOffset(): how far the node's clock is ahead of the server's
     std::uint64_t missing = 0;               ///< how many receipts of this node the archive can never get
 };
 
-/// Returns the least time by which the node's clock is ahead of the server's clock. The result is negative if the node's clock is
-/// behind. The server has read its clock (`server`) after the node sent its question (`sent`), and before the node got the answer
-/// (`received`). If the answer takes a minute, the result can be 0 although the clocks differ by up to a minute.
+/// Returns the least time by which the node's clock is ahead of the server's clock. The result is negative if the node's clock
+/// is behind. The node sends its question at the time `sent`, and gets the answer at the time `received`. The server reads its
+/// clock (`server`) between the times `sent` and `received`. If the answer takes a minute, the result can be 0 although the
+/// clocks differ by up to a minute.
 std::chrono::microseconds clockOffset(RealTime sent, RealTime server, RealTime received);
 
 } // namespace pinfold

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kBytesAsText = 2; ///< how many characters stand for one byte of a profile in the text for the archive
+constexpr std::size_t kBytesAsText = 2; ///< the number of characters that the text for the archive has for each byte of a profile
 
 } // namespace
 

@@ -17,8 +17,8 @@ struct Lot {
     static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
     std::string epoch;
-    /// The lot covers all sequences from `first` to `last`. If a sequence from `first` to `last` has no receipt in the lot, the
-    /// node no longer has the receipt. An empty lot has last = first - 1.
+    /// The lot covers all sequences from `first` to `last`. If the lot has no receipt for a sequence from `first` to `last`,
+    /// the node has no receipt with this sequence any more. An empty lot has last = first - 1.
     std::uint64_t first = 1;
     std::uint64_t last = 0;
     std::uint64_t newest = 0;               ///< the highest sequence that the node has
@@ -27,8 +27,9 @@ struct Lot {
 };
 
 /// Makes one Lot from the receipts at the beginning of the list. `first` is the lowest sequence that the lot may have. The lot
-/// ends before the first receipt with another epoch than `epoch`, and before the first receipt without a sequence. The lot also
-/// ends where the sequences do not ascend. A lot with several receipts never exceeds Lot::kMostBytes.
+/// ends before the first receipt whose epoch is not `epoch`, and before the first receipt without a sequence. If a receipt's
+/// sequence is not higher than the sequence before it, the lot ends before this receipt. A lot with several receipts never
+/// exceeds Lot::kMostBytes.
 Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first);
 
 } // namespace pinfold

@@ -41,8 +41,8 @@ void logLine(int priority, const std::string& text) { (void)::dprintf(STDERR_FIL
 
 void tellStatus(const std::string& text) { sd_notifyf(0, "STATUS=%s", text.c_str()); }
 
-/// Makes the program exit at once on SIGTERM and SIGINT, even while it waits for the archive. The program has nothing to save,
-/// because after its next start it sends all receipts that are not committed in the archive.
+/// Makes the program exit at once on SIGTERM and SIGINT, even while it waits for the archive. pinfold-ship has nothing to save
+/// at its end. After its next start, pinfold-ship sends all receipts that the archive has not committed.
 void exitOnSignals() {
     sigset_t signals;
     sigemptyset(&signals);

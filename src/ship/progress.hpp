@@ -11,9 +11,9 @@
 
 namespace pinfold {
 
-/// Remembers whether receipts reach the archive. Progress informs administrators through the journal, the status and the metrics.
-/// The journal gets one line when a kind of trouble begins, and one line when the trouble is over. Further failed attempts add no
-/// line.
+/// Remembers whether receipts reach the archive. The class Progress informs administrators through the journal, the status and
+/// the metrics. The journal gets one line when a kind of trouble begins, and one line when the trouble is over. Further failed
+/// attempts add no line.
 class Progress {
 public:
     struct Line {
@@ -21,7 +21,7 @@ public:
         std::string text;
     };
 
-    /// Notes the result of a step. Returns a line for the journal, or nullopt if nothing has changed.
+    /// Remembers the result of a step. Returns a line for the journal, or nullopt if nothing has changed.
     std::optional<Line> note(const Shipment::Step& step, std::uint64_t unsent, RealTime now);
 
     /// Returns the line of `systemctl status` that says how many receipts wait, and why.

@@ -8,7 +8,8 @@
 namespace pinfold {
 
 /// Decides when pinfold-ship sends the next lot of receipts. Thousands of nodes send receipts to one archive. Many nodes may
-/// start, or may lose the archive, within one second. So Schedule spreads the times of sending at random.
+/// start, or may lose the archive, within one second. Schedule chooses random times, so that the nodes do not all send receipts
+/// at the same moment.
 class Schedule {
 public:
     static constexpr Microseconds kFirst = 2s;       ///< the longest time from the start to the first lot of receipts

@@ -73,8 +73,8 @@ Result<void> Shipment::locate() {
     return {};
 }
 
-/// A report that changes a receipt is rare, and usually comes within seconds of the job's end. So a report that pinfold-ship
-/// missed has changed one of the last receipts.
+/// A report that changes a receipt is rare, and usually comes within seconds of the job's end. If pinfold-ship has missed a
+/// report, the report has most probably changed one of the last receipts.
 Result<void> Shipment::sendRecentAgain() {
     if (recentSent_)
         return {};

@@ -13,14 +13,14 @@
 namespace pinfold {
 
 /// Carries receipts from the node to the archive, one lot at a time. The next lot begins after the position of the archive.
-/// Shipment asks for the position at the beginning and after each error. So a lost answer, or an archive that was restored from a
-/// backup, does not disturb Shipment.
+/// Shipment asks for the position at the beginning and after each error. Shipment works even after a lost answer, and even if
+/// the archive was restored from a backup.
 class Shipment {
 public:
     /// After a start, Shipment sends the last kResent receipts again, because reports may have changed the receipts.
     static constexpr std::uint64_t kResent = 500;
-    /// Shipment remembers at most kMostAmended keys with amended receipts. If amended receipts have more than kMostAmended keys
-    /// before the next step, Shipment sends the last kResent receipts again.
+    /// Shipment remembers at most kMostAmended keys with amended receipts. If receipts of more than kMostAmended keys were
+    /// amended before the next step, Shipment sends the last kResent receipts again.
     static constexpr std::size_t kMostAmended = 1000;
     /// For each key with an amended receipt, Shipment sends at most kReceiptsOfKey receipts again.
     static constexpr std::uint32_t kReceiptsOfKey = 10;
@@ -42,9 +42,9 @@ public:
              std::function<void(const std::string& epoch, std::uint64_t sequence)> onPosition)
         : node_(node), archive_(archive), epoch_(std::move(epoch)), onPosition_(std::move(onPosition)) {}
 
-    /// Notes what the signal ReceiptsStored says: the node has stored receipts.
+    /// Call stored() when the signal ReceiptsStored says that the node has stored receipts.
     void stored(const std::string& epoch, std::uint64_t last);
-    /// Notes what the signal ReceiptAmended says: a receipt with the key was amended.
+    /// Call amended() when the signal ReceiptAmended says that a receipt with the key `key` was amended.
     void amended(const std::string& key);
     /// Tells Shipment to send the last receipts again in the next step.
     void resendRecent();
@@ -78,7 +78,7 @@ private:
     Archive& archive_;
     std::string epoch_; ///< empty while the epoch is not known
     std::function<void(const std::string&, std::uint64_t)> onPosition_;
-    bool located_ = false;     ///< cursor_ is based on the archive's present position
+    bool located_ = false;     ///< Shipment has set cursor_ from the archive's present position
     std::uint64_t cursor_ = 0; ///< all receipts of the epoch up to this sequence are in the archive
     std::uint64_t newest_ = 0; ///< the highest known sequence of the epoch
     bool recentSent_ = false;

@@ -12,12 +12,12 @@
 
 namespace pinfold {
 
-/// Reacts to the events of pinfoldd, and sends the lots at the times that Schedule chooses. Shipper does not wait: the caller
-/// waits until the time that next() returns.
+/// Reacts to the events of pinfoldd, and sends the lots at the times that Schedule chooses. Shipper itself never waits. The
+/// caller of Shipper waits until the time that next() returns.
 class Shipper {
 public:
-    /// Shipper collects events for the time kLook. After kLook, Shipper asks pinfoldd whether a new receipt belongs to a failed
-    /// job.
+    /// After the first event, Shipper collects further events until the time kLook is over. After kLook, Shipper asks pinfoldd
+    /// whether a new receipt belongs to a failed job.
     static constexpr Microseconds kLook = 1s;
 
     struct Parts {

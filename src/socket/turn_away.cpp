@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kPatience{100};
 constexpr std::size_t kMostAtOnce = 4096;
 
 /// Returns true if the request comes from an older wrapper. An older wrapper ends when it gets any answer, even if processes of
-/// its job are left. So turnAway() sends no answer to an older wrapper. When pinfoldd ends without an answer, the connection
+/// its job are left. turnAway() sends no answer to an older wrapper. When pinfoldd ends without an answer, the connection
 /// closes, and the older wrapper sends its request again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);

@@ -11,8 +11,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::size_t kMostDescriptors = 3;
-// A message can have at most SCM_MAX_FD descriptors, which is 253. With a smaller buffer, the receiving thread would have to
-// close the descriptors that do not fit into the buffer.
+// A message can have at most SCM_MAX_FD descriptors, which is 253. The receiving thread would have to close each descriptor for
+// which the buffer has no room.
 constexpr std::size_t kMostPassed = 253;
 
 } // namespace
@@ -43,7 +43,7 @@ std::optional<WrapperPacket> receiveWrapperPacket(int socket) {
         }
     }
     packet.cut = (message.msg_flags & MSG_TRUNC) != 0 || packet.fds.size() > kMostDescriptors;
-    // The buffer has room for all descriptors that a message can have. So if descriptors of a message are missing, the cause is
+    // The buffer has room for all descriptors that a message can have. If descriptors of a message are missing, the cause is
     // that pinfoldd had too few free descriptors.
     packet.lacking = (message.msg_flags & MSG_CTRUNC) != 0;
     if (length > 0)

@@ -87,15 +87,15 @@ bool closesAtOnce(int socket) {
     return false;
 }
 
-/// Closes the connection. closeConnection() uses a thread if the close may take long. Closing a socket may take long, because the
-/// kernel then closes all descriptors that were sent to the socket but not received.
+/// Closes the connection. closeConnection() uses a thread if closing the socket may take long. Closing a socket may take long,
+/// because the kernel then closes all descriptors that were sent to the socket but not received.
 void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
     if (socket && peer != 0 && !closesAtOnce(socket.get()))
         closer.close(peer, std::move(socket));
 }
 
 /// Returns the descriptor if it is a pidfd. The core opens and closes descriptors in the event loop's thread. The event loop's
-/// thread must not wait. So takePidfd() accepts only pidfds, because close() of a pidfd never waits.
+/// thread must not wait. takePidfd() accepts only pidfds, because close() of a pidfd never waits.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
@@ -126,7 +126,7 @@ struct WrapperSocket::Connection {
     UniqueFd socket;
     Caller caller;
     DescriptorCloser& closer;
-    std::shared_ptr<void> counted; ///< keeps the connection in the count; null if an admin has made the connection
+    std::shared_ptr<void> counted; ///< counts the connection against the user's limit; null for an admin's connection
     EventHandle readable;
     EventHandle patience;
 };
@@ -185,7 +185,8 @@ std::shared_ptr<void> WrapperSocket::count(const Caller& caller) {
 void WrapperSocket::acceptOne(UniqueFd socket) {
     ucred peer{};
     socklen_t size = sizeof peer;
-    // SO_PEERCRED gives the effective user id that the peer had at connect(2), even if the peer runs another program later.
+    // SO_PEERCRED gives the peer's effective user id at the time of connect(2). A later execve(2) of the peer does not change
+    // the result of SO_PEERCRED.
     if (::getsockopt(socket.get(), SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
         return;
     const auto caller = parts_.clients.caller(peer.uid);
@@ -351,7 +352,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
     auto process = takePidfd(fds[0]);
     if (!process)
         return connection->answer(process.error());
-    // If root sends a WrapperAdopt, the sender is pam_pinfold, because `pinfold adopt` uses the bus.
+    // A WrapperAdopt from root comes from pam_pinfold. `pinfold adopt` uses the bus and not the wrapper's socket.
     AdoptRequest request{.processes = {}, .kind = connection->caller.uid == 0 ? TaskKind::Login : TaskKind::Task};
     request.processes.push_back(std::move(*process));
     parts_.jobs.adopt(connection->caller, adopt.key, std::move(request), [connection](const Result<TaskAdded>& added) {

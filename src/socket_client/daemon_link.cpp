@@ -24,9 +24,9 @@ namespace {
 constexpr Microseconds kCreatePatience = 90s;
 constexpr Microseconds kSuspendPatience = 2s;
 constexpr Microseconds kRetryInterval = 100ms;
-// If pinfoldd cannot run, each attempt to connect starts a pinfoldd that ends at once. So attempts must be rare. A restarted
-// pinfoldd waits only ten seconds for a supervisor's report about a job's end. So the time between two attempts must be shorter
-// than ten seconds.
+// If pinfoldd cannot run, each attempt to connect starts a pinfoldd that ends at once. DaemonLink must not try to connect
+// often. A restarted pinfoldd waits only ten seconds for a supervisor's report about a job's end. The time between two attempts
+// to connect must be shorter than ten seconds.
 constexpr Microseconds kLongestInterval = 64 * kRetryInterval;
 constexpr suseconds_t kInLine = 100'000;
 // If no program listens on the socket, pinfold-run gives up after the usual time of a restart.
@@ -175,7 +175,7 @@ void DaemonLink::askAgain() {
 }
 
 void DaemonLink::backOff() {
-    // All wrappers of a node try again at the same time. So one start of pinfoldd is enough for all wrappers.
+    // All wrappers of a node try again at the same moment, so that one start of pinfoldd serves all wrappers.
     nextAttempt_ = MonotonicTime((MonotonicClock::now().time_since_epoch() / interval_ + 1) * interval_);
     interval_ = std::min<Microseconds>(interval_ * 2, kLongestInterval);
 }

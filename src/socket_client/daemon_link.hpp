@@ -19,8 +19,8 @@ namespace pinfold {
 
 /// Holds the time limits for a caller that must not hang while it waits for pinfoldd's answer.
 struct Patience {
-    Microseconds untilRead = kForever;     ///< limits the time until pinfoldd reads the request
-    Microseconds untilAnswered = kForever; ///< limits the whole wait
+    Microseconds untilRead = kForever;     ///< the longest wait until pinfoldd reads the request
+    Microseconds untilAnswered = kForever; ///< the longest wait until pinfoldd answers the request
 };
 
 /// Sends requests to pinfoldd. If pinfoldd ends and an answer is lost, DaemonLink sends the request again, and pinfoldd
@@ -62,7 +62,8 @@ public:
     /// Returns the time-out in milliseconds, or -1 if there is none.
     int timeoutMs() const;
 
-    /// Repeats the request at growing intervals (up to 6.4 s). Call askAgain() if the caller cannot accept the outcome.
+    /// Repeats the request at growing intervals (up to 6.4 s). Call askAgain() if the caller cannot accept the outcome of the
+    /// request.
     void askAgain();
 
     /// Returns true if pinfoldd has not read the request.

@@ -25,8 +25,7 @@ struct AsyncHistory::Writer {
     std::atomic<bool> migrating = false;
 };
 
-/// Reads the history. Several threads use the same Readers object at the same time, and each query has its own connection to the
-/// database.
+/// Reads the history. Several threads use one Readers object at once. Each query has its own connection to the database.
 struct AsyncHistory::Readers {
     struct Reader {
         History history;

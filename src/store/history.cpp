@@ -16,8 +16,8 @@ namespace {
 using sqlite::Statement;
 using sqlite::Transaction;
 
-// At most 32 schedulers have their own rows in the table `kinds`. Users choose the scheduler's name, and every query looks at
-// each row of `kinds`. So the table `kinds` must not grow without limit. All schedulers after the first 32 share the rows of
+// At most 32 schedulers have their own rows in the table `kinds`. Users choose the scheduler's name. The table `kinds` must not
+// grow without limit, because every query looks at each row of `kinds`. All schedulers after the first 32 share the rows of
 // `kinds` whose scheduler name is empty ('').
 constexpr const char* kAddKind =
     "INSERT OR IGNORE INTO kinds (scheduler, result, outcome, leftovers) VALUES ("
@@ -42,8 +42,8 @@ constexpr const char* kChangeReceipt = "UPDATE receipts SET receipt = :receipt, 
 
 constexpr const char* kStored = "SELECT receipt, number FROM receipts WHERE id = :id";
 
-// A job whose receipt is stored gets no row in `live`. Without WHERE NOT EXISTS, a restarted pinfoldd might add a row for a job
-// whose receipt is stored already. If the job already has a row in `live`, the row gets the newer receipt.
+// A job whose receipt is stored gets no row in `live`. Without WHERE NOT EXISTS, a restarted pinfoldd could add a row to `live`
+// for a job that already has a stored receipt. If the job already has a row in `live`, the row gets the newer receipt.
 constexpr const char* kAddLive = "INSERT INTO live (id, key, uid, started, boot, receipt)"
                                  " SELECT :id, :key, :uid, :started, :boot, :receipt"
                                  " WHERE NOT EXISTS (SELECT 1 FROM receipts WHERE id = :id)"

@@ -38,7 +38,7 @@ struct ReceiptFilter {
     /// If `after` is set, list() returns only receipts whose sequence is higher than `after`. The receipt with the lowest
     /// sequence comes first.
     std::optional<std::uint64_t> after = {};
-    /// The epoch to which `after` belongs. If the history has another epoch, list() uses 0 in place of `after`.
+    /// The epoch of the sequence in `after`. If the history has another epoch, list() uses 0 in place of `after`.
     std::optional<std::string> epoch = {};
     bool profiles = false; ///< true if list() should read Receipt::profile
 
@@ -51,17 +51,17 @@ struct ClockReading {
     BootTime boot{};
 };
 
-/// Says which unsent receipts stay, even if the receipts exceed the limits of Retention. An unsent receipt is not yet in the
+/// Says which unsent receipts vacuum() keeps although they exceed the limits of Retention. An unsent receipt is not yet in the
 /// site's archive.
 struct KeepUnsent {
-    std::filesystem::path sentFile; ///< the file of pinfold-ship (see SentPosition)
+    std::filesystem::path sentFile; ///< the file in which pinfold-ship stores its SentPosition
     /// If the database's pages in use have more than maxBytes bytes in total, vacuum() treats unsent receipts like sent receipts.
     std::uint64_t maxBytes = 0;
 };
 
 /// Says which receipts the history may keep. An unset member limits nothing.
 struct Retention {
-    std::optional<Microseconds> maxAge = {}; ///< how long a receipt may stay after the end of its job
+    std::optional<Microseconds> maxAge = {}; ///< how long the history keeps a receipt after the end of the receipt's job
     /// Contains the maximum total size of the file's pages in use, in bytes (see HistoryInfo::bytes).
     std::optional<std::uint64_t> maxBytes = {};
     /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
@@ -71,7 +71,7 @@ struct Retention {
     std::shared_ptr<const SubordinateOwners> owners = {};
 };
 
-/// Asks to remove receipts now. For a limit that is unset in `retention`, the configured limit applies.
+/// Asks pinfoldd to remove receipts at once. For a limit that is unset in `retention`, the configured limit applies.
 struct VacuumRequest {
     Retention retention = {};
     bool dryRun = false; ///< the request removes nothing, and only asks what would be removed
@@ -87,8 +87,8 @@ struct Vacuumed {
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    /// Contains the total size of the file's pages in use, in bytes. The size includes receipts and indexes. The size includes
-    /// neither the log nor free pages.
+    /// Contains the total size of the file's pages in use, in bytes. The pages in use contain receipts and indexes. The log and
+    /// the free pages do not count as pages in use.
     std::uint64_t bytes = 0;
     /// The earliest time at which a job with a receipt ended. The value is unset if there are no receipts.
     std::optional<RealTime> oldest = {};
@@ -171,17 +171,16 @@ public:
     bool followsWriters() const;
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
-    /// system, but at most 2 * `maxRows` pages. First, vacuum() removes receipts that are too old. Then, while the file is too
-    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, a receipt that
-    /// is not in the archive stays unless the file is larger than KeepUnsent::maxBytes. The function vacuum() may remove up to
-    /// `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to remove 100
-    /// receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100 receipts. After an error
-    /// vacuum() has removed nothing.
+    /// system, but at most 2 * `maxRows` pages. vacuum() first removes receipts that are too old. If the file is still too
+    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, a receipt
+    /// that is not in the archive stays unless the file is larger than KeepUnsent::maxBytes. The function vacuum() may remove
+    /// up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to remove
+    /// 100 receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100 receipts. After an
+    /// error, vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
-    /// Returns what vacuum() would remove in total if it were called until the history no longer exceeds `retention`. The
-    /// function tryVacuum() does all the work in one transaction, and rolls the transaction back at the end. During the
-    /// transaction, nobody else can write to the history. So if tryVacuum() needs longer than `patience`, it gives up with the
-    /// error TimedOut.
+    /// Returns what repeated calls of vacuum() would remove until the history no longer exceeds `retention`. The function
+    /// tryVacuum() does all the work in one transaction, and rolls the transaction back at the end. During the transaction,
+    /// nobody else can write to the history. If tryVacuum() needs longer than `patience`, it gives up with the error TimedOut.
     Result<Vacuumed> tryVacuum(const Retention& retention, RealTime now, std::size_t maxRows, Microseconds patience);
 
 private:

@@ -60,8 +60,8 @@ Result<void> HistoryFile::open() {
 
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
-    // HistoryFile renames the log ("-wal") before sqlite closes the damaged file. If the log kept its name, sqlite would write
-    // the log to the damaged file when sqlite closes this file. A new file must not have the log of the damaged file.
+    // HistoryFile renames the log ("-wal") before sqlite closes the damaged file. When sqlite closes a file, sqlite copies the
+    // log into the file if the log still has its usual name. A new file must not have the log of the damaged file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};

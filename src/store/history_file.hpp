@@ -23,8 +23,7 @@ public:
     /// Holds what use() has noticed since the last call of takeNews().
     struct News {
         std::optional<std::uint64_t> lastManualNumber; ///< the result of History::lastManualNumber(); set if the file was opened
-        /// If HistoryFile has moved a damaged file aside, the text says what was wrong. The text also says where the damaged file
-        /// is now.
+        /// If HistoryFile has moved a damaged file aside, the text says what was wrong, and where the file is now.
         std::optional<std::string> damage;
     };
     News takeNews() { return std::exchange(news_, {}); }

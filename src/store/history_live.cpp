@@ -10,8 +10,8 @@ namespace {
 
 using sqlite::Statement;
 
-/// Reads a row of `live`. The row's JSON text may be unreadable, for instance after a return to an older pinfold. So the table
-/// `live` has separate columns for the most important data.
+/// Reads a row of `live`. The table `live` has separate columns for the most important data, because the JSON text of a row may
+/// be unreadable. For instance, pinfoldd may be unable to read a JSON text after a return to an older version.
 LiveRow liveRowOf(const Statement& row) {
     LiveRow job{.bootId = std::string(row.text(0)), .receipt = {}};
     if (auto receipt = decodeReceipt(row.text(1))) {

@@ -15,8 +15,7 @@ bool asksForKinds(const ReceiptFilter& filter) {
     return filter.result || filter.scheduler || filter.leftoversOnly || !filter.outcomes.empty();
 }
 
-// The condition with instr() is cheap. Because of this condition, sqlite does not parse the JSON text of a receipt without
-// labels.
+// The condition with instr() is cheap, and saves sqlite from parsing the JSON text of a receipt without labels.
 constexpr const char* kLabelOfReceipt = " AND instr(receipt, '\"labels\":{') > 0"
                                         " AND CASE WHEN json_valid(receipt) THEN json_extract(receipt, :label) END ";
 
@@ -176,9 +175,9 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
     return {};
 }
 
-/// If the index is ordered by time (by_key, by_ended), startAll() starts one stream for all kinds. Otherwise, startAll() starts
-/// one stream for each kind. A query by_key needs only one stream, because a key has few receipts. Each entry of by_key contains
-/// the kind of its receipt.
+/// If the index is ordered by time (by_key, by_ended), startAll() starts one stream for all kinds. For the indexes by_uid and
+/// by_kind, startAll() starts one stream for each kind. A query that uses the index by_key needs only one stream, because a key
+/// has few receipts. Each entry of by_key contains the kind of its receipt.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);
@@ -229,8 +228,8 @@ Result<void> fetch(const Statement& byNumber, std::uint64_t number, const std::s
     return taken;
 }
 
-/// Merges the streams into one order. The function merge() fetches a receipt before the stream advances to the next receipt.
-/// Until the stream advances, merge() can read the receipt, even if another process removes the receipt.
+/// Merges the receipts of all streams into one list. The function merge() fetches a receipt before the stream advances to the
+/// next receipt. Until the stream advances, merge() can read the receipt, even if another process removes the receipt.
 Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std::uint32_t limit, const std::string& epoch) {
     const auto byNumber = Statement::prepare(db, "SELECT receipt FROM receipts WHERE number = :number");
     if (!byNumber)
@@ -252,8 +251,8 @@ Result<std::vector<Receipt>> merge(sqlite3* db, std::vector<Stream> streams, std
     return receipts;
 }
 
-/// Lists receipts in the order of their numbers. The query reads the table in the order of the rows, or uses the index of one
-/// user.
+/// Lists receipts in the order of their numbers. If the filter contains a user, the query uses the index by_owner. If the
+/// filter contains no user, the query reads the table in the order of the rows.
 Result<std::vector<Receipt>> listAfter(sqlite3* db, const Conditions& conditions, const std::string& epoch) {
     const auto& filter = conditions.filter;
     std::string kinds;

@@ -16,8 +16,8 @@ constexpr std::uint64_t kSchemaWithKinds = 2;
 constexpr std::uint64_t kSchemaWithLive = 3;
 constexpr std::uint64_t kSchemaWithUnknown = 4;
 constexpr int kBusyTimeoutMs = 2000;
-// The writer may have to wait long for the file, for example while somebody copies the file. A separate thread of pinfoldd waits
-// for the file, so the event loop does not wait.
+// The writer may have to wait long for the file, for example while somebody copies the file. pinfoldd writes to the file in a
+// separate thread, so the event loop does not wait for the file.
 constexpr int kWriterBusyTimeoutMs = 10'000;
 
 // auto_vacuum has an effect only before the first table exists. A file of schema 1 never gets auto_vacuum, because VACUUM would
@@ -56,7 +56,7 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;";
 
 // The receipts of an older pinfold keep their numbers. In the index by_owner, the receipts of each user are ordered by number.
-// ReceiptFilter::after needs this order.
+// A query with ReceiptFilter::after needs the order by number.
 constexpr const char* kNumbering = "CREATE TABLE numbering ("
                                    " row INTEGER PRIMARY KEY CHECK (row = 1), epoch TEXT NOT NULL, last INTEGER NOT NULL);"
                                    "INSERT INTO numbering (row, epoch, last)"
@@ -68,9 +68,10 @@ constexpr const char* kProfiles = "CREATE TABLE profiles (number INTEGER PRIMARY
 
 constexpr const char* kVersion = "PRAGMA user_version = 5;";
 
-// Reading a million JSON texts takes long, even if each text is read only once. So fillKinds() inserts all kinds that may
-// occur, and kDropUnusedKinds deletes the kinds that do not occur. Only the 32 most frequent schedulers get their own kinds,
-// because kAddKind gives at most 32 schedulers their own rows. The result '?' is for JSON texts that cannot be read.
+// Reading a million JSON texts takes long, even if each text is read only once. Without reading the JSON texts, fillKinds()
+// inserts all kinds that may occur. kDropUnusedKinds deletes the kinds that do not occur. fillKinds() gives at most 32
+// schedulers their own kinds, as kAddKind does. fillKinds() chooses the 32 schedulers with the most receipts. The result '?' is
+// for JSON texts that cannot be read.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -156,8 +157,8 @@ std::string immutableUri(const std::filesystem::path& file) {
     return uri + "?immutable=1";
 }
 
-/// Creates the file with mode 0600. Because of the mode, no other user can ever read the history. sqlite gives its log the mode
-/// of the file.
+/// Creates the file with mode 0600, so that no other user can read the history at any time. sqlite gives its log the mode of
+/// the file.
 void createPrivate(const std::filesystem::path& file) {
     std::error_code ignored; // the code ignores an error, because sqlite reports a wrong path later
     if (std::filesystem::create_directories(file.parent_path(), ignored))
@@ -202,8 +203,9 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
     std::error_code ignored; // the error is ignored, because sqlite has already reported a directory that pinfold may not search
-    // Even to read the file, sqlite has to create the index of its log ("-shm"). On a read-only file system, sqlite cannot
-    // create the index. If the log does not exist, all data is in the file itself, and sqlite can open the file as immutable.
+    // sqlite has to create the index of the log ("-shm") even for a program that only reads the file. On a read-only file
+    // system, sqlite cannot create the index. If the log does not exist, all data is in the file itself, and sqlite can open
+    // the file as immutable.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))
         return history;
     history = connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);

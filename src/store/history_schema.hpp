@@ -2,15 +2,15 @@
 // Declares the tables and indexes of history.db, and migrates an older file to the newest schema.
 //
 // A filter can contain the key, the user and times. A filter can also contain four properties: scheduler, result, outcome (the
-// number of a JobOutcome) and leftovers (1: the job left processes behind). Each of the four properties has only few possible
-// values. Each existing combination of scheduler, result, outcome and leftovers is a kind, and has a row in the table `kinds`.
-// The row of each receipt contains the number of the receipt's kind. Within a kind, the indexes are ordered by `ended`. So a few
-// index searches and a merge find the newest receipts that match a filter. The search is fast even if only few receipts match the
-// filter.
+// number of a JobOutcome) and leftovers (1: the job left processes behind). Scheduler, result, outcome and leftovers each have
+// only few possible values. Each existing combination of scheduler, result, outcome and leftovers is a kind, and has a row in
+// the table `kinds`. The row of each receipt contains the number of the receipt's kind. Within a kind, the indexes are ordered
+// by `ended`. With a few index searches and a merge, pinfold finds the newest receipts that match a filter. The search is fast
+// even if only few receipts match the filter.
 //
 // The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, because without it sqlite
-// would reuse the numbers of removed receipts. The table `numbering` has a second column for the epoch. The epoch is a random
-// name that each new file gets.
+// would reuse the numbers of removed receipts. The table `numbering` also stores the epoch of the history. The epoch is a
+// random name that each new file gets.
 //
 // The table `live` has a row for each running job. A row of `live` contains the receipt that the job gets if the node goes down.
 //
@@ -35,8 +35,8 @@ constexpr const char* kOutcomeOfReceipt = "CASE WHEN json_extract(receipt, '$.re
 struct HistoryDatabase {
     sqlite::Database db;
     /// Contains the number of the file's schema. Only a file that was opened for reading may have an older schema. Schema 1 has
-    /// no kinds, schema 2 has no table `live`, schema 3 has no JobOutcome::Unknown, and schema 4 has no tables `numbering`
-    /// and `profiles`.
+    /// no kinds. Schema 2 has no table `live`. Schema 3 has no JobOutcome::Unknown. Schema 4 has neither the table `numbering`
+    /// nor the table `profiles`.
     std::uint64_t schema = 0;
     bool immutable = false; ///< the connection does not see changes that other programs write after the file was opened
 };

@@ -23,8 +23,8 @@ constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
                                       " (SELECT number FROM receipts INDEXED BY by_uid"
                                       " WHERE uid = :uid AND number <= :last ORDER BY ended, number LIMIT :limit)";
 
-// The query counts receipts and not bytes. The count of receipts is exact enough to choose a user, because the size of a receipt
-// is limited. To count receipts, sqlite needs only the index.
+// The query counts receipts and not bytes. To find the user who fills the history, a count of receipts is enough, because the
+// size of a receipt is limited. To count receipts, sqlite needs only the index.
 constexpr const char* kCounts =
     "SELECT uid, count(*) FROM receipts INDEXED BY by_uid WHERE number <= :last GROUP BY uid ORDER BY uid";
 
@@ -102,7 +102,7 @@ private:
     }
 
     /// Removes receipts with a sequence of at most `last`, and returns how many receipts it has removed. Receipts that are too
-    /// old are removed first. The next receipts to be removed are the oldest receipts of the user who has the most receipts. So a
+    /// old are removed first. The next receipts to be removed are the oldest receipts of the user who has the most receipts. A
     /// user who fills the history does not cause the removal of other users' receipts.
     Result<std::uint64_t> removeUpTo(std::uint64_t last, std::uint64_t bytes, std::uint64_t limit) const {
         if (tooOldUntil_) {
@@ -120,13 +120,13 @@ private:
         return remove(removeOfUser_, last, limit);
     }
 
-    /// Finds the user who has the most receipts. The receipts of all ids of a user count together. A user may have several ids.
+    /// Finds the user who has the most receipts. If a user has several ids, idWithMost() adds up the receipts of all ids.
     /// Returns the user's id that has the most receipts. If there are no receipts, the result is 0.
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {
             std::uint64_t receipts = 0;
-            /// A user may have several ids. The pair `most` describes the id with the most receipts: first the number of its
-            /// receipts, then the id.
+            /// A user may have several ids. `most` describes the id with the most receipts. The first element is the number of
+            /// receipts, and the second element is the id.
             std::pair<std::uint64_t, std::uint64_t> most;
         };
         std::map<uid_t, User> users;
@@ -189,8 +189,8 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
         return vacuum.error();
     if (auto shrunk = vacuum->shrink(maxRows, done); !shrunk)
         return shrunk.error();
-    // A receipt or a profile is seldom larger than a page. So 2 * `maxRows` pages are enough for all receipts that this call of
-    // vacuum() has removed, and for some older free pages.
+    // A receipt or a profile is seldom larger than a page. vacuum() has removed at most `maxRows` receipts with their profiles,
+    // so it usually frees at most 2 * `maxRows` pages.
     if (auto freed = sqlite::run(db, "PRAGMA incremental_vacuum(" + std::to_string(2 * maxRows) + ")"); !freed)
         return freed.error();
     const auto bytes = bytesInUse(db);
@@ -201,7 +201,7 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
 }
 
 // Calculates the number of unsent receipts from their sequences. To count the rows, sqlite would have to read the whole index.
-// Reading the index would be too much work, because the caller asks for the number every few minutes.
+// countUnsent() must not read the whole index, because the caller asks for the number of unsent receipts every few minutes.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile) {
     auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
     if (!first)

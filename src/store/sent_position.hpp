@@ -25,7 +25,7 @@ struct SentPosition {
 std::string encode(const SentPosition& sent);
 
 /// Reads the file. The read may block on a disk. Returns nullopt if the file is not a regular file, has more than 4 KiB or
-/// contains no position. Without a position, no receipt counts as sent.
+/// contains no position. If the file contains no position, no receipt counts as sent.
 std::optional<SentPosition> readSentPosition(const std::filesystem::path& file);
 
 /// Returns the sequence that the file contains. All receipts of the epoch up to this sequence are in the archive. Returns 0 if

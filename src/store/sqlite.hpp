@@ -97,7 +97,7 @@ public:
     void reset() const { sqlite3_reset(handle_.get()); }
 
     std::uint64_t number(int column) const { return static_cast<std::uint64_t>(sqlite3_column_int64(handle_.get(), column)); }
-    /// Returns a column's duration or time (T).
+    /// Returns the value of a column as a duration or time of the type `T`.
     template <class T> T time(int column) const { return fromUsec<T>(number(column)); }
     bool isNull(int column) const { return sqlite3_column_type(handle_.get(), column) == SQLITE_NULL; }
     /// Returns a column's text, which is valid until the next call of step().

@@ -29,7 +29,7 @@ Place placeOf(std::string_view cgroup);
 /// Returns the kind of a process that is in no live job.
 StrayKind kindOf(const Place& place, const Logins& logins);
 
-/// Returns the name of the slice of a job, if the place is in such a slice. If the place is not in a job's slice, the result is
+/// If the place is in a job's slice, the result is the name of this slice. If the place is not in a job's slice, the result is
 /// an empty text.
 std::string_view jobSliceOf(const Place& place);
 

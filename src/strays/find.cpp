@@ -54,8 +54,8 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
 }
 
 /// Chooses the strays on which one run acts. If there are too many strays for one run, choose() takes strays of all users in
-/// turn. So one user's many strays do not protect another user's strays. The strays of a subordinate id count as strays of the
-/// id's owner.
+/// turn. Even if one user has very many strays, choose() also takes the strays of the other users. The strays of a subordinate
+/// id count as strays of the id's owner.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
     std::vector<std::pair<std::size_t, Stray*>> chosen; // each element is a stray with its position among the strays of its user

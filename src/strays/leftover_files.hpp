@@ -55,8 +55,8 @@ struct EndedJob {
 struct JobsOfFile {
     static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was created
 
-    RealTime started{}; ///< the earliest start of the jobs that ran
-    RealTime ended{};   ///< the latest end of the jobs that ran
+    RealTime started{}; ///< the time at which the first of the jobs started
+    RealTime ended{};   ///< the time at which the last of the jobs ended
     std::uint64_t count = 0;
     std::vector<std::string> keys = {}; ///< the keys of the kMostKeys jobs that started first, or of all jobs if there are fewer
 
@@ -105,8 +105,8 @@ struct LeftoverContext {
     Microseconds minAge{}; ///< the time that must pass between the job's end and the removal
 };
 
-/// A change of a file within kMoment after the job's end does not count as a later change. An early change may come from the
-/// batch system. A change may also seem to come after the job's end because a clock is coarse.
+/// A change of a file within kMoment after the job's end does not count as a later change. The batch system may change a file
+/// right after the job's end. If a clock is coarse, a change during the job may seem to come after the job's end.
 constexpr Microseconds kMoment = 2s;
 
 /// Returns the reason to keep the file, or nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and

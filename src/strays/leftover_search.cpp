@@ -17,8 +17,8 @@
 namespace pinfold {
 namespace {
 
-// pinfold spends at most the time kPatience to read which files a process has open or mapped. On a busy node, a process with the
-// usual maximum of 65,530 mappings takes less than five seconds.
+// pinfold spends at most the time kPatience to read which files a process has open or mapped. Even on a busy node, pinfold
+// reads the usual maximum of 65,530 mappings of a process in less than five seconds.
 constexpr std::chrono::seconds kPatience{5};
 
 void logRemoval(Journal& journal, const LeftoverFile& leftover) {
@@ -126,13 +126,13 @@ private:
 
     void findIpc() {
         for (const auto& object : orGap(listIpcObjects()))
-            // If one user created the object and gave it to another user, pinfold cannot know who owns the object. So the search
-            // leaves out an object if another user than its owner created the object.
+            // If one user created the object and gave it to another user, pinfold cannot know who owns the object. The search
+            // leaves out an object if the object's owner and creator differ.
             if (rules_.ordinary(object.uid) && object.creator == object.uid)
                 found_[object.uid].emplace_back(userFile(object));
     }
 
-    /// Removes from `candidates` all files that no job of the user left behind. Then sorts the remaining candidates by kind and
+    /// Removes from `candidates` all files that no job of the user left behind, and sorts the remaining candidates by kind and
     /// name.
     void keepLeftovers(uid_t uid, std::vector<Candidate>& candidates) {
         auto oldest = RealTime::max();
@@ -158,8 +158,8 @@ private:
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
         // If pinfold cannot see which files a process has open, it keeps only the files that belong to the process's users.
-        // (pinfold keeps all files of users who have processes anyway.) A process that has another user's file open can still
-        // read the file after pinfold has removed the file.
+        // (pinfold keeps all files of each user who has processes on the node.) A process that has another user's file open can
+        // still read the file after pinfold has removed the file.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
         inUse_ = std::move(inUse.files);
@@ -223,7 +223,7 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
-    /// ProcessLooks counts the reads of /proc that hang, so the search uses one ProcessLooks object for all processes.
+    /// The search uses one ProcessLooks object for all processes, because the object counts the reads of /proc that hang.
     ProcessLooks looks_;
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;

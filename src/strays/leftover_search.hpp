@@ -39,8 +39,8 @@ struct LeftoverSources {
 
 struct LeftoverFile {
     UserFile file;
-    /// The jobs that ran when the file was created. If nobody knows when the file was created: the jobs that ran when the file
-    /// was last changed.
+    /// The jobs that ran when the file was created. If the time of creation is unknown, `jobs` contains the jobs that ran when
+    /// the file was last changed.
     JobsOfFile jobs;
     std::optional<Kept> kept; ///< why the file is kept; unset if it may be removed
     bool removed = false;
@@ -52,7 +52,8 @@ struct LeftoverFile {
 
 /// Describes a fact that pinfold does not know but needs.
 struct LeftoverGap {
-    /// Because of the gap, pinfold removes no files of the user `user`. If the user is unset, pinfold removes no files at all.
+    /// pinfold removes no files of the user `user`, because it does not know the fact `what`. If the user is unset, pinfold
+    /// removes no files at all.
     std::optional<uid_t> user;
     std::string what; ///< the unknown fact, in one line
 

@@ -13,7 +13,7 @@ namespace pinfold {
 struct SeenProcess {
     ProcessInfo info;   ///< the facts about the process, without its command line
     std::string cgroup; ///< the cgroup of the process, as in /proc/PID/cgroup
-    UniqueFd pidfd;     ///< a pidfd that was opened before everything else was read; empty if the caller does not want pidfds
+    UniqueFd pidfd; ///< a pidfd that scanProcesses() opened before it read the process; empty if the caller does not want pidfds
 };
 
 struct Scan {
@@ -30,9 +30,9 @@ void cutShort(std::vector<std::string>& problems);
 /// nor this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
-/// Reads a process again. The process is still the same only if its pid, user and start time have not changed since
-/// scanProcesses(). Fails with PidGone if the process has ended or now runs as another user. Fails with Internal for any other
-/// reason.
+/// Reads a process again. readAgain() succeeds only if the process with the pid still has the user and the start time that
+/// scanProcesses() found. Fails with PidGone if the process has ended or now runs as another user. Fails with Internal for any
+/// other reason.
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen);
 
 } // namespace pinfold

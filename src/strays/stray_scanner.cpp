@@ -19,7 +19,8 @@ constexpr std::chrono::seconds kLastWords{10};
 constexpr std::chrono::seconds kCommandLinePatience{1}; // the time limit for reading one command line
 
 /// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, the job's record is gone, so
-/// pinfold can no longer find the job's pinfold-run in a record. But pinfold-run still writes its last messages before it ends.
+/// pinfold can no longer find the job's pinfold-run in a record. After the job's end, pinfold-run writes its last messages
+/// before it ends.
 void awaitLeavers(std::vector<Stray>& strays) {
     const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
     const auto deadline = std::chrono::steady_clock::now() + kLastWords;
@@ -44,8 +45,8 @@ StrayScanner::StrayScanner(const std::filesystem::path& root, JobLister jobs, St
 }
 
 Findings StrayScanner::look(Pidfds pidfds) const {
-    // StrayScanner reads the processes first, and the jobs afterwards. So if a process was in a job, the list of jobs contains
-    // the job, unless the job and the process have both ended.
+    // StrayScanner reads the processes first, and the jobs afterwards. The list of jobs lacks the job of a process only if both
+    // the job and the process have ended.
     auto scan = scanProcesses(
         processes_, [this](uid_t uid) { return isOrdinaryUser(uid, policy_.config); }, pidfds);
     ProcessLooks looks(kCommandLinePatience, policy_.subordinates);
@@ -99,7 +100,7 @@ Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe&
 Result<std::string> StrayScanner::commandOf(ProcessLooks& looks, const ProcessInfo& info) const {
     return looks.into(info.pid, info.realUid, [table = processes_, info]() -> Result<std::string> {
         auto command = table.commandOf(info);
-        // The process may have ended meanwhile, and its number may belong to another process by now.
+        // The process may have ended before commandOf() read the command line, and a new process may have got its number.
         const auto again = table.read(info.pid);
         if (again && again->started == info.started)
             return command;

@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Makes asynchronous calls on one proxy. CallQueue limits how many calls may wait for a reply at the same time. Further calls
-/// wait in a queue until CallQueue can send them.
+/// Makes asynchronous calls on one proxy. CallQueue limits how many calls may wait for a reply at the same time. Calls above
+/// the limit wait in a queue until CallQueue can send them.
 class CallQueue {
 public:
     using Handler = std::function<void(sdbus::MethodReply&, const sdbus::Error*)>;
@@ -21,10 +21,10 @@ public:
     CallQueue(sdbus::IProxy& proxy, const EventLoop& loop, std::size_t maxInFlight, Microseconds timeout)
         : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeout) {}
 
-    /// Makes the call, and calls `handler` once with the reply. `handler` may throw sdbus::Error for a reply that it cannot read.
-    /// If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call fails with
-    /// NoReply. After a long wait, the unit name in the call may name another unit. The process number in the call may name
-    /// another process.
+    /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` may throw
+    /// sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call
+    /// fails with NoReply. During a long wait, a new unit may get the unit name that is in the call. A new process may get the
+    /// process number that is in the call.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

@@ -104,10 +104,10 @@ inline sd_bus* rawBus(sdbus::IConnection& connection) {
     return sd_bus_message_get_bus(rawMessage(makeCall(*proxy, "org.freedesktop.DBus.Peer", "Ping")));
 }
 
-/// Returns true if the message is a broadcast. The bus has checked the sender of a broadcast signal. The bus delivers a broadcast
-/// only to connections with a match rule for its sender. But anybody can send a message directly to pinfoldd's connection, and
-/// the bus does not compare a direct message with match rules. The check of match rules in libsystemd does not help, because
-/// libsystemd accepts any unique name as the sender (bus-match.c).
+/// Returns true if the message is a broadcast. The bus has checked the sender of a broadcast signal. The bus delivers a
+/// broadcast only to connections with a match rule for the broadcast's sender. Anybody can send a direct message to pinfoldd's
+/// connection, and the bus does not compare direct messages with match rules. libsystemd checks match rules itself, but accepts
+/// any unique name as the sender (bus-match.c).
 inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_destination(message) == nullptr; }
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));

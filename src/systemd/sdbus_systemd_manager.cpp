@@ -19,13 +19,13 @@
 namespace pinfold {
 namespace {
 
-// dbus-daemon allows each connection 128 unanswered calls and 512 match rules. So at any time, pinfoldd waits for the answers to
-// fewer than 128 calls. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses the
-// 513th match rule, PID 1 of systemd 252 leaves the bus for good. If PID 1 has left the bus, no program on the node can reach PID
-// 1 over the bus.
+// dbus-daemon allows each connection 128 unanswered calls and 512 match rules. At any time, fewer than 128 calls of pinfoldd
+// wait for an answer. PID 1 needs one match rule for each systemd job that a client waits for. When dbus-daemon refuses the
+// 513th match rule, PID 1 of systemd 252 leaves the bus for good. If PID 1 has left the bus, no program on the node can reach
+// PID 1 over the bus.
 constexpr std::size_t kMaxInFlight = 64;
-// The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. So freezes
-// have their own queue, and no other call waits for a freeze.
+// The owner of a job can delay the job's freeze without limit, because a process of the job can wait in the kernel. Freezes
+// have their own queue, so that no call except a freeze waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
 constexpr Microseconds kReplyTimeout = 30s;
 constexpr Microseconds kJobTimeout = 60s; // a start may take up to 10 s while PID 1 reloads its configuration
@@ -103,8 +103,8 @@ struct SdbusSystemdManager::Impl {
     /// sdbus-c++ 1.2 catches no exception of a match handler. If pinfoldd cannot read a signal, it ignores the signal.
     std::function<void(sdbus::Message&)> guarded(void (Impl::*handler)(sdbus::Message&)) {
         return [this, handler](sdbus::Message& message) {
-            // systemd and the bus send their signals to everyone. So if a signal names pinfoldd as its receiver, another program
-            // has sent the signal.
+            // systemd and the bus send their signals to everyone. If a signal names pinfoldd as its receiver, neither systemd
+            // nor the bus has sent the signal.
             if (!dbus::isBroadcast(dbus::rawMessage(message)))
                 return;
             try {
@@ -142,8 +142,8 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // After a long wait, the unit name in the call may name another unit. The process number in the call may name another
-            // process.
+            // During a long wait, a new unit may get the unit name that is in the call. A new process may get the process
+            // number that is in the call.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else

@@ -12,8 +12,8 @@ class IConnection;
 
 namespace pinfold {
 
-/// Implements SystemdManager over the bus. At most 64 calls wait for a reply at the same time. dbus-daemon would refuse the 129th
-/// unanswered call of a connection.
+/// Implements SystemdManager over the bus. At most 64 calls and 16 freezes wait for a reply at the same time, because
+/// dbus-daemon refuses too many unanswered calls.
 class SdbusSystemdManager : public SystemdManager {
 public:
     /// Adds the match rules before it calls Subscribe, so that no signal is missed. Throws sdbus::Error if systemd is not on

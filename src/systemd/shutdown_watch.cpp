@@ -22,9 +22,9 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     auto call = dbus::makeCall(*daemon, "org.freedesktop.DBus", "AddMatch");
     call << std::string(kRule);
     daemon->callMethod(call);
-    // The match rule must test the third argument of the signal. But the signal's first argument is a number, and libsystemd
-    // cannot test the arguments after a number. ShutdownWatch has a filter of its own, because a match rule cannot test the third
-    // argument. A match rule for every signal JobNew would bring several signals for each job of pinfoldd.
+    // The bus must test the third argument of the signal JobNew (arg2 in kRule). Without arg2, pinfoldd would get several
+    // signals JobNew for each of its jobs. The first argument of JobNew is a number, and libsystemd cannot test the arguments
+    // after a number. ShutdownWatch has its own filter in place of a match of libsystemd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;

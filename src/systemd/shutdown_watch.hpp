@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Learns from PID 1 that the machine is being shut down or rebooted. If systemd-logind runs, it announces a shutdown before PID 1
-// does. But logind does not announce a shutdown that somebody requests directly from PID 1.
+// Learns from PID 1 that the machine is being shut down or rebooted. If systemd-logind runs, it announces a shutdown before PID
+// 1 does. logind does not announce a shutdown that somebody requests directly from PID 1.
 #pragma once
 
 #include "os/event_loop.hpp"

@@ -38,7 +38,7 @@ using SystemdDone = std::function<void(SystemdOutcome)>;
 
 struct UnitProperty {
     using DeviceAmounts = std::vector<std::pair<std::string, std::uint64_t>>; ///< pairs of a device's path and an amount
-    /// The first element of each pair is a device or a group of devices, and the second element has some of the letters "rwm".
+    /// Each pair contains a device (or a group of devices) and the allowed kinds of access, such as "rw" or "rwm".
     using DeviceRules = std::vector<std::pair<std::string, std::string>>;
     using Value = std::variant<bool, std::int32_t, std::uint64_t, std::string, std::vector<std::uint8_t>,
                                std::vector<std::uint32_t>, std::vector<std::string>, DeviceAmounts, DeviceRules>;
@@ -59,7 +59,7 @@ struct StartRequest {
 struct ServiceRequest {
     std::string unit;
     std::vector<UnitProperty> properties;
-    /// The command line of the program. The first word is an absolute path, and systemd expands no variables.
+    /// The command line of the program. `argv[0]` is an absolute path. systemd expands no variables in the command line.
     std::vector<std::string> argv;
 };
 
@@ -76,22 +76,22 @@ class SystemdManager {
 public:
     virtual ~SystemdManager() = default;
 
-    /// Calls StartTransientUnit with mode "fail". The start is done when PID 1 sends JobRemoved with the result "done" for the
+    /// Calls StartTransientUnit with mode "fail". start() succeeds when PID 1 sends JobRemoved with the result "done" for the
     /// scope. The call start() waits up to 60 s, because a start takes up to 10 s while PID 1 reloads.
     virtual void start(StartRequest request, SystemdDone done) = 0;
-    /// Calls StartTransientUnit with mode "fail". The start is done when the program runs, or when PID 1 could not start the
-    /// program.
+    /// Calls StartTransientUnit with mode "fail". startService() calls `done` when the program runs, or when PID 1 could not
+    /// start the program.
     virtual void startService(ServiceRequest request, SystemdDone done) = 0;
-    /// Calls StopUnit with mode "fail". The stop is done when PID 1 has sent JobRemoved. If the unit does not exist, the stop
-    /// counts as a success. Success does not mean that the unit's cgroup is empty.
+    /// Calls StopUnit with mode "fail". stop() calls `done` when PID 1 has sent JobRemoved for the unit. If the unit does not
+    /// exist, the stop counts as a success. Success does not mean that the unit's cgroup is empty.
     virtual void stop(const std::string& unit, SystemdDone done) = 0;
     /// Calls KillUnit for "all" processes. `signal` is 1 to 64. For a slice, PID 1 sends the signal to all scopes below the
     /// slice.
     virtual void kill(const std::string& unit, int signal, SystemdDone done) = 0;
-    /// Calls SetUnitProperties. The properties last until the next boot. The call is done when the files of the cgroup contain
-    /// the new values. Errors: NoSuchUnit, PropertyRefused.
+    /// Calls SetUnitProperties. The new values of the properties apply until the next boot. setProperties() calls `done` when
+    /// the files of the cgroup contain the new values. Errors: NoSuchUnit, PropertyRefused.
     virtual void setProperties(const std::string& unit, std::vector<UnitProperty> properties, SystemdDone done) = 0;
-    /// Calls FreezeUnit. The freeze is done when all processes below the unit are frozen. If the unit is already frozen,
+    /// Calls FreezeUnit. freeze() calls `done` when all processes below the unit are frozen. If the unit is already frozen,
     /// freeze() changes nothing.
     virtual void freeze(const std::string& unit, SystemdDone done) = 0;
     /// Calls ThawUnit. If the unit is not frozen, thaw() changes nothing.
@@ -111,9 +111,9 @@ public:
     virtual unsigned version() const = 0;
 
     /// SystemdManager calls onUnitRemoved when PID 1 sends UnitRemoved. During a daemon-reload or daemon-reexec, PID 1 sends
-    /// UnitRemoved for live units. Between the two Reloading signals, SystemdManager does not call onUnitRemoved. But
-    /// SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. So the callback must look at the
-    /// cgroup to learn whether the unit still exists.
+    /// UnitRemoved for live units. Between the two Reloading signals, SystemdManager does not call onUnitRemoved.
+    /// SystemdManager may call onUnitRemoved late, twice, or for a unit that still exists. The callback onUnitRemoved must look
+    /// at the cgroup to learn whether the unit still exists.
     std::function<void(const std::string& unit)> onUnitRemoved;
     /// SystemdManager calls onOomdKill when systemd-oomd has killed everything in the cgroup `path` (signal Killed of
     /// org.freedesktop.oom1(5)). `path` has the form of /proc/PID/cgroup.
@@ -121,8 +121,8 @@ public:
     /// SystemdManager calls onReloaded after each reload of PID 1, and after PID 1 has come back to the bus. The callback
     /// onReloaded should check all jobs once.
     std::function<void()> onReloaded;
-    /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. At the time of the call, PID
-    /// 1 has begun to stop all units, or will begin in a moment.
+    /// SystemdManager calls onShutdown, possibly more than once, when PID 1 shuts the system down. When SystemdManager calls
+    /// onShutdown, PID 1 already stops all units or is about to stop them.
     std::function<void()> onShutdown;
 };
 

@@ -16,8 +16,8 @@ void appendProperties(sdbus::MethodCall& call, const std::vector<UnitProperty>& 
 /// Writes the properties of a service as "a(sv)". One of the properties is the program that the service runs.
 void appendService(sdbus::MethodCall& call, const ServiceRequest& request);
 
-/// Writes the auxiliary units of StartTransientUnit as "a(sa(sv))". There is one auxiliary unit, `unit`, or none if `unit` is
-/// empty.
+/// Writes the auxiliary units of StartTransientUnit as "a(sa(sv))". The only auxiliary unit is `unit`. If `unit` is empty,
+/// there is no auxiliary unit.
 void appendAuxiliary(sdbus::MethodCall& call, const std::string& unit, const std::vector<UnitProperty>& properties);
 
 } // namespace pinfold

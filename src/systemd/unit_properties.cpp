@@ -39,12 +39,12 @@ void appendLimits(Properties& properties, const ResourceLimits& limits) {
 }
 
 void appendCommon(Properties& properties, std::string description) {
-    // If the description contained a line break, the text after the line break would become settings of the unit after a
-    // daemon-reload. So pinfoldd escapes the key, although a key cannot contain a line break.
+    // After a daemon-reload, the text after a line break in the description would become settings of the unit. To be safe,
+    // pinfoldd escapes the key, although a key cannot contain a line break.
     properties.push_back({"Description", std::move(description)});
     // Without CollectMode=inactive-or-failed, a unit that needed SIGKILL would remain as a failed unit and block its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});
-    // A job may end because of its own limits, because of its owner, or because the node has too little memory. But systemd-oomd
+    // A job may end because of its own limits, because of its owner, or because the node has too little memory. systemd-oomd
     // must not end a job, because systemd-oomd only guesses that memory will run out.
     properties.push_back({"ManagedOOMPreference", std::string("omit")});
     for (const char* accounting : {"CPUAccounting", "MemoryAccounting", "TasksAccounting", "IOAccounting"})
@@ -54,7 +54,7 @@ void appendCommon(Properties& properties, std::string description) {
 std::string describe(const char* what, const JobKey& key) {
     auto shown = key.escaped().substr(0, 100);
     // If the cut is inside an escape "\\xNN", the last character of the line may be a backslash. After a daemon-reload, systemd
-    // would read the next setting as a part of the line with the backslash.
+    // would join the next setting to the line that ends with the backslash.
     if (const auto escape = shown.rfind('\\'); escape != std::string::npos && escape + 4 > shown.size())
         shown.resize(escape);
     return what + shown;
@@ -88,7 +88,7 @@ std::string pages(std::uint64_t bytes, std::uint64_t pageSize) {
 }
 
 /// Converts IOWeight= to the weight of the BFQ scheduler, as systemd does (src/basic/cgroup-util.h, BFQ_WEIGHT). IOWeight= and
-/// BFQ have the same minimum weight and the same default weight. So pinfoldd converts only weights above the default.
+/// BFQ have the same minimum weight and the same default weight. bfqWeight() converts only weights above the default.
 std::uint64_t bfqWeight(std::uint64_t weight) {
     constexpr std::uint64_t usual = 100;
     constexpr std::uint64_t most = 10'000;
@@ -137,8 +137,8 @@ private:
 std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskProperties& job) {
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
-    // At a shutdown, PID 1 stops units in the reverse order of their start: first the scopes, then pinfoldd, and then the slice.
-    // So pinfoldd can read the slice's counters until pinfoldd itself stops.
+    // At a shutdown, PID 1 stops units in the reverse order of their start: first the scopes, then pinfoldd, and then the
+    // slice. During a shutdown, pinfoldd can read the slice's counters until pinfoldd itself stops.
     properties.push_back({"Before", std::vector<std::string>{kDaemon}});
     appendLimits(properties, job.limits);
     appendDevices(properties, job.devices);

@@ -17,7 +17,7 @@
 
 namespace pinfold {
 
-/// Holds the data from which pinfoldd makes a unit of a job.
+/// Holds the data for a systemd unit that pinfoldd creates for a job.
 struct TaskProperties {
     ResourceLimits limits;
     /// Lists the devices that the job may open. DevicePolicy=closed adds the harmless devices, such as /dev/null. If `devices` is
@@ -54,9 +54,9 @@ struct ExpectedCgroupValue {
 
     bool holds(const CgroupReader& read) const;
 };
-/// Returns the values that pinfoldd must find in the cgroup after the start. The check is needed because systemd accepts a
-/// property even if its controller is missing. If the controller of a property is missing, the property has no effect. Amounts of
-/// memory are rounded down to pages, as in the kernel.
+/// Returns the values that pinfoldd must find in the cgroup after the start. pinfoldd checks the values, because systemd
+/// accepts a property even if the property's controller is missing. If the controller of a property is missing, the property
+/// has no effect. Amounts of memory are rounded down to pages, as in the kernel.
 std::vector<ExpectedCgroupValue> expectedCgroupValues(const ResourceLimits& limits, std::uint64_t pageSize,
                                                       const DeviceNumbers& numbers);
 

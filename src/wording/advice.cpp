@@ -12,10 +12,10 @@ namespace {
 
 using Advice = std::optional<std::string>;
 
-constexpr Microseconds kShort = 60s; // the receipt of a job with a shorter run time tells too little about the next run
+constexpr Microseconds kShort = 60s; // the receipt of a job that ran for less than kShort is no basis for advice
 // A memory limit below kLittleMemory does no harm to other jobs, even if the job needs much less memory than its limit.
 constexpr std::uint64_t kLittleMemory = 1ULL << 30;
-constexpr double kMuch = 0.1; // a wait counts as long if it takes at least a tenth of the run time
+constexpr double kMuch = 0.1; // a wait leads to advice if it takes at least a tenth of the job's run time
 
 bool isShort(const Receipt& receipt) { return runTime(receipt) < kShort; }
 
@@ -33,7 +33,7 @@ std::string percentOfTheTime(const Receipt& receipt, Microseconds time) {
 
 Advice onTime(const Receipt& receipt) {
     const auto limit = timeLimit(runTimeEnd(receipt.limits));
-    // If a signal ended a job that had reached its limit, the signal came from the batch system.
+    // If a signal ended a job that had reached its run time limit, the signal came from the batch system.
     if (receipt.result == JobResult::Timeout || (limit && receipt.exit.signal && runTime(receipt) >= *limit))
         return "The job reached its run time limit: ask for more time, or let the job save its state and continue in another "
                "job.";
@@ -108,8 +108,8 @@ Advice onCpu(const Receipt& receipt) {
     const auto cpus = cpusOf(receipt);
     if (!efficiency || isShort(receipt))
         return std::nullopt;
-    // If a job used clearly less CPU time than its quota allowed, the quota slowed the job down only at some moments. So the
-    // function gives advice about the quota only if the job's CPU efficiency is high.
+    // If a job used clearly less CPU time than its quota allowed, the quota slowed the job down only at some moments. onCpu()
+    // gives advice about the quota only if the job's CPU efficiency is high.
     if (*efficiency >= 0.8 && muchOfTheTime(receipt, receipt.usage.cpuThrottled))
         return "The CPU quota slowed the job down: ask for more CPU time, or run fewer threads.";
     if (*cpus >= 2 && *efficiency <= 0.5)

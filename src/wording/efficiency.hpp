@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the resources that a job used with the resources that it could have used. If a result is not known, the function
-// returns nullopt.
+// Calculates which share of the available CPU time and memory a job used. If a result is not known, the function returns
+// nullopt.
 #pragma once
 
 #include "base/clock.hpp"
@@ -21,8 +21,8 @@ std::optional<Microseconds> cpuTime(const Usage& usage);
 /// Returns how many CPUs the job held, as cpusHeld() says.
 std::optional<double> cpusOf(const Receipt& receipt);
 
-/// Returns the run time multiplied by cpusOf(), or nullopt if the product does not fit into 64 bits. The program seff uses the
-/// name core-walltime for the result.
+/// Returns the run time multiplied by cpusOf(), or nullopt if the product does not fit into 64 bits. The program seff calls
+/// this product core-walltime.
 std::optional<Microseconds> coreWalltime(const Receipt& receipt);
 
 /// Returns the used CPU time divided by coreWalltime(), a number from 0 to 1. The result may be a little above 1, because the

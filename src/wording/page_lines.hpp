@@ -21,7 +21,7 @@ std::string further(const std::string& value);
 
 /// Returns a text in the form of the program seff, such as "25.00%".
 std::string exactPercent(double share);
-/// Returns the line with the CPU efficiency. The page shows this line below the CPU time.
+/// Returns the line with the CPU efficiency. The page shows the line with the CPU efficiency below the CPU time.
 std::string cpuEfficiencyLine(double efficiency, Microseconds coreWalltime, double cpusHeld, const Amounts& amounts);
 
 /// Returns the line with the hosts of a job. For a job of one host, the text is empty.

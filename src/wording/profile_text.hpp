@@ -28,11 +28,11 @@ double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
 
-/// Returns true if the pages show the curve. The pages do not show a curve whose highest value is written as zero. Every chart is
+/// Returns true if the pages show the curve. The pages leave out a curve whose highest value rounds to zero. Every chart is
 /// scaled to its highest value, so a chart of values near zero would be misleading.
 bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 
-/// Returns one line with a block character for each value. A full block stands for `highest`.
+/// Returns one line with a block character for each value. The value `highest` becomes a full block.
 std::string sparkline(const std::vector<double>& values, double highest);
 
 /// Returns lines for the page of `pinfold why`. Each curve that isShown() allows has one line. The text is empty for an empty
