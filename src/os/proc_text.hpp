@@ -9,7 +9,8 @@
 
 namespace pinfold {
 
-/// Returns the number at the beginning of the text, or nothing if the text does not begin with a number of this type.
+/// Returns the number at the beginning of the text. The result is empty if the text does not begin with a number of the type
+/// `T`.
 template <class T> std::optional<T> number(std::string_view text, int base = 10) {
     T value{};
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);

@@ -128,8 +128,8 @@ std::optional<std::filesystem::path> firstThread(const std::filesystem::path& th
     return std::nullopt;
 }
 
-/// Returns the directory of a thread in state D. Prefers a thread that waits in FUSE, because the process's other threads may
-/// wait for locks of that thread.
+/// Returns the directory of a thread in state D. Prefers a thread that waits in FUSE, because the remaining threads of the
+/// process may wait for this thread's locks.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::optional<std::filesystem::path> first;
     const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {
@@ -168,8 +168,8 @@ Result<std::vector<pid_t>> pidsIn(const std::filesystem::path& directory) {
     return found;
 }
 
-/// Returns the value of "hidepid=" in the options of the topmost mount at /proc, or "off" if the options do not contain
-/// "hidepid=".
+/// Returns the value of "hidepid=" in the options of the topmost mount at /proc. The result is "off" if the options do not
+/// contain "hidepid=".
 std::string hidden(std::string_view mounts) {
     std::string found = "off";
     for (std::size_t start = 0; start < mounts.size();) {

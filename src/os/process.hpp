@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later Reads the data of processes from /proc and through pidfds. A pidfd always refers
-// to the same process. After the end of a process, another process may get its pid. Before and after the use of a pid, code
-// must check that the pid still belongs to the intended process.
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads the data of processes from /proc and through pidfds. A pidfd always refers to the same process. After the end of a
+// process, another process may get its pid. Before and after the use of a pid, code must check that the pid still belongs to
+// the intended process.
 #pragma once
 
 #include "base/clock.hpp"
@@ -40,7 +41,7 @@ struct ProcessInfo {
     /// The device number of the controlling terminal, as in st_rdev, or 0 if the process has no terminal.
     std::uint32_t terminal = 0;
     /// Names the kernel function in which the process sleeps. waitPoint is unset if the process runs, if nobody asked for the
-    /// wait point, or if pinfold may not see the wait point.
+    /// wait point, or if pinfold may not see it.
     std::optional<std::string> waitPoint;
     /// If ownNamespace is true, the process is in another user namespace than the calling process. ownNamespace is set only if
     /// the caller asked for the wait point.
@@ -64,15 +65,15 @@ public:
     /// ProcessTable always uses the real /proc.
     explicit ProcessTable(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
-    /// Returns the process to which a pidfd refers, from /proc/self/fdinfo. Fails with PidGone if the process has ended, and with
-    /// InvalidArgument if the descriptor is not a pidfd, or refers to a single thread.
+    /// Returns the process to which a pidfd refers, from /proc/self/fdinfo. Fails with PidGone if the process has ended, and
+    /// with InvalidArgument if the descriptor is not the pidfd of a whole process.
     Result<pid_t> pidOf(int pidfd) const;
 
     /// Returns the cgroup v2 path of a process, such as "/batch.slice/…", without " (deleted)". Fails with PidGone if the process
     /// has ended, or with Internal if pinfold cannot read the path.
     Result<std::string> cgroupOf(pid_t pid) const;
-    /// Returns the cgroup v2 path of one thread of a process. The path of a thread can differ from the path of its process only
-    /// if the first thread of the process has ended.
+    /// Returns the cgroup v2 path of one thread of a process. A thread's path can differ from its process's path only if the
+    /// process's first thread has ended.
     Result<std::string> cgroupOfThread(pid_t pid, pid_t thread) const;
     /// Returns the process to which the thread belongs. Errors: PidGone; Internal.
     Result<pid_t> processOf(pid_t thread) const;
@@ -130,11 +131,11 @@ constexpr std::string_view kAbortFuse =
     "ends the wait, where N is the connection of a user whose file N/waiting does not contain 0";
 
 /// Opens a pidfd of the process (pidfd_open(2)). Fails with PidGone if the process has ended, even if the process's number now
-/// belongs to a thread. openPidfd() reports every other failure as Internal.
+/// belongs to a thread. openPidfd() reports every failure except PidGone as Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
-/// Sends a signal (pidfd_send_signal(2)). sendSignalTo() also succeeds if the process has ended. Fails with Internal, for example
-/// if the caller may not send the signal.
+/// Sends a signal (pidfd_send_signal(2)). sendSignalTo() succeeds even if the process has ended. Fails with Internal, for
+/// example if the caller may not send the signal.
 Result<void> sendSignalTo(int pidfd, int signal);
 
 /// Returns true if the last thread of the process has ended (see pidfd_open(2)).

@@ -34,7 +34,7 @@ void KernelProcessKiller::killListed(const CgroupDir& cgroup, const std::string&
                 killInside(pid, pid, path);
     // killListed() goes through the cgroup's list of processes, and then through the cgroup's list of threads. For a process
     // whose first thread has ended, the kernel lists the process only in the last cgroup of the first thread. After the end of
-    // the first thread, the process's other threads may have moved into the killed cgroup.
+    // the first thread, the process's remaining threads may have moved into the killed cgroup.
     if (const auto threads = cgroup.threads())
         for (const auto thread : *threads)
             if (const auto pid = processes_.processOf(thread); pid && seen.insert(*pid).second)
@@ -59,7 +59,7 @@ std::vector<pid_t> KernelProcessKiller::killTracers(const CgroupDir& cgroup, con
         const auto tracer = killTracer(thread, owner);
         if (!tracer || !tracers.insert(*tracer).second)
             continue;
-        // If a further process traces the tracer, the tracer may not be able to end.
+        // A tracer may be unable to end while a process traces this tracer.
         if (const auto further = processes_.threadsOf(*tracer))
             traced.insert(traced.end(), further->begin(), further->end());
     }
@@ -73,7 +73,7 @@ std::optional<pid_t> KernelProcessKiller::killTracer(pid_t thread, const UserIds
     const auto pid = processes_.processOf(*tracer);
     const auto pidfd = pid ? openPidfd(*pid) : pid.error();
     const auto info = pidfd ? processes_.read(*pid) : pidfd.error();
-    // Like kill(2), this code compares the owner with the tracer's real and saved user ids.
+    // As for kill(2), the tracer's real or saved user id must be one of the owner's ids.
     if (!info || !(owner.has(info->realUid) || owner.has(info->savedUid)))
         return std::nullopt;
     // The thread `*tracer` still belongs to the process `*pid` if two things are true: `*tracer` still traces `thread`, and the

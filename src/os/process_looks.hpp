@@ -80,8 +80,8 @@ private:
     std::map<std::string, std::chrono::steady_clock::duration> spent_;
 };
 
-/// Reads `file` (subuid(5)). If the file with the subordinate ids cannot be read, the result is empty, and each subordinate id
-/// counts as a user of its own.
+/// Reads `file` (subuid(5)). If the file cannot be read, the result is empty, and each subordinate id counts as a user of its
+/// own.
 SubordinateIds readSubordinateIds(const char* file = "/etc/subuid");
 
 } // namespace pinfold

@@ -75,8 +75,8 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     const auto directory = cgroups_.open(cgroup);
     if (!directory)
         return troubles; // the cgroup is gone, so every process in the cgroup has ended
-    // When a process has been put back, the process's children are still in `cgroup`. The process may have forked another child a
-    // moment ago. The next round of the loop finds the children that are still in `cgroup`.
+    // When a process has been put back, the process's children are still in `cgroup`. The process may have forked a child after
+    // strangersIn() listed the cgroup's processes. The next round of the loop finds the children that are still in `cgroup`.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)

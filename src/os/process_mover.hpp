@@ -37,7 +37,7 @@ public:
 
     struct Outcome {
         /// The error is PidGone if the process has ended, and Denied if another request has moved the process into a job. Every
-        /// other error is Internal, for instance if the cgroup does not exist.
+        /// error except PidGone and Denied is Internal, for instance if the cgroup does not exist.
         Result<void> result;
         /// Describes what happened to a process that ProcessMover moved by mistake. The text is empty if ProcessMover moved no
         /// process by mistake.
@@ -48,8 +48,8 @@ public:
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call putBack() with the process id of a process that has ended. If a new process in `cgroup` has the number `pid`,
     /// putBack() moves the new process to the cgroup of its parent. Every process begins in the cgroup of its parent. If the
-    /// new process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move it. The user
-    /// gains nothing from the kill, because the user may end the process anyway. If putBack() moved a process of `owner`, the
+    /// new process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move it. The kill
+    /// gives the user no new power, because the user may end the process directly. If putBack() moved a process of `owner`, the
     /// process might escape from a job. Returns a text that says what putBack() did, or why putBack() failed. Returns an empty
     /// text if there was nothing to do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;

@@ -98,7 +98,8 @@ struct Walk {
     }
 };
 
-/// Removes an entry with the rights of its owner. In a sticky directory the kernel lets users remove only their own entries.
+/// Uses the rights of the entry's owner to remove the entry. In a sticky directory the kernel lets users remove only their own
+/// entries.
 bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
     const FileRightsOf owner(status.uid);
     if (!owner.held()) {

@@ -61,9 +61,9 @@ public:
     /// Examines an entry and everything in it. `inUse` says whether a file is in use. Fails with Internal if survey() could not
     /// examine a part of the entry.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
-    /// Removes the entry with the rights of the entry's owner. If the entry is a directory, remove() first removes those of its
-    /// contents that belong to the entry's owner. The error is Busy if the entry has changed since the directory was listed.
-    /// The error is Internal if remove() could not remove a part of the entry.
+    /// Uses the rights of the entry's owner to remove the entry. If the entry is a directory, remove() first removes those of
+    /// its contents that belong to the entry's owner. The error is Busy if the entry has changed since the directory was
+    /// listed. The error is Internal if remove() could not remove a part of the entry.
     Result<TreeRemoval> remove(const DirectoryEntry& entry) const;
 
 private:

@@ -43,7 +43,7 @@ Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root 
 Result<std::vector<pid_t>> semaphoreUsers(const IpcObject& semaphores);
 
 /// Removes the object. Fails with Busy if a process has attached the object, or if the object has changed since it was listed.
-/// removeIpcObject() reports every other failure as Internal.
+/// removeIpcObject() reports every failure except Busy as Internal.
 Result<void> removeIpcObject(const IpcObject& object);
 
 } // namespace pinfold

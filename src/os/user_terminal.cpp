@@ -14,7 +14,7 @@
 namespace pinfold {
 namespace {
 
-// The device numbers of terminals are from Documentation/admin-guide/devices.txt.
+// Documentation/admin-guide/devices.txt lists the device numbers of terminals.
 /// The major device number of virtual consoles and of serial lines. The minor device numbers of serial lines begin at
 /// kFirstSerial.
 constexpr unsigned kTtyMajor = 4;

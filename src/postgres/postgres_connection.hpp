@@ -47,10 +47,10 @@ public:
     /// cases. The message of the error says what to do.
     static Result<PostgresConnection> connect(const PostgresServer& server, Microseconds timeout);
 
-    /// Runs one statement with the parameters $1, $2 and so on; nullopt stands for NULL. A parameter ends at its first NUL byte.
-    /// Fails with Unreachable if the connection is lost, and with Denied for the SQLSTATEs 28xxx and 42501. After the error
-    /// TimedOut, the connection is closed, but the server may still finish the statement. run() reports every other failure as
-    /// Internal, with the server's message.
+    /// Runs one statement with the parameters $1, $2 and so on; nullopt stands for NULL. A parameter ends at its first NUL
+    /// byte. Fails with Unreachable if the connection is lost, and with Denied for the SQLSTATEs 28xxx and 42501. After the
+    /// error TimedOut, the connection is closed, but the server may still finish the statement. run() reports every failure
+    /// except Unreachable, Denied and TimedOut as Internal, with the server's message.
     Result<PostgresRows> run(const std::string& sql, const std::vector<std::optional<std::string>>& parameters,
                              Microseconds timeout);
 

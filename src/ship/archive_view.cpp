@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-/// The server's answer may contain any point in time, so the difference between the clocks may be too large for a signed number.
+/// The server's answer may contain any point in time. The difference between the clocks may be too large for a signed number.
 std::chrono::microseconds toSigned(Microseconds duration) {
     constexpr auto kMost = std::chrono::microseconds::max();
     return std::min(duration, Microseconds(kMost));

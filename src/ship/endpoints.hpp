@@ -25,8 +25,8 @@ public:
 class Archive {
 public:
     virtual ~Archive() = default;
-    /// Returns the sequence up to which the archive has the receipts of the epoch, or 0 if the archive does not know the epoch.
-    /// The errors are those of PostgresConnection::connect() and PostgresConnection::run().
+    /// Returns the sequence up to which the archive has all receipts of the epoch. The result is 0 if the archive does not know
+    /// the epoch. The errors are those of PostgresConnection::connect() and PostgresConnection::run().
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
     /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if the archive
     /// would miss receipts between its position and the lot. put() also fails with the errors of position(). If put() fails, the

@@ -12,8 +12,8 @@
 namespace pinfold {
 
 /// Remembers whether receipts reach the archive. The class Progress informs administrators through the journal, the status and
-/// the metrics. The journal gets one line when a kind of trouble begins, and one line when the trouble is over. Further failed
-/// attempts add no line.
+/// the metrics. The journal gets one line when a kind of trouble begins, and one line when the trouble is over. While a kind of
+/// trouble lasts, failed attempts add no line to the journal.
 class Progress {
 public:
     struct Line {

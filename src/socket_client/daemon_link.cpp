@@ -140,7 +140,7 @@ void DaemonLink::attempt() {
 
 void DaemonLink::receive() {
     // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would take 64 KiB of the
-    // stack, and the decoder would use the stack below the buffer. The stack of a supervisor would keep its full size as long as
+    // stack. The decoder would use the stack below the buffer. The stack of a supervisor would keep its full size as long as
     // the job runs.
     const auto length = ::recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))

@@ -48,8 +48,8 @@ public:
     /// Returns true while a thread migrates the file of an older pinfold to the newest schema.
     bool migrating() const;
 
-    /// AsyncHistory calls onOpened each time a thread has opened the file. The file may be new, if a damaged file was moved
-    /// aside. The file may be an older copy, if somebody has replaced the file.
+    /// AsyncHistory calls onOpened each time a thread has opened the file. If a thread has moved a damaged file aside, the
+    /// opened file is new. If somebody has replaced the file, the opened file may be an older copy.
     std::function<void(std::uint64_t lastManualNumber)> onOpened;
     /// AsyncHistory calls onDamage when a thread has moved a damaged file aside.
     std::function<void(const std::string& words)> onDamage;

@@ -135,12 +135,12 @@ public:
     enum class Mode { ReadWrite, ReadOnly };
 
     /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the
-    /// newest schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s. The
-    /// migration needs as much free space on the disk as the size of the file. Before each migration, open() calls
-    /// `beforeMigration`. The settings are WAL and synchronous=FULL, so the changes are durable when write() returns. If the file
-    /// is incomplete or is not a database of sqlite, a method of History fails with the error Damaged. If anything else is wrong,
-    /// the method fails with the error Internal. An error contains sqlite's own message. For errors of open(), the message also
-    /// contains the path.
+    /// newest schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s.
+    /// The migration needs as much free space on the disk as the size of the file. Before each migration, open() calls
+    /// `beforeMigration`. The settings are WAL and synchronous=FULL, so the changes are durable when write() returns. If the
+    /// file is incomplete or is not a database of sqlite, a method of History fails with the error Damaged. A method that fails
+    /// for a different reason usually returns the error Internal. An error contains sqlite's own message. If open() fails, the
+    /// message contains the path, too.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
@@ -162,9 +162,9 @@ public:
     /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if no key has the form.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
-    /// Returns how many sequences of the history are higher than the position in `sentFile` (see SentPosition). If a receipt was
-    /// removed before pinfold-ship sent it, the receipt's sequence counts as unsent until the position is higher. A call reads
-    /// two rows.
+    /// Returns how many sequences of the history are higher than the position in `sentFile` (see SentPosition). If a receipt
+    /// was removed before pinfold-ship sent it, its sequence counts as unsent until the position reaches the sequence. A call
+    /// reads two rows.
     Result<std::uint64_t> unsent(const std::filesystem::path& sentFile) const;
     /// Returns false if the connection does not see changes that other programs write after the file was opened. Only a
     /// connection with Mode::ReadOnly can miss changes.

@@ -72,7 +72,7 @@ Result<void> HistoryFile::moveAside(const std::string& why) {
 
 Result<void> HistoryFile::distrust(ino_t inode, const std::string& why) {
     if (inode == 0 || inodeOf(file_) != inode)
-        return {}; // somebody has replaced the damaged file meanwhile
+        return {}; // somebody has replaced the damaged file since the error
     if (auto moved = moveAside(why); !moved)
         return moved;
     return open();

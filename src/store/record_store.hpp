@@ -29,8 +29,8 @@ public:
         /// nothing.
         std::vector<std::string> unreadable;
     };
-    /// Reads all records. Only pinfoldd, which writes the records, may call load(). First, load() removes temporary files that
-    /// a crash left. The function load() fails with the errors of read().
+    /// Reads all records. Only pinfoldd, which writes the records, may call load(). load() first removes the temporary files
+    /// that a crash has left. The function load() fails with the errors of read().
     Result<Loaded> load() const;
     /// Reads all records, even while pinfoldd writes records. If pinfoldd removes a record during read(), the result does not
     /// contain the record. If the directory does not exist, the result has no records. The errors are Denied, and Internal if the

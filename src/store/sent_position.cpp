@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kMostPositionBytes = 4096;
 
-/// Opens with O_NONBLOCK, because an open of a FIFO would wait for a writer.
+/// Opens the file with O_NONBLOCK, because open(2) of a FIFO would wait for a writer.
 std::optional<std::string> textOf(const std::filesystem::path& file) {
     const UniqueFd fd(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
     struct stat status {};

@@ -38,7 +38,7 @@ bool matches(const std::string& text, std::span<const char* const> globs) {
 }
 
 /// Calls f for each component of the path, until f returns false. The first argument of f is the component. The second argument
-/// is the position in the path where the component ends.
+/// of f is the position at which the component ends in the path.
 template <class F> void forEachComponent(std::string_view path, F&& f) {
     for (std::size_t start = 0; (start = path.find_first_not_of('/', start)) != std::string_view::npos;) {
         const auto end = std::min(path.find('/', start), path.size());

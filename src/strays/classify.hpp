@@ -33,15 +33,15 @@ StrayKind kindOf(const Place& place, const Logins& logins);
 /// an empty text.
 std::string_view jobSliceOf(const Place& place);
 
-/// Returns true if the place is pinfold.slice. The supervisors of jobs run in pinfold.slice.
+/// Returns true if `place` describes the slice pinfold.slice. The supervisors of jobs run in pinfold.slice.
 bool isSupervisorsHome(const Place& place);
 
 /// Returns the name of the innermost unit in a cgroup's path, for messages to people. The unit may be a unit of a user's own
 /// systemd. If the path is in no unit, the result is the path itself. The result has passed through printable().
 std::string unitForPeople(std::string_view cgroup);
 
-/// Returns true if the place is in a system unit whose name matches one of the globs. The names of cgroups below the unit do
-/// not count, because users choose these names.
+/// Returns true if the place is in a system unit whose name matches one of the globs. matchesUnit() ignores the names of
+/// cgroups below the unit, because users choose these names.
 bool matchesUnit(const Place& place, const std::vector<std::string>& globs);
 
 } // namespace pinfold

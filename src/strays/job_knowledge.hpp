@@ -38,9 +38,9 @@ struct JobKnowledge {
     bool isOurs(const ProcessIdentity& process) const;
 };
 
-/// Reads pinfoldd's list, the records and the cgroups below batch.slice. pinfoldd's list, the records and the cgroups must agree.
-/// If the sources disagree, learnJobs() reads the sources again, because a job may begin or end at this moment. learnJobs() reads
-/// the sources up to five times within half a second.
+/// Reads pinfoldd's list, the records and the cgroups below batch.slice. pinfoldd's list, the records and the cgroups must
+/// agree. If the records, pinfoldd's list and the cgroups disagree, learnJobs() reads the sources again, because a job may just
+/// begin or end. learnJobs() reads the sources up to five times within half a second.
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups);
 
 } // namespace pinfold

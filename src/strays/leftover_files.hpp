@@ -87,7 +87,7 @@ enum class Kept {
     Changed,      ///< somebody changed the file after the job's end
     InUse,        ///< a living process has opened or mapped the file, or has created, attached or last used the IPC object
     Young,        ///< the job ended less than strays.file_min_age ago
-    Unseen,       ///< pinfold could not examine the whole file or tree
+    Unseen,       ///< pinfold could not examine all parts of the file or tree
     Unknown,      ///< pinfold does not know all facts that it needs for the decision
     NotRoot,      ///< this process is not root, and only root can see which files other users' processes have open
 };
@@ -98,15 +98,15 @@ std::string_view reason(Kept kept);   ///< returns a text for people, such as "i
 struct LeftoverContext {
     bool liveJob = false;   ///< the file's user has a live job
     bool processes = false; ///< the file's user has processes on this node
-    bool seen = true;       ///< pinfold could examine the whole file or tree
+    bool seen = true;       ///< pinfold could examine all parts of the file or tree
     bool complete = true;   ///< pinfold knows all jobs and all processes
     bool root = true;
     RealTime now{};
     Microseconds minAge{}; ///< the time that must pass between the job's end and the removal
 };
 
-/// A change of a file within kMoment after the job's end does not count as a later change. The batch system may change a file
-/// right after the job's end. If a clock is coarse, a change during the job may seem to come after the job's end.
+/// pinfold ignores a change of a file if the change comes within the time kMoment after the job's end. The batch system may
+/// change a file right after the job's end. If a clock is coarse, a change during the job may seem to come after the job's end.
 constexpr Microseconds kMoment = 2s;
 
 /// Returns the reason to keep the file, or nullopt if the file may be removed. `jobs` is the result of EndedJobs::of(), and

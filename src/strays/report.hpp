@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes entries about strays for the journal.
+// Builds the journal entries about strays.
 #pragma once
 
 #include "os/journal.hpp"

@@ -33,8 +33,8 @@ public:
     /// `strays` must be open.
     Findings lookAgain(std::vector<Stray> strays) const;
     /// Call confirm() right before you send a signal to the stray. Succeeds if the stray is still the same process in the same
-    /// cgroup. Fails with PidGone if the stray has changed, and the message says what has changed. Fails with Internal for any
-    /// other reason.
+    /// cgroup. Fails with PidGone if the stray has changed, and the message says what has changed. confirm() reports every
+    /// failure except PidGone as Internal.
     Result<void> confirm(Stray& stray) const;
 
     const StraysConfig& config() const { return policy_.config; }

@@ -22,9 +22,9 @@ public:
         : proxy_(proxy), loop_(loop), maxInFlight_(maxInFlight), timeout_(timeout) {}
 
     /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` may throw
-    /// sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue does not send the call, and the call
-    /// fails with NoReply. During a long wait, a new unit may get the unit name that is in the call. A new process may get the
-    /// process number that is in the call.
+    /// sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue drops the call with the error
+    /// NoReply. During a long wait, a new unit may get the unit name that is in the call. A new process may get the process
+    /// number that is in the call.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

@@ -17,7 +17,7 @@ namespace pinfold {
 class SdbusSystemdManager : public SystemdManager {
 public:
     /// Adds the match rules before it calls Subscribe, so that no signal is missed. Throws sdbus::Error if systemd is not on
-    /// the bus. The constructor waits for answers. No other function of the class waits for an answer.
+    /// the bus. Only the constructor of SdbusSystemdManager waits for answers.
     SdbusSystemdManager(sdbus::IConnection& connection, EventLoop& loop);
     ~SdbusSystemdManager() override;
 

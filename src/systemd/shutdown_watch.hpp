@@ -26,8 +26,9 @@ public:
     ShutdownWatch(Parts parts, std::function<void()> begun);
     ShutdownWatch(const ShutdownWatch&) = delete;
 
-    /// Asks PID 1 whether a shutdown has begun. When PID 1 has answered, ShutdownWatch calls `done` in any case. If a shutdown
-    /// has begun, ShutdownWatch calls `begun` before `done`. If no answer comes, ShutdownWatch calls `done` after 10 s.
+    /// Asks PID 1 whether a shutdown has begun. When PID 1 has answered, ShutdownWatch calls `done`, whatever the answer is. If
+    /// a shutdown has begun, ShutdownWatch calls `begun` before `done`. If no answer comes, ShutdownWatch calls `done` after 10
+    /// s.
     void ask(std::function<void()> done);
 
 private:

@@ -102,9 +102,9 @@ public:
     virtual void listUnits(std::vector<std::string> patterns,
                            std::function<void(std::variant<std::vector<UnitStatus>, SystemdError>)> done) = 0;
 
-    /// Asks PID 1 whether a shutdown of the system has begun. After PID 1's answer, SystemdManager calls `done` in any case. If
-    /// there is a shutdown, SystemdManager calls onShutdown before `done`. If no answer comes, SystemdManager calls `done` after
-    /// 10 s.
+    /// Asks PID 1 whether a shutdown of the system has begun. After PID 1's answer, SystemdManager calls `done`, whatever the
+    /// answer is. If there is a shutdown, SystemdManager calls onShutdown before `done`. If no answer comes, SystemdManager
+    /// calls `done` after 10 s.
     virtual void askShutdown(std::function<void()> done) = 0;
 
     /// Returns the version of systemd, such as 252 for "252.39-1~deb12u1".

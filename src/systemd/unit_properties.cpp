@@ -73,7 +73,7 @@ void appendDevices(Properties& properties, const std::optional<DeviceRules>& dev
 std::string cpuMax(std::uint64_t quotaPerSecond) {
     if (quotaPerSecond == kInfinity)
         return "max " + std::to_string(kDefaultPeriod);
-    // If the quota for the usual period is below the kernel's minimum, pinfoldd uses a longer period, like systemd.
+    // If the quota for the usual period is below the kernel's minimum, pinfoldd uses a longer period, as systemd does.
     auto period = kDefaultPeriod;
     if (quotaPerSecond * period / kUsecPerSecond < kMinQuota)
         period = std::min(kMaxPeriod, kMinQuota * kUsecPerSecond / quotaPerSecond);
