@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Uses threads to write to files and pipes that users have made. OutputWriters limits how many threads may hang in files and
-/// pipes of one user. A user whose files or pipes hang cannot prevent messages to the jobs of other users.
+/// Uses threads to write to files and pipes that users have made. OutputWriters limits how many threads may hang while they
+/// write to files and pipes of one user. A user whose files or pipes hang cannot prevent messages to the jobs of other users.
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;

@@ -20,7 +20,7 @@ namespace pinfold {
 struct JournalEntry {
     std::string cursor;
     RealTime realTime{};
-    MonotonicTime monotonic{}; ///< the time of the entry on CLOCK_MONOTONIC of the boot that wrote the entry
+    MonotonicTime monotonic{}; ///< the time of the entry on CLOCK_MONOTONIC, in the boot in which the entry was written
     /// Each pair is the name and the value of a field. A name may occur several times, and values may contain any bytes.
     std::vector<std::pair<std::string, std::string>> fields;
 

@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Implements Background with threads. A lane has no thread while it has nothing to do.
+/// Implements Background with threads. A lane has no thread while the lane has no work.
 class ThreadBackground : public Background {
 public:
     /// Throws std::system_error if the process has no descriptors left.

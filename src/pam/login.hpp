@@ -16,8 +16,8 @@
 
 namespace pinfold::pam {
 
-/// kPhaseTime is the time limit of a PAM phase. A healthy pinfoldd answers within the limit. A user at a prompt should not wait
-/// longer than kPhaseTime.
+/// kPhaseTime is the time limit of a PAM phase. A healthy pinfoldd answers within the limit. A user who logs in should not wait
+/// for pinfold longer than kPhaseTime.
 constexpr Microseconds kPhaseTime = 2s;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;

@@ -164,7 +164,7 @@ Result<void> History::Impl::amend(const LateReport& report) const {
         return found.error();
     if (!*found || !pinfold::amend(**found, report.exit, report.identity))
         return {};
-    (*found)->sequence.reset(); // the JSON text does not contain the sequence, because the row has a column for it
+    (*found)->sequence.reset(); // the JSON text lacks the sequence, because the sequence has its own column
     (*found)->epoch.reset();
     bindKind(addKind, **found);
     if (auto done = addKind.finish(); !done)

@@ -38,7 +38,7 @@ struct ReceiptFilter {
     /// If `after` is set, list() returns only receipts whose sequence is higher than `after`. The receipt with the lowest
     /// sequence comes first.
     std::optional<std::uint64_t> after = {};
-    /// The epoch of the sequence in `after`. If the history has another epoch, list() uses 0 in place of `after`.
+    /// The epoch of the sequence in `after`. If the history's epoch is not `epoch`, list() uses 0 in place of `after`.
     std::optional<std::string> epoch = {};
     bool profiles = false; ///< true if list() should read Receipt::profile
 
@@ -110,7 +110,7 @@ struct LiveTable {
         RealTime time{};
     };
     std::vector<LiveRow> rows = {};         ///< the jobs of this boot and of earlier boots, in the order of their ids
-    std::optional<Sign> lastVacuum = {};    ///< the time of the last vacuum() that got a clock reading
+    std::optional<Sign> lastVacuum = {};    ///< the time of the last call of vacuum() that got a clock reading
     std::optional<RealTime> newestEnd = {}; ///< the latest time at which a job with a receipt ended
 };
 

@@ -22,7 +22,7 @@ constexpr int kWriterBusyTimeoutMs = 10'000;
 
 // auto_vacuum has an effect only before the first table exists. A file of schema 1 never gets auto_vacuum, because VACUUM would
 // rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. The reuse of free pages
-// is enough to keep the file below its maximum size. With synchronous = FULL a transaction is on the disk when the commit
+// is enough to keep the file below its maximum size. With synchronous = FULL, a transaction is on the disk when the commit
 // returns. The cache is small, because pinfoldd mostly adds rows. A migration or a slow reader can make the log long. With
 // journal_size_limit, sqlite shortens a long log when it next writes to the log's beginning.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"

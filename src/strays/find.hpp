@@ -27,9 +27,8 @@ struct Stray {
     bool actedOn() const { return !spared; }
 };
 
-/// Returns the strays among `processes`, sorted by user and pid. `describe` adds the
-/// command line of a process, or leaves "[name]" if the command line cannot be read. The function findStrays() calls `describe`
-/// only for processes that meet all other conditions of a stray.
+/// Returns the strays among `processes`, sorted by user and pid. `describe` adds the command line of a process, or leaves
+/// "[name]" if the command line cannot be read. findStrays() calls `describe` only after all checks that need no command line.
 std::vector<Stray> findStrays(
     std::vector<SeenProcess> processes, const JobKnowledge& jobs, const Logins& logins, const StrayPolicy& policy, BootTime now,
     const std::function<void(ProcessInfo&)>& describe = [](ProcessInfo&) {});

@@ -66,11 +66,11 @@ struct JobsOfFile {
 /// Holds the ended jobs of one user.
 class EndedJobs {
 public:
-    /// `jobs` may be in any order. A job that is in `jobs` twice counts once.
+    /// `jobs` may be in any order. EndedJobs counts a job once even if `jobs` contains the job twice.
     explicit EndedJobs(std::vector<EndedJob> jobs);
 
-    /// Returns the jobs that ran when the file was created. If nobody knows when the file was created, returns the jobs that ran
-    /// when somebody changed the file last.
+    /// Returns the jobs that ran when the file was created. If nobody knows when the file was created, the result contains the
+    /// jobs that ran when the file was last changed.
     JobsOfFile of(const UserFile& file) const;
 
 private:

@@ -74,7 +74,7 @@ Findings StrayScanner::lookAgain(std::vector<Stray> strays) const {
         else if (read.error().code != ErrorCode::PidGone)
             unseen.push_back(read.error().message);
     }
-    // The function lookAgain() does not read command lines a second time, so the function `describe` is empty here.
+    // lookAgain() passes an empty function `describe`, so that nobody reads the command lines a second time.
     auto findings = judge(std::move(processes), [](ProcessInfo&) {});
     findings.unseen = std::move(unseen);
     return findings;

@@ -34,7 +34,8 @@ std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskPropertie
 std::vector<UnitProperty> scopeProperties(const JobKey& key, std::uint32_t task, const TaskProperties& job,
                                           const std::vector<pid_t>& pids);
 
-/// Returns the properties of a service that runs a program once, for at most 5 min, and is gone afterwards.
+/// Returns the properties of a service that runs a program once, for at most 5 min. PID 1 removes the service after the
+/// program's end.
 std::vector<UnitProperty> programProperties(std::string description);
 
 /// Returns only the properties for the limits. pinfoldd needs these properties to change the limits of a live unit.
