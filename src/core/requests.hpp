@@ -55,7 +55,7 @@ struct TaskRequest {
     ForeignFd output;    ///< the standard error of the batch script, as in CreateRequest
     bool batch = false;
     bool shepherd = false;
-    /// If `open` is set and no job has the key, pinfoldd opens the job with the request `open`, and then adds the task.
+    /// If `open` is set and no running job has the key, pinfoldd first opens a job with the request `open`.
     std::optional<CreateRequest> open = {};
 };
 

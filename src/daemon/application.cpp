@@ -48,10 +48,10 @@ constexpr int kExitRestart = 1;
 // second while a disk is full. Each start of pinfoldd would write a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
-// The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus, it
-// takes the name org.pinfold1.Daemon. If a message to the owner of the name org.pinfold1.Daemon contains file descriptors, the
-// bus refuses the message. Users therefore cannot send file descriptors while pinfoldd takes over the jobs of an earlier
-// pinfoldd.
+// The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus,
+// pinfoldd takes the name org.pinfold1.Daemon. If a message to the owner of the name org.pinfold1.Daemon contains file
+// descriptors, the bus refuses the message. The name thus prevents users from sending file descriptors while pinfoldd takes over
+// the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if systemd has passed no socket.
@@ -80,8 +80,8 @@ int refuse(const Error& error) {
     return kExitConfig;
 }
 
-/// Handles errors that may be over soon, such as a full disk. failForNow() makes pinfoldd exit, so that systemd starts pinfoldd
-/// again. Until pinfoldd has started again, wrappers wait in the socket's queue.
+/// Handles errors that may disappear without a new configuration, such as a full disk. failForNow() makes pinfoldd exit, so that
+/// systemd starts pinfoldd again. Until pinfoldd has started again, wrappers wait in the socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());

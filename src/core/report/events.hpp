@@ -25,8 +25,8 @@ void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
-/// Writes to the journal how many leftovers of the user's jobs the journal does not name. LeftoverLog had no room for these
-/// leftovers.
+/// Writes a journal entry with the number of leftovers for which LeftoverLog had no room. The leftovers are processes that the
+/// jobs of `user` left behind.
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);
@@ -55,8 +55,8 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late);
 /// now, and more receipts may be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// Writes a journal entry that says that the clock has jumped far ahead. After the clock has jumped ahead, pinfoldd removes no
-/// receipt because of its age until the clock has been right for a day.
+/// Writes a journal entry that says that the clock has jumped far ahead. After a jump of the clock, pinfoldd keeps old receipts
+/// until the clock has been right for a day.
 void logClockDoubted(const CoreContext& context);
 
 /// Writes one journal entry for each orphan, and one journal entry for each record that pinfoldd cannot read.

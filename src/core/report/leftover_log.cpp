@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kEntry = 600; // the size of a journal entry without the command line, in bytes
 
-// Returns the size of a journal entry about the process. The command line counts twice, because the entry has the command line
-// in its message and in a field.
+// Returns the size of a journal entry about the process. The function adds the length of the command line twice, because the
+// entry contains the command line in its message and in a field.
 std::size_t sizeOf(const ProcessInfo& process) { return kEntry + 2 * process.command.size(); }
 
 } // namespace
@@ -23,8 +23,8 @@ void LeftoverLog::say(const Job& job, std::uint32_t task, std::uint64_t count, s
         return logLeftovers(context_, job, task, count, named);
     auto& share = shareOf(user);
     const auto hasRoom = [&share](std::size_t bytes) { return share.bytes + bytes <= kMostBytes; };
-    // `around` is the size of two entries. The first entry comes before the leftovers, and the last entry counts the remaining
-    // leftovers.
+    // The first journal entry describes the task. The last journal entry counts the leftovers that have no journal entries of
+    // their own. `around` is the size of the first and the last journal entry together.
     constexpr auto around = 2 * kEntry;
     if (!hasRoom(around))
         return leaveOut(user, share, count);

@@ -15,9 +15,10 @@
 
 namespace pinfold {
 
-/// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes with command lines of a
-/// megabyte. If LeftoverLog wrote too many entries about one user, journald would drop entries of other users. LeftoverLog limits
-/// how many bytes it writes about the leftovers of each user. The limit does not apply to root's jobs.
+/// Writes the leftovers of jobs into the journal. A user can have thousands of tasks that leave processes behind. The command
+/// line of a leftover process can be a megabyte long. If LeftoverLog wrote too many entries about one user, journald would drop
+/// entries of other users. LeftoverLog limits how many bytes it writes about the leftovers of each user. The limit does not apply
+/// to root's jobs.
 class LeftoverLog {
 public:
     static constexpr Microseconds kStretch = 30s;
@@ -27,14 +28,14 @@ public:
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
     /// Calls logLeftovers() for the processes in `named`, up to the user's limit. At the end of the time kStretch, LeftoverLog
-    /// writes to the journal how many processes it has left out because of kMostBytes.
+    /// writes to the journal how many processes got no journal entry because of the limit kMostBytes.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:
     struct Share {
         BootTime began{}; ///< the time at which the present period for the user began; each period lasts for the time kStretch
         std::size_t bytes = 0;
-        std::uint64_t unsaid = 0; ///< the number of processes that the journal does not name
+        std::uint64_t unsaid = 0; ///< the number of processes for which the journal has no entry
         /// The timer for the end of the present period. LeftoverLog sets the timer only if it has to write an entry at the end of
         /// the period.
         EventHandle end;

@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Writes to the journal which kinds of work pinfoldd has to leave undone, because too many earlier calls hang
-/// (Background::run()).
+/// Writes warnings to the journal when Background::run() refuses work. Background::run() refuses work if too many earlier calls
+/// hang. Each warning names the kind of work that pinfoldd cannot do.
 class RefusalLog {
 public:
     /// The shortest time between two lines about the same lane. Background may refuse work thousands of times in a second.
@@ -25,7 +25,7 @@ public:
 
 private:
     struct Told {
-        std::uint64_t count = 0; ///< the number of refused calls that the journal already has
+        std::uint64_t count = 0; ///< the number of refused calls at the time of the last journal entry
         EventHandle next;        ///< the time of the next line; unset if a line may be written at once
     };
 

@@ -102,8 +102,8 @@ std::optional<DeviceRules> Allocator::devicesOf(const JobRecord& record) const {
         return std::nullopt;
     DeviceRules rules;
     const auto add = [&rules](const DeviceRules& more) { rules.insert(rules.end(), more.begin(), more.end()); };
-    // A reload may have removed the profile or the GPU from the configuration. If a profile or a GPU is not in the configuration
-    // any more, the job gets no devices for this profile or GPU.
+    // A reload may have removed the profile or the GPU from the configuration. The job gets no devices for a removed profile or a
+    // removed GPU.
     if (record.limits.deviceProfile)
         if (const auto profile = config.devices.find(*record.limits.deviceProfile); profile != config.devices.end())
             add(profile->second);

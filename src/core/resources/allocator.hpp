@@ -19,7 +19,7 @@ public:
         CpuList memoryNodes; ///< the NUMA nodes of the allocated CPUs
     };
     /// If the node does not have the CPUs or GPUs of `request`, the error is LimitInvalid. If other jobs have reserved the CPUs
-    /// or GPUs of `request`, the error is Busy. The third possible error is InvalidArgument.
+    /// or GPUs of `request`, the error is Busy. If two members of `request` exclude each other, the error is InvalidArgument.
     Result<Grant> allocate(const AllocationRequest& request) const;
 
     /// Returns the devices that the job may open according to the present configuration. The result is nullopt if the job may

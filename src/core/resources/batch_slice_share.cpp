@@ -82,8 +82,8 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
     const auto list = CpuList::parse(text.value_or(""));
     if (!list)
         return std::nullopt;
-    // Before the first job starts, no cgroup shows which CPUs are reserved, so available() has to remove the reserved CPUs from
-    // the list.
+    // available() has to remove the reserved CPUs from the list. Before the first job starts, no cgroup shows which CPUs are
+    // reserved.
     return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
 }
 

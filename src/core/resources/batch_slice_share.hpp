@@ -16,8 +16,8 @@ namespace pinfold {
 /// ConfigInvalid if no core would be left for jobs.
 Result<CpuList> reservedCores(const Topology& topology, const Config::Reserve& reserve);
 
-/// Limits batch.slice to the CPUs and the memory that the site does not reserve, and protects the memory that memory_low gives to
-/// jobs.
+/// Limits batch.slice to the CPUs and the memory that the site does not reserve for itself. BatchSliceShare sets the memory
+/// protection of batch.slice to the sum of memory_low of all jobs.
 class BatchSliceShare {
 public:
     explicit BatchSliceShare(Core& core) : core_(core) {}
@@ -40,8 +40,9 @@ public:
     /// Returns the size of the node's memory in bytes, or nullopt if memoryOfNode() cannot read the size from the kernel.
     std::optional<std::uint64_t> memoryOfNode() const;
     /// Returns how many bytes of the node's memory are not available to jobs. The argument `total` is the size of the node's
-    /// memory in bytes. memoryKept() calculates the amount from the limit of batch.slice that is in force. Before the first job,
-    /// batch.slice has no cgroup, and memoryKept() uses node.reserve_memory. The result is nullopt if the amount is not known.
+    /// memory in bytes. memoryKept() calculates the amount from the memory limit in the cgroup of batch.slice. Before the first
+    /// job, batch.slice has no cgroup, and memoryKept() uses node.reserve_memory. The result is nullopt if the amount is not
+    /// known.
     std::optional<std::uint64_t> memoryKept(std::uint64_t total) const;
 
 private:

@@ -23,13 +23,13 @@ struct CpuCore {
     std::vector<unsigned> online; ///< the core's online hyper-threads
     std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
     bool taken = false;
-    unsigned size = 0; ///< how many of the requested CPUs or cores this core provides to the job
+    unsigned size = 0; ///< how many CPUs of a request this core can satisfy
 };
 
-/// A Domain is a part of the node: the whole node, a package in the node, a NUMA node in a package, or an L3 cache in a NUMA
-/// node. The parts of every machine form a tree, in which each part belongs to one larger part. With sub-NUMA clusters, one L3
-/// cache may serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate L3 part for each of the two NUMA
-/// nodes.
+/// A Domain is the whole node, a package of the node, a NUMA node of a package, or an L3 cache of a NUMA node. The domains of
+/// every machine form a tree. The root of the tree is the whole node, and every other domain lies in one larger domain. With
+/// sub-NUMA clusters, one L3 cache may serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate L3
+/// domain for each of the two NUMA nodes.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
@@ -41,8 +41,8 @@ struct Placement {
     std::vector<const CpuCore*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    /// The first entry of `room` is the number of free CPUs in the smallest domain that has room for the whole job. Each further
-    /// entry of `room` is the number of free CPUs in the next larger domain.
+    /// The first entry of `room` is the number of free CPUs in the smallest domain that has room for the whole job. Each later
+    /// entry of `room` is the number of free CPUs in the domain that contains the domain of the previous entry.
     std::vector<unsigned> room;
 
     bool operator<(const Placement& other) const {
@@ -96,8 +96,7 @@ Domain treeOfFree(const std::vector<CpuCore>& cores) {
 }
 
 /// Chooses some of the cores of one L3 cache. The cores may have different sizes, for example in hybrid processors or if
-/// hyper-threads are offline. If a smaller core is enough, pickCores() does not choose a core that gives the job more than the
-/// job needs.
+/// hyper-threads are offline. pickCores() chooses a core with more CPUs than the job still needs only if no smaller core is left.
 std::vector<const CpuCore*> pickCores(const std::vector<const CpuCore*>& cores, unsigned wanted) {
     std::vector<const CpuCore*> picked;
     const CpuCore* larger = nullptr;
@@ -140,8 +139,9 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Gives whole parts of the domain to the job, beginning with the part that has the most free CPUs. As soon as one of the
-/// remaining parts has all CPUs that the job still needs, spread() takes these CPUs from that part.
+/// Chooses CPUs for a job that needs several parts of the domain. spread() takes all free CPUs of one part after another,
+/// beginning with the part with the most free CPUs. If one remaining part has enough free CPUs for the rest of the job, spread()
+/// takes the last CPUs from this part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;

@@ -34,7 +34,7 @@ std::uint64_t pageSize() { return static_cast<std::uint64_t>(::sysconf(_SC_PAGES
 
 Error invalid(std::string what) { return {ErrorCode::LimitInvalid, std::move(what)}; }
 
-// Each unsetValue() returns the value that the kernel uses for a limit that is not set. If the limit is a limit on devices, the
+// The functions unsetValue() return the value that the kernel uses for an unset limit. If the limit is a limit on devices, the
 // result contains the kernel's value for each device in `changed`.
 std::uint64_t unsetValue(const LimitRow& row, std::uint64_t) { return row.unset; }
 CpuList unsetValue(const LimitRow&, const CpuList&) { return {}; }
@@ -46,7 +46,7 @@ DeviceAmounts unsetValue(const LimitRow& row, const DeviceAmounts& changed) {
 }
 template <class T> std::optional<T> unsetValue(const LimitRow&, const T&) { return std::nullopt; }
 
-/// Returns a change that reverses `change`. In the result, each limit that `change` sets has the value from `old`.
+/// Returns a change that reverses `change`. If `change` sets a limit, the result contains the value of this limit in `old`.
 ResourceLimits reversal(const ResourceLimits& change, const ResourceLimits& old) {
     ResourceLimits back;
     for (const auto& row : limitTable())
@@ -71,8 +71,8 @@ std::string namesOf(const ResourceLimits& limits) {
     return names;
 }
 
-/// Returns the name of the first device in the limits that is not a block device of this node. If all devices are block devices,
-/// the result is an empty string.
+/// Looks in `limits` for a device that is not a block device of this node, and returns the name of the first such device. If all
+/// devices are block devices, the result is an empty string.
 std::string missingDevice(const ResourceLimits& limits) {
     std::string missing;
     forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {
@@ -242,7 +242,7 @@ void LimitKeeper::apply(const std::shared_ptr<PendingChange>& pending) {
         return applied(pending);
     const auto& key = pending->job->key();
     // The slice gets the limits before the scope gets them, because the limits of the slice cover the whole job. A higher limit
-    // has an effect only when the scope also has the higher limit.
+    // of the slice has no effect until the scope has the higher limit too.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
@@ -283,8 +283,9 @@ void LimitKeeper::undo(const std::shared_ptr<PendingChange>& pending, const Erro
     pending->why = why;
     auto& back = pending->change.limits;
     back = reversal(back, pending->before);
-    // If the job had no list of CPUs before the change, undo() gives the job the list of all CPUs. undo() handles lists of memory
-    // nodes like lists of CPUs. If the new list were empty, systemd 252 would not change the cgroup.
+    // If the job had no list of CPUs before the change, undo() gives the job the list of all CPUs. If the job had no list of
+    // memory nodes, undo() gives the job the list of all memory nodes. If the new list were empty, systemd 252 would not change
+    // the cgroup.
     if (back.allowedCpus && back.allowedCpus->empty())
         back.allowedCpus = share_.available("cpuset.cpus.effective");
     if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())

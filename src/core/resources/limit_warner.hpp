@@ -9,9 +9,9 @@
 
 namespace pinfold {
 
-/// Warns a job before it reaches its run time limit or its memory limit. The warning is a line in the job's own output, an entry
-/// in the journal and a signal on the bus. LimitWarner warns a job only once about each value of a limit, even if pinfoldd is
-/// restarted.
+/// Warns a job before the job reaches its run time limit or its memory limit. The warning is a line in the job's own output, an
+/// entry in the journal and a signal on the bus. LimitWarner warns a job only once about each value of a limit, even if pinfoldd
+/// is restarted.
 class LimitWarner {
 public:
     explicit LimitWarner(Core& core) : core_(core), signaller_(core) {}

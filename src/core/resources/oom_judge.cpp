@@ -12,7 +12,8 @@
 namespace pinfold {
 namespace {
 
-// The kernel counts an out-of-memory kill in memory.events before it writes the log line. The log line names the killed process.
+// For each out-of-memory kill, the kernel first increases a counter in memory.events, and then writes a line to its log. The log
+// line names the killed process.
 constexpr Microseconds kLineWait = 100ms;
 // The clock of the kernel's log may differ a little from the clock that measures the time of a job's creation.
 constexpr Microseconds kClockSlack = 1s;
@@ -34,7 +35,8 @@ bool isJobsOwn(const Job& job, const std::string& cgroup) {
 
 void OomJudge::watch(const JobPtr& job) {
     const auto file = core_.context.cgroups.eventsFile(slicePath(job->key())).replace_filename("memory.events");
-    // If the kernel does not count the memory of cgroups, memory.events does not exist, and pinfoldd cannot watch it.
+    // If the kernel does not count the memory of cgroups, the file memory.events does not exist, and pinfoldd cannot watch the
+    // file.
     if (auto watched = core_.context.cgroupWatch.watch(file, [this, weak = WeakJob(job)] {
             if (const auto live = weak.lock())
                 look(live, false);
@@ -62,8 +64,8 @@ void OomJudge::look(const JobPtr& job, bool final) {
 }
 
 void OomJudge::reported(const OomReport& report) {
-    // The kernel's log is rate-limited, and may contain the killed process but not its cgroup. While the killed process is a
-    // zombie, /proc still shows its cgroup.
+    // The kernel limits the rate of its log lines. The line with the killed process may be in the log although the line with the
+    // cgroup is missing. While the killed process is a zombie, /proc still shows its cgroup.
     const auto path =
         report.taskCgroup.empty() ? core_.context.processes.cgroupOf(report.pid) : Result<std::string>(report.taskCgroup);
     const auto identity = path ? identifyPath(*path) : std::nullopt;
@@ -122,8 +124,8 @@ void OomJudge::killedByOomd(std::string_view path) {
 
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
-    // If the batch system reports the end of the job with EndJob, the answer to EndJob contains the line about the kill. The
-    // batch system writes the line to the job's output.
+    // If the batch system calls EndJob at the end of the job, the answer to EndJob contains a line about the out-of-memory kill.
+    // The batch system writes the line to the job's output.
     job->record.oomSaid =
         !job->record.reportWithin && job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);

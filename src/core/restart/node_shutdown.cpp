@@ -14,8 +14,8 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kPatience = 30s;
-// At a shutdown, PID 1 signals the processes of jobs before it announces the shutdown on the bus. pinfoldd may receive PID 1's
-// announcement of a shutdown late.
+// At a shutdown, PID 1 signals the processes of jobs before it announces the shutdown on the bus. pinfoldd may receive the
+// announcement of the shutdown some time after PID 1 has sent the first signals.
 constexpr Microseconds kLateWord = 10s;
 
 /// Returns true if no request has caused the end of the job.

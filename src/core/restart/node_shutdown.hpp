@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Ends the jobs when somebody shuts the node down in an orderly way. At a shutdown, PID 1 first stops the scopes of the jobs, and
-// then stops pinfoldd. After pinfoldd, PID 1 stops the slices of the jobs and the bus (unit_properties.cpp, pinfoldd.service).
+// then stops pinfoldd. PID 1 stops the slices of the jobs and the bus only after pinfoldd has stopped (unit_properties.cpp,
+// pinfoldd.service).
 #pragma once
 
 #include "core/core.hpp"
@@ -34,9 +35,9 @@ private:
 /// Returns true if a shutdown of the node may have ended the job. PID 1 may have announced the shutdown although pinfoldd has not
 /// received the announcement yet.
 bool mayBeOfShutdown(const Core& core, const Job& job);
-/// Returns the final result of a job. The argument `result` is the result of the job without regard to a shutdown of the node. If
-/// a shutdown of the node has caused the end of the job, the final result is NodeShutdown. If no shutdown has caused the end of
-/// the job, resultAtShutdown() returns `result`.
+/// Returns the final result of a job. The argument `result` is the result that the job would have without a shutdown of the node.
+/// If a shutdown of the node has caused the end of the job, the final result is NodeShutdown. If no shutdown has caused the end
+/// of the job, resultAtShutdown() returns `result`.
 JobResult resultAtShutdown(const Core& core, const Job& job, JobResult result);
 
 } // namespace pinfold

@@ -32,16 +32,16 @@ struct Reconciler::Run {
     Reply<Reconciliation> reply;
     Reconciliation found;
     std::set<std::string> known; ///< the keys of the jobs that a dry run would take over
-    /// The suspected units whose expected cgroup did not exist when systemd had sent the first list of units.
+    /// The units that had no cgroup in the expected place after systemd had sent the first list of units.
     std::set<std::string> withoutCgroup;
     std::size_t pending = 0; ///< the number of answers of systemd that have not come yet
 };
 
-// Jobs may start and end while run() looks for orphans. A job is in the registry before systemd gets the call to start the job's
-// units. The job stays in the registry until the job's cgroup is gone. A job is in the registry for longer than the job's units
-// exist. run() therefore looks up a unit in the registry only *after* systemd has listed the unit. A job may end between
-// systemd's first list and the look-up in the registry, so run() asks systemd for a second list. A unit can be an orphan only if
-// the first and the second list contain the unit.
+// Jobs may start and end while run() looks for orphans. pinfoldd adds a job to the registry before it asks systemd to start the
+// job's units. The job stays in the registry until the job's cgroup is gone. While a unit of a job exists, the job is thus in the
+// registry. run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between systemd's first
+// list and the look-up in the registry, so run() asks systemd for a second list. run() treats a unit as an orphan only if both
+// lists from systemd contain the unit.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -114,8 +114,8 @@ std::set<std::string> Reconciler::suspects(Run& run, const std::vector<UnitStatu
 }
 
 void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, const std::vector<UnitStatus>& units) {
-    // `slices` contains the slices that seem to be orphans. The function act() keeps or removes the scopes in an orphaned slice
-    // together with the slice.
+    // `slices` contains the slices that seem to be orphans. act() does not handle the scopes in an orphaned slice, because
+    // systemd stops these scopes together with the slice.
     std::set<std::string> slices;
     std::set<std::string> loaded;
     for (const auto& unit : units) {
@@ -124,7 +124,7 @@ void Reconciler::act(const RunPtr& run, const std::set<std::string>& suspects, c
         if (identity && !identity->task && suspects.contains(unit.name))
             slices.insert(identity->key.text());
     }
-    // The count of missing answers begins with 1, so that the count cannot reach 0 before act() has sent all calls.
+    // `pending` begins with 1, so that `pending` cannot reach 0 before act() has sent all calls.
     run->pending = 1;
     for (const auto& unit : units) {
         const auto identity = identifyUnit(unit.name);
@@ -147,8 +147,8 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const bool failed = unit.activeState == "failed";
     const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
     // pinfoldd forgets a task when the task's scope is empty. PID 1 removes the empty scope a moment after pinfoldd has forgotten
-    // the task. PID 1 removes the cgroup of a scope and changes the scope's state in one turn of its loop. If the cgroup has
-    // vanished since systemd sent the first list of units, the scope has ended, and the second list is outdated.
+    // the task. PID 1 handles no call between the removal of a scope's cgroup and the change of the scope's state. If the cgroup
+    // has vanished since the first list of units, the scope has ended. The second list is then outdated.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
     // If a scope exists and has not failed, the scope has processes. If a scope with processes lacks the expected cgroup, the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Looks for orphans. An orphan is a unit or a cgroup of a job without a record, or a record without a unit. The cause of an
-// orphan is a crash at the wrong moment, a broken disk or a manual change. Reconciler looks for orphans at start and on
-// request. If an orphan has processes, Reconciler only reports the orphan, and does not change it.
+// orphan is a crash at the wrong moment, a broken disk or a manual change. Reconciler looks for orphans at start and on request.
+// If an orphan has processes, Reconciler reports the orphan, but does not change the orphan.
 #pragma once
 
 #include "core/core.hpp"
@@ -21,7 +21,8 @@ public:
     Reconciler(Core& core, Recovery& recovery, JobEnder& ender) : core_(core), recovery_(recovery), ender_(ender) {}
 
     /// Looks for orphans, and removes the orphans without processes. You may call run() at any time, even while jobs start and
-    /// end. With `dryRun`, run() changes nothing, and only answers what it would do. Errors: Internal; SystemdFailed.
+    /// end. If `dryRun` is true, run() changes nothing, and its answer says what run() would change. Errors: Internal;
+    /// SystemdFailed.
     void run(bool dryRun, Reply<Reconciliation> reply);
 
 private:

@@ -39,8 +39,8 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         return ready(loaded.error());
     const bool complete = loaded->unreadable.empty();
     auto records = std::make_shared<std::vector<JobRecord>>(std::move(loaded->records));
-    // The bus delivers calls in the order in which they were sent. When PID 1 answers listUnits(), PID 1 has already received
-    // every call of the earlier pinfoldd.
+    // The bus delivers calls in the order in which the callers sent the calls. When PID 1 answers listUnits(), PID 1 has already
+    // received every call of the earlier pinfoldd.
     core_.context.systemd.listUnits({"batch-*.slice", "job-*.scope"}, [this, records, complete, ready](const auto& answer) {
         if (const auto* error = std::get_if<SystemdError>(&answer))
             return ready(Error{ErrorCode::SystemdFailed, "systemd did not list its units: " + error->message});
@@ -86,7 +86,7 @@ bool Recovery::lacksUnit(const JobRecord& record) const {
 Result<JobPtr> Recovery::reopen(JobRecord record) const {
     auto job = std::make_shared<Job>(std::move(record));
     const auto path = slicePath(job->key());
-    // If pinfoldd cannot open the slice because it has no free descriptor, the slice may still exist.
+    // The slice may exist although pinfoldd cannot open the slice, for example if pinfoldd has no free descriptor.
     if (auto slice = core_.context.cgroups.open(path))
         job->slice = std::move(*slice);
     else if (core_.context.cgroups.exists(path))
@@ -113,7 +113,8 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
 }
 
 bool Recovery::isBeingStarted(const Job& job, std::uint32_t number) const {
-    // systemd starts the scope of task 0 together with its job's slice, unless task 0 is a batch script that joins an opened job.
+    // In general, systemd starts the scope of task 0 together with the job's slice. If task 0 is a batch script that joins an
+    // opened job, systemd starts the scope of task 0 later.
     if ((number == 0 && !job.record.linger) || !job.tasks.at(number).leader)
         return false;
     return core_.context.cgroups.isEmpty(scopePath(job.key(), number));
@@ -127,7 +128,7 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
 
 /// An earlier pinfoldd may have asked systemd to start scopes. awaitStarts() waits for each start that pinfoldd cannot request
 /// again. pinfoldd cannot request the start for an adoption again, because the record does not say which processes to adopt. If a
-/// job is ending, pinfoldd requests none of the job's starts again, because the job takes no more processes.
+/// job is ending, pinfoldd does not repeat the request to start a scope, because the job takes no more processes.
 void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
     for (const auto& [number, task] : job->record.tasks)
         if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&
@@ -135,8 +136,8 @@ void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loade
             parts_.adder.await(job, number);
 }
 
-/// An earlier pinfoldd may have accepted a disk's name that users can change. If pinfoldd followed a name that users can change,
-/// the name could lead to a file that makes pinfoldd wait.
+/// For a limit on a disk, an earlier pinfoldd may have accepted a name that users can change. Such a name could lead to a file
+/// that makes pinfoldd wait.
 void Recovery::forgetUnsteadyDisks(Job& job) {
     const auto dropped = dropUnsteadyDisks(job.record.limits);
     if (dropped.empty())
@@ -183,7 +184,7 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         return;
     case JobState::Ending:
     case JobState::Accounting:
-        // A job that never ran needs no receipt, because the job's creator got the answer that the job does not exist.
+        // A job that never ran needs no receipt. The creator of such a job got an error as the answer.
         if (!job->record.neverRan)
             core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);

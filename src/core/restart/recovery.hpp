@@ -33,8 +33,8 @@ public:
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Collects all records, units, cgroups and processes of jobs, and changes nothing until all of them are known. Errors:
-    /// Internal, SystemdFailed.
+    /// First collects all records, units, cgroups and processes of jobs, and then takes over the jobs. Until the collection is
+    /// complete, run() changes nothing. Errors: Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
     /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job
@@ -42,7 +42,7 @@ public:
     /// loaded. The error is Internal if pinfoldd cannot find out which parts of a job are alive. After an error, takeUp() has
     /// changed no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
-    /// Returns true if the record says that the job is running or ending, but the cgroup of the job's slice does not exist.
+    /// Returns true if the job's cgroup does not exist although the record says that the job is running or ending.
     bool lacksUnit(const JobRecord& record) const;
 
 private:

@@ -19,11 +19,11 @@
 namespace pinfold {
 namespace {
 
-/// Refuses a request that reserves CPUs for the job and also has the limit allowed_cpus.
+/// Refuses a request that has the limit allowed_cpus and reserves CPUs for the job.
 Result<void> compatible(const CreateRequest& request) {
     const auto& allocation = request.allocation;
     if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
-        return Error{ErrorCode::InvalidArgument, "allowed_cpus excludes cpus, cpu_list and exclusive: use only one of them"};
+        return Error{ErrorCode::InvalidArgument, "allowed_cpus cannot be combined with cpus, cpu_list or exclusive"};
     return {};
 }
 
@@ -312,10 +312,10 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
     start(job, isLoaded);
 }
 
-/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. Most callers end the leader when they
-/// get the error. If the site allows jobs without a scope, the leader may run without a scope after the error. If PID 1 moves the
-/// leader into the scope later, the job becomes a normal job. overdue() stops no unit of the job, because PID 1 may still move
-/// the leader.
+/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. After the error, most callers end the
+/// leader. If the site allows jobs without a scope, the leader may run without a scope after the error. If PID 1 moves the leader
+/// into the scope later, the job becomes a normal job. overdue() stops no unit of the job, because PID 1 may still move the
+/// leader.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
@@ -347,8 +347,8 @@ void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome
     ender_.watch(job);
 }
 
-/// Forgets a job for which systemd has not created any unit. Units with the job's name may exist, but belong to somebody else.
-/// drop() does not change any unit with the job's name, because the unit may belong to somebody else.
+/// Forgets a job for which systemd has not created any unit. Another program may own a unit with the job's name, so drop() does
+/// not change such a unit.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)

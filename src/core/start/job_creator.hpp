@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Creates jobs: handles requests for new jobs until the jobs are running.
+// Creates jobs. JobCreator follows each new job from the request until the job is running.
 #pragma once
 
 #include "core/core.hpp"
@@ -35,7 +35,7 @@ public:
     /// return the live job as its answer.
     enum class IfLive {
         SameRequest, ///< open() may answer with the live job only if a request to open a job has created the live job
-        JoinAny,     ///< open() may answer with the live job in any case
+        JoinAny,     ///< open() may answer with the live job, whichever request has created the live job
     };
     /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
     /// argument `ifLive` says what to do if a job with the same key is live.
@@ -48,8 +48,9 @@ public:
     /// Ends a job that never ran, and stops the units that systemd has started for the job. The job gets no receipt.
     void giveUp(const JobPtr& job, const Error& why);
 
-    /// The argument `number` is the highest number of a key manual.<n> in the history. The next key that pinfoldd makes gets a
-    /// higher number. If this pinfoldd has already used a number above `number`, setLastManualNumber() changes nothing.
+    /// The argument `number` is the highest n in the keys manual.<n> of the history. The next key that pinfoldd makes gets a
+    /// higher number than `number`. If this pinfoldd has already used a number above `number`, setLastManualNumber() changes
+    /// nothing.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
     /// Call tookUp() for each job of an earlier pinfoldd. If the job's key is manual.<n>, pinfoldd never gives the number n to
     /// another job, even after the end of the job.
@@ -58,7 +59,7 @@ public:
 private:
     /// Makes the Job object for a request. If the request opens a job, the job has no leader, and `leader` is null.
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
-    /// Succeeds if no job has the key. If a job has the key, or if units or files of a job with the key may exist, the error is
+    /// Succeeds if no job has the key, and if no units and no files of such a job can exist. Otherwise, the error is
     /// AlreadyExists.
     Result<void> isFree(const JobKey& key) const;
     std::uint64_t nextManualNumber() const;

@@ -74,8 +74,8 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
         return supervisor;
     if (!caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
-    // pinfoldd moves supervisors into pinfold.slice. A process that becomes a supervisor would leave its job, so a process of a
-    // job must not become a supervisor.
+    // pinfoldd moves supervisors into pinfold.slice. A process of a job must not become a supervisor, because the move to
+    // pinfold.slice would take the process out of its job.
     if (supervisor->inJob || supervisor->identity == leader)
         return Error{ErrorCode::Denied, fmt::format("process {} is {} and cannot be a supervisor", supervisor->identity.pid,
                                                     supervisor->inJob ? "in a job" : "the leader")};
@@ -104,8 +104,8 @@ Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity
     const auto info = context.processes.read(identity.pid);
     if (!info && info.error().code != ErrorCode::PidGone)
         return info.error();
-    // If the start time has changed, another process has the process id now. While the process of the pidfd lives, /proc
-    // describes that process and no other.
+    // If the start time has changed, another process has the process id now. While the process of the pidfd lives, no other
+    // process can have its process id.
     if (!info || info->started != identity.started || hasEnded(pidfd->get()))
         return UniqueFd();
     return pidfd;

@@ -35,8 +35,8 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid);
 
 /// Checks a process that a caller wants to make the supervisor of a job or task. The argument `leader` is the leader of the job
-/// or task. The errors are those of checkProcess(), and Denied if the process belongs to another user, is in a job, or is the
-/// leader.
+/// or task. If the process belongs to another user, is in a job, or is the leader, the error is Denied. If checkProcess() fails,
+/// checkSupervisor() returns the error of checkProcess().
 Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller& caller, UniqueFd pidfd,
                                        std::optional<ProcessIdentity> leader);
 
@@ -47,8 +47,8 @@ Result<void> checkDescriptors();
 Result<void> checkDescriptorsFor(const Caller& caller);
 
 /// Returns a new pidfd for a process that pinfoldd knew before its restart. If the process has ended, the result is an empty
-/// descriptor. If pinfoldd cannot find out whether the process has ended, the error is Internal. One possible reason is a lack of
-/// file descriptors or memory.
+/// descriptor. If pinfoldd cannot find out whether the process has ended, for example without a free file descriptor, the error
+/// is Internal.
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
 
 } // namespace pinfold

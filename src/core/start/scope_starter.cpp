@@ -39,7 +39,7 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
 
 struct ScopeStarter::Moves {
     Result<void> result;               ///< the outcome of the moves; if a process was not moved, the error says why
-    std::vector<std::string> troubles; ///< texts about other processes that were moved by mistake
+    std::vector<std::string> troubles; ///< texts about processes that pinfoldd moved by mistake
 };
 
 struct ScopeStarter::Attempt {
@@ -172,18 +172,19 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
     }
 }
 
-/// Removes an old unit from systemd, because a new unit needs the name of the old unit. A failed unit keeps its name. A scope
-/// that has never had a process keeps its name, because the scope never changes to empty. A kill of pinfoldd can leave a scope
-/// that has never had a process. After the kill, the placeholder of the scope is a zombie until PID 1 reaps the placeholder. If
-/// PID 1 writes the process id of a zombie to cgroup.procs, the kernel reports success, but moves nothing.
+/// Removes an old unit from systemd, because a new unit needs the name of the old unit. systemd does not forget a failed unit.
+/// systemd does not forget a scope that has never had a process, because the kernel never reports that such a scope has become
+/// empty. If somebody kills pinfoldd, a scope that has never had a process can remain. After the kill, the placeholder of the
+/// scope is a zombie until PID 1 reaps the placeholder. If PID 1 writes the process id of a zombie to cgroup.procs, the kernel
+/// reports success, but moves nothing.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)
         return retry(attempt, kNameTaken, taken);
     // An earlier call to PID 1 may have created the unit, and PID 1 may still be starting the unit. A scope that is still
-    // starting is empty only until PID 1 moves the job's process into the scope. Before pinfoldd stops the unit, it asks PID 1
-    // whether the start of the unit is over. When PID 1 has answered that the start is over, pinfoldd's next call to PID 1 must
-    // stop the unit.
+    // starting is empty only until PID 1 moves the job's process into the scope. Before pinfoldd stops the unit, pinfoldd asks
+    // PID 1 whether the start of the unit is over. When PID 1 has answered that the start is over, pinfoldd's next call to PID 1
+    // must stop the unit.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {
@@ -300,9 +301,9 @@ void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troub
         logWarning(context_, key, trouble);
 }
 
-/// Releases the placeholders when PID 1 has answered one more call. A call with the process ids of the placeholders may still
-/// be in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process may get the process id of a
-/// placeholder. PID 1 handles calls in the order in which they come.
+/// Sends PID 1 a call, and releases the placeholders when PID 1 has answered the call. A call with the process ids of the
+/// placeholders may still be in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process may get the
+/// process id of a placeholder. PID 1 handles calls in the order in which they come.
 void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;
@@ -328,15 +329,16 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // If the job is over, ScopeStarter must not try the start again. A further start would create a slice without limits, and
-        // no job would own the slice.
+        // If the job is over, ScopeStarter must not try the start again. A new start would create a slice without limits and
+        // without a job.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
         tryOnce(again);
     });
 }
 
-/// Waits until PID 1 answers again. While PID 1 hangs, earlier calls may be in its queue, and PID 1 may handle these calls later.
+/// Waits until PID 1 answers again. While PID 1 hangs, earlier calls of pinfoldd may be in PID 1's queue. PID 1 may handle the
+/// queued calls later.
 void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
@@ -354,8 +356,8 @@ void ScopeStarter::after(const AttemptPtr& attempt, Microseconds delay, std::fun
 }
 
 void ScopeStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
-    // The bus delivers calls in the order in which they were sent. When PID 1 answers listUnits(), PID 1 has already received all
-    // earlier calls.
+    // The bus delivers calls in the order in which the callers sent the calls. When PID 1 answers listUnits(), PID 1 has already
+    // received all earlier calls.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
         if (std::holds_alternative<SystemdError>(answer))
             return waitForSystemd(attempt, otherwise);

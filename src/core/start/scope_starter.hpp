@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Starts the scope of a task, and moves processes into the scope. ScopeStarter reports a success only after /proc has shown that
-// all processes that still live are in the scope.
+// Starts the scope of a task, and moves processes into the scope. Before ScopeStarter reports a success, it checks in /proc that
+// every live process is in the scope.
 //
 // A call to systemd contains process ids, and systemd moves the processes some time after the call. Between the call and the
-// move, a process of an ordinary user may end, and another process may get the same process id. From version 257 on, systemd
-// accepts pidfds and checks each pidfd once more before the move. systemd moves a process by its process id even if the call
-// contains pidfds (src/core/cgroup.c of systemd). pinfoldd lets systemd start the scope with only a placeholder process. After
-// the start, ProcessMover moves the job's processes into the scope. A process id that pinfoldd passes to systemd always belongs
-// to a process that only root can end.
+// move, a process of an ordinary user may end, and another process may get the same process id. systemd 257 and later accept
+// pidfds, and check each pidfd before the move. For the move itself, systemd uses the process id and not the pidfd
+// (src/core/cgroup.c of systemd). pinfoldd lets systemd start the scope with only a placeholder process. After the start,
+// ProcessMover moves the job's processes into the scope. pinfoldd thus passes only process ids of placeholders to systemd, and
+// only root can end a placeholder.
 #pragma once
 
 #include "base/clock.hpp"
@@ -38,19 +38,19 @@ public:
         bool mayBeThere = false; ///< an earlier pinfoldd has begun this start, and systemd has loaded the units of the start
     };
     /// Says how a start ended. After a success, the scope contains all live processes of the request, and at least one process.
-    /// If the request has no processes, a success means that the job's slice exists. The errors are PidGone, AlreadyExists, Busy,
+    /// After the success of a request without processes, the job's slice exists. The errors are PidGone, AlreadyExists, Busy,
     /// JobEnding and SystemdFailed.
     struct Outcome {
         Result<void> result;
-        /// If `begun` is true, systemd has begun to create the units. If `begun` is false and systemd has units with the names of
-        /// the job's units, these units belong to somebody else.
+        /// If `begun` is true, systemd has begun to create the units. If `begun` is false, systemd has not created any unit of
+        /// the job. A unit with the same name then belongs to another program.
         bool begun = false;
     };
     struct Callbacks {
         /// ScopeStarter calls `done` exactly once, when the outcome of the start is known.
         std::function<void(const Outcome&)> done;
-        /// If PID 1 has not answered for 45 s, ScopeStarter calls `overdue` once, before it calls `done`. PID 1 may still start
-        /// the scope later. When PID 1 answers again, ScopeStarter calls `done`.
+        /// If PID 1 has not answered for 45 s, ScopeStarter calls `overdue` once, before it calls `done`. PID 1 may start the
+        /// scope even after the call of `overdue`. When PID 1 answers again, ScopeStarter calls `done`.
         std::function<void(const Error&)> overdue;
         std::function<bool()> wanted; ///< if `wanted` returns false, ScopeStarter does not try the start again
     };
@@ -60,7 +60,7 @@ public:
     struct Patience {
         Microseconds interval;
         Microseconds total;
-        bool mayComeYet; ///< PID 1 may still start the scope when ScopeStarter has tried for the time `total`
+        bool mayComeYet; ///< true if PID 1 may start the scope even after the time `total`
     };
 
 private:
@@ -74,8 +74,8 @@ private:
     void waitForSystemd(AttemptPtr attempt, Error otherwise);
     void askSystemd(const AttemptPtr& attempt, const Error& otherwise);
     /// Checks the state of the scope. If the start has succeeded or failed, lookAndTell() informs the caller and returns true. If
-    /// the scope holds only its placeholder, lookAndTell() begins to move the processes into the scope, and returns true. The
-    /// caller gets the outcome after the moves.
+    /// the scope holds only its placeholder, lookAndTell() begins to move the processes into the scope, and returns true. When
+    /// the processes are in the scope, ScopeStarter tells the caller the outcome.
     bool lookAndTell(const AttemptPtr& attempt);
     Result<bool> isDone(const Attempt& attempt) const;
     Result<pid_t> placeholderFor(Attempt& attempt) const;

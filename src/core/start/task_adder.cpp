@@ -27,7 +27,7 @@ Result<void> takesBatchScript(const Job& job) {
     if (!job.record.linger || job.record.tasks.contains(0))
         return Error{
             ErrorCode::AlreadyExists,
-            fmt::format("job '{}' already has its batch script: an opened job takes one batch script only", job.key().text())};
+            fmt::format("job '{}' already has its batch script: an opened job can have only one batch script", job.key().text())};
     return {};
 }
 
@@ -237,8 +237,8 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
     if (!outcome)
         return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
-    // The end of the job may have begun while the task was starting. If the job is ending, pinfoldd ends the new process, so the
-    // caller must not get the answer that the task has started.
+    // The end of the job may have begun while the task was starting. If the job is ending, pinfoldd ends the new process. The
+    // caller then gets an error, because the task does not run.
     const bool isOver = phaseOf(*job) == Phase::Ending;
     const auto takes = isOver ? possible(Action::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Adds tasks to a job. A new task may be a slave task, adopted processes, or the batch script of a job that somebody opened.
+// Adds tasks to a job. A new task is a slave task, a group of adopted processes, or the batch script of an opened job.
 #pragma once
 
 #include "core/core.hpp"
@@ -26,15 +26,15 @@ public:
     };
     TaskAdder(Core& core, Parts parts) : core_(core), parts_(parts), starter_(core.context) {}
 
-    /// Adds a task. If the caller has not got the answer and repeats the request, pinfoldd repeats its first answer.
+    /// Adds a task. A caller that did not get the answer may repeat the request, and pinfoldd then repeats the answer.
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const JobPtr& job, AdoptRequest request, Reply<TaskAdded> reply);
     /// Continues the start of a task, if the task was starting when pinfoldd was restarted. The argument `isLoaded` is true if
     /// systemd has loaded the task's unit and may still start the unit.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
     /// Waits until systemd has started the unit of the task. Use await() if an earlier pinfoldd has asked systemd to start the
-    /// unit, and the unit has no process yet. Without await(), pinfoldd would think that the task has ended, because the task has
-    /// no process before systemd has started the unit.
+    /// unit, and the unit has no process yet. Before systemd has started the unit, the task has no process. Without await(),
+    /// pinfoldd would conclude that the task has ended.
     void await(const JobPtr& job, std::uint32_t number);
 
 private:
