@@ -59,7 +59,8 @@ bool checkShip(const Host& host, const ArchiveConfig& archive, Findings& finding
                       "install the package pinfold-ship", kUnit);
     else
         findings.fail("archive.ship", "archive.server is set, but pinfold-ship does not run",
-                      "run `systemctl enable --now pinfold-ship`; `journalctl -u pinfold-ship` says why it ended", kUnit);
+                      "run `systemctl enable --now pinfold-ship`; `journalctl -u pinfold-ship` says why pinfold-ship ended",
+                      kUnit);
     return runs;
 }
 
@@ -94,7 +95,8 @@ void checkBacklog(const Host& host, const Figures& figures, Findings& findings) 
 }
 
 /// `pinfold why` compares the times in the receipts of several hosts. Two times that differ by at most kClockTolerance count as
-/// equal. If the clocks of two hosts differ by more than kClockTolerance, `pinfold why` may name the wrong host as the first.
+/// equal. If the clocks of two hosts differ by more than kClockTolerance, `pinfold why` may name the wrong host as the first host
+/// that failed.
 void checkClock(const Host& host, const Figures& figures, Findings& findings) {
     const auto found = figures.find("pinfold_ship_clock_offset_seconds");
     if (isSilent(host, figures)) {

@@ -13,7 +13,7 @@ constexpr const char* kAdmin = "/etc/dbus-1";
 
 struct BusLimit {
     const char* name;
-    std::uint64_t needed; ///< the smallest limit that is large enough for pinfold; the default of dbus-daemon has this value
+    std::uint64_t needed; ///< the smallest limit that is large enough for pinfold; dbus-daemon has the same value as its default
     const char* why;
 };
 constexpr BusLimit kLimits[] = {
@@ -102,7 +102,7 @@ void checkBus(const Host& host, const Files& files, Findings& findings) {
     if (host.busError)
         findings.fail(
             "bus.answers", "the system bus does not answer: " + *host.busError,
-            "look at `journalctl -b -u dbus -u dbus-broker -n 50`, then run `systemctl restart dbus`; jobs survive that",
+            "look at `journalctl -b -u dbus -u dbus-broker -n 50`, then run `systemctl restart dbus`; jobs survive the restart",
             "dbus.service");
     else {
         findings.ok("bus.answers", "the system bus answers in time");

@@ -16,8 +16,8 @@ constexpr const char* kBootV2 =
 
 struct Controller {
     const char* name;
-    /// The state of the doctor's finding if the controller is missing. If jobs use the controller by default, the state `without`
-    /// is Fail. If only the settings of a site use the controller, the state `without` is Warn.
+    /// The state of the doctor's finding if the controller is missing. If jobs need the controller even with the default
+    /// settings, `without` is Fail. If jobs need the controller only for optional settings of a site, `without` is Warn.
     FindingState without;
     const char* limits;
     bool accounted; ///< systemd enables the controller for each job
@@ -92,15 +92,15 @@ void checkController(const Host& host, const Files& files, const Controller& con
         }
     if (keptFromJobs(files, controller)) {
         const auto control = (mount() / "batch.slice/cgroup.subtree_control").string();
-        findings.add(controller.without, id, std::string("the running jobs have no controller for ") + controller.limits,
+        findings.add(controller.without, id, std::string("the running jobs are without the controller for ") + controller.limits,
                      fmt::format("echo +{} >{}", controller.name, control), control);
         return;
     }
     findings.ok(id, std::string("available, for ") + controller.limits);
 }
 
-/// Returns some cgroups in which the doctor can look for files of the kernel. The result does not contain the root cgroup,
-/// because the root cgroup lacks some files that other cgroups have.
+/// Returns some cgroups whose directories show the doctor which files the kernel provides. The result does not contain the root
+/// cgroup, because the root cgroup lacks some files that other cgroups have.
 std::vector<std::filesystem::path> someCgroups(const Files& files) {
     std::vector<std::filesystem::path> found;
     for (const auto& name : files.list(kMount))
@@ -136,9 +136,9 @@ void checkFiles(const Host& host, const Files& files, Findings& findings) {
         findings.warn("cgroup.peaks", "this kernel records no peaks: receipts lack " + enumerated(lost, "and"),
                       "install a kernel of version 5.19 or later", kMount);
     else
-        findings.ok("cgroup.peaks", lost.empty()
-                                        ? "receipts have all peaks"
-                                        : "receipts lack peaks that only a newer kernel records: " + enumerated(lost, "and"));
+        findings.ok("cgroup.peaks", lost.empty() ? "receipts have all peaks"
+                                                 : "receipts do not contain the peaks that only a newer kernel records: " +
+                                                       enumerated(lost, "and"));
 }
 
 } // namespace

@@ -34,7 +34,7 @@ void checkUnit(const Properties& unit, Findings& findings) {
     const auto dropIns = property(unit, "DropInPaths");
     if (property(unit, "NeedDaemonReload") == "yes")
         findings.warn("pinfoldd.unit", "files of the unit have changed since systemd read them",
-                      "systemctl daemon-reload && systemctl restart pinfoldd; jobs survive that", file);
+                      "systemctl daemon-reload && systemctl restart pinfoldd; jobs survive the restart", file);
     else if (file.starts_with("/etc/") || file.starts_with("/run/"))
         findings.warn("pinfoldd.unit",
                       "this file replaces pinfold's unit, so changes of a newer pinfold to the unit have no effect",
@@ -107,11 +107,11 @@ void checkAnswer(const Host& host, Findings& findings) {
                                   answer.error().code == ErrorCode::TimedOut ? "pinfoldd does not answer within 2 s"
                                                                              : "pinfoldd cannot be called",
                                   answer.error().message),
-                      fmt::format("`{}`, then `systemctl restart pinfoldd`; jobs survive that", kLog), kBusName);
+                      fmt::format("`{}`, then `systemctl restart pinfoldd`; jobs survive the restart", kLog), kBusName);
     else if (*answer != host.version)
         findings.warn("pinfoldd.answers",
                       fmt::format("pinfoldd has version {}, but this command has version {}", *answer, host.version),
-                      "systemctl restart pinfoldd; jobs survive that", kBusName);
+                      "systemctl restart pinfoldd; jobs survive the restart", kBusName);
     else
         findings.ok("pinfoldd.answers", fmt::format("version {}, the same as this command", *answer));
 }
@@ -145,8 +145,8 @@ void checkConfig(const Host& host, Findings& findings) {
 }
 
 void checkGroup(const Files& files, Findings& findings) {
-    // systemd-sysusers creates the group pinfold-admin in /etc/group, so checkGroup() looks in this file. If another source of
-    // the name service provides the group pinfold-admin, checkGroup() does not see the group.
+    // systemd-sysusers creates the group pinfold-admin in /etc/group, so checkGroup() looks in this file. checkGroup() does not
+    // see a group pinfold-admin that exists only in another database of the name service, such as LDAP.
     for (const auto& line : meaningfulLines(files.text("/etc/group")))
         if (line.text.starts_with("pinfold-admin:")) {
             findings.ok("pinfoldd.group", "the group pinfold-admin exists");

@@ -58,8 +58,8 @@ struct Host {
     std::optional<Result<std::string>> daemonVersion;
     std::optional<RealTime> newestReceipt; ///< the time at which the job of the newest receipt ended
 
-    /// The answer of pinfold-archive to a short question. The answer shows whether the archive can be reached. archiveAnswer is
-    /// unset if archive.ask is not true.
+    /// The doctor asks pinfold-archive a short question, and stores the answer or the error in archiveAnswer. The answer shows
+    /// whether the archive can be reached. archiveAnswer is unset if archive.ask is not true.
     std::optional<Result<void>> archiveAnswer;
 
     std::map<std::string, Space> space;                 ///< the free space of file systems, by directory

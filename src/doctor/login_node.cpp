@@ -27,7 +27,7 @@ bool checkSocket(const Host& host, Findings& findings) {
     else if (property(unit, "UnitFileState") == "disabled")
         findings.warn("archive.socket", "the socket of pinfold-archive does not start at boot", enable, kSocketUnit);
     else
-        findings.ok("archive.socket", "pinfold-archive can be asked", kSocketUnit);
+        findings.ok("archive.socket", "the socket of pinfold-archive listens", kSocketUnit);
     return listens;
 }
 

@@ -14,8 +14,9 @@ struct Setting {
     std::string where;
 };
 
-/// Returns the files of logind's configuration, the lowest priority first. The main file logind.conf comes first, and then the
-/// drop-ins, sorted by name. A file replaces files of the same name in directories with a lower priority.
+/// Returns the files of logind's configuration. Files with a lower priority come before files with a higher priority. The main
+/// file logind.conf comes first, and then the drop-ins, sorted by name. A file replaces files of the same name in directories
+/// with a lower priority.
 std::vector<std::filesystem::path> logindFiles(const Files& files) {
     const std::vector<std::filesystem::path> directories{"/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd",
                                                          "/etc/systemd"};

@@ -62,7 +62,7 @@ void checkHook(const Files& files, const std::filesystem::path& directory, Findi
         findings.fail(id, "MoM does not call the hook pinfold for " + missing,
                       "on the server: qmgr -c \"set hook pinfold event += '...'\"", file);
     else if (!alarm || *alarm < kAlarm)
-        findings.warn(id, "the hook's alarm is too short: MoM may end the hook before it answers",
+        findings.warn(id, "the hook's alarm is too short: MoM may end the hook before the hook answers",
                       "on the server: qmgr -c \"set hook pinfold alarm = 90\"", file);
     else
         findings.ok(id, "OpenPBS's jobs use pinfold", file);

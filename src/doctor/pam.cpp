@@ -54,8 +54,8 @@ void checkOrder(const Stack& session, Findings& findings) {
                     ours->where);
 }
 
-/// Checks for a `sufficient` module before pam_pinfold. If a `sufficient` module before pam_pinfold succeeds, the user may log
-/// in without a job.
+/// Warns if a `sufficient` module comes before pam_pinfold. If a `sufficient` module before pam_pinfold succeeds, the user may
+/// log in without a job.
 void checkBypass(const Stack& account, Findings& findings) {
     const auto ours = find(account, kOurs);
     if (ours == account.end())
@@ -79,8 +79,8 @@ std::vector<std::string> sshdWords(std::string line) {
     return fields;
 }
 
-/// Returns the first value of UsePAM, because sshd uses the first value of a setting. sshd reads an included file as if the main
-/// file contained its lines in place of the Include line (sshd_config(5)).
+/// Returns the first value of UsePAM, because sshd uses the first value of a setting. sshd replaces each Include line by the
+/// lines of the included file (sshd_config(5)).
 std::string usePam(const Files& files) {
     const auto included = [](const std::string& line) {
         const auto fields = sshdWords(line);
@@ -126,10 +126,10 @@ bool installed(const Files& files, const std::string& module) {
                        [&](const auto& directory) { return files.exists(directory / module); });
 }
 
-/// Checks for programs that open a logind session. If a process has no session, logind creates a session for the process, even if
-/// the process belongs to a job. When logind creates a session for a process, logind moves the process from the job's scope into
-/// the session's scope. The check ignores cron(8) and at(1), because the processes that cron(8) and at(1) start have never been
-/// in a job.
+/// Looks for PAM services that open a logind session. If a process has no session, logind creates a session for the process, even
+/// if the process belongs to a job. When logind creates a session for a process, logind moves the process from the job's scope
+/// into the session's scope. The check ignores cron(8) and at(1), because the processes that cron(8) and at(1) start have never
+/// been in a job.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

@@ -17,7 +17,7 @@ struct PamEntry {
 };
 
 /// Returns the PAM modules of a service for a type such as "session", in the order in which PAM calls the modules. The result
-/// includes the modules of @include, include and substack lines. If the service does not exist, the result is empty.
+/// contains the modules of included files and of substacks. If the service does not exist, the result is empty.
 std::vector<PamEntry> pamStack(const Files& files, const std::string& service, const std::string& type);
 
 } // namespace pinfold::doctor

@@ -19,8 +19,8 @@ enum class HyperThreads {
     Idle,  ///< a core counts as one CPU; the job gets one hyper-thread of the core, and no job gets the other hyper-threads
 };
 
-/// Says which parts of the node a job asks for. If a request only says how many CPUs or GPUs the job needs, pinfoldd chooses the
-/// CPUs or GPUs. If the batch system has chosen CPUs or GPUs already, the request lists the chosen CPUs or GPUs.
+/// Says which parts of the node a job asks for. If a request contains a number of CPUs or GPUs instead of a list, pinfoldd
+/// chooses the CPUs or GPUs. If the batch system has chosen CPUs or GPUs already, the request lists the chosen CPUs or GPUs.
 struct AllocationRequest {
     std::optional<std::uint64_t> cpus = {}; ///< how many CPUs the job asks for, 1 to 8192
     std::optional<std::uint64_t> gpus = {}; ///< how many GPUs the job asks for, 1 to 8192

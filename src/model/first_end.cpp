@@ -43,8 +43,8 @@ bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockToler
     return timeBetween(other, time) > tolerance;
 }
 
-/// Returns a number for the certainty that the event ended the whole job. A lower number means more certainty, and 0 is for the
-/// most certain events.
+/// Says how certain it is that the event ended the whole job. The result is 0 for the most certain events, and a higher number
+/// for less certain events.
 int strength(const EndEvent& event) {
     switch (event.kind) {
     case EndKind::BatchEnded: // only the batch system, or a person, sends a signal to the batch script
@@ -86,10 +86,9 @@ EndKind kindOf(const ExitState& exit) {
     }
 }
 
-/// Returns the time at which the end of the job on the host began. The receipt does not contain the time at which the end began,
-/// but the time at which the last process ended. The last process may end later than the first process, and the difference may be
-/// as long as the kill grace. pinfoldd stops all tasks at once, so the end of the first failed task shows when the end of the job
-/// began.
+/// Returns the approximate time at which the tasks of the job began to end on the host. `receipt.ended` is the time at which the
+/// last process ended. Because of the kill grace, the last process may end long after the first process. pinfoldd stops all tasks
+/// at the same time, so begun() uses the end of the first failed task.
 RealTime begun(const Receipt& receipt) {
     auto at = receipt.ended;
     for (const auto& task : receipt.taskList)
@@ -136,8 +135,7 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
 }
 
 /// A lost host went down at an unknown time after its last sign of life. On other hosts, the job may have ended after the last
-/// sign of life of the lost host. placeLostNodes() takes the job's earliest end on another host after the last sign of life as
-/// the time of the loss.
+/// sign of life of the lost host. placeLostNodes() uses the earliest of these ends as the time of the loss.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)
@@ -255,7 +253,8 @@ bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
     // If the batch script exits by itself long after the job's end on a host, the job did not need the host. After the loss of a
-    // host, a long time until the end of the batch script proves nothing. The batch system may notice the loss of a host late.
+    // host, the batch script may run on for a long time although the job needed the host. The batch system may notice the loss of
+    // a host late.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
 }

@@ -5,8 +5,8 @@
 // - The clocks of the hosts differ. Two events on different hosts count as simultaneous if they are at most kClockTolerance
 //   apart. The kind of each event, and not the clock, decides which of several simultaneous events ended the job.
 // - The task that ended first is often not the cause of the job's end. After the failure of a task, batch systems and MPI
-//   libraries stop the job's other tasks with signals. Some tasks fail because the connection to the failed task is gone. If
-//   another process ended a task by a signal, the task counts as the cause only if no other event explains the job's end.
+//   libraries stop the job's other tasks with signals. Some tasks fail because they have lost the connection to the failed task.
+//   If another process ended a task by a signal, the task counts as the cause only if no other event explains the job's end.
 // - On a host without the batch script, the receipt contains the exit status of the whole job. The batch system has reported the
 //   exit status of the whole job to pinfoldd. On a host without the batch script, EndSearch ignores the exit status in the
 //   receipt, and uses the exit states of the tasks.
@@ -25,7 +25,7 @@
 
 namespace pinfold {
 
-/// Two clocks in a cluster differ by some 100 ms at most, even if only NTP sets them.
+/// The clocks of two hosts in a cluster differ by at most about 100 ms, even if only NTP sets the clocks.
 constexpr Microseconds kClockTolerance = 500ms;
 
 /// Says what ended a job or a task on a host.
@@ -38,7 +38,7 @@ enum class EndKind {
     SupervisorLost, ///< pinfold-run was killed
     UnitsLost,      ///< the units of the job vanished
     Crash,          ///< a task ended by a signal that the kernel sends for a fault of the program, such as SIGSEGV
-    TaskFailed,     ///< a task failed in another way, perhaps because of what had happened on another host
+    TaskFailed,     ///< a task failed with an exit status or SIGABRT, perhaps because of an event on another host
     BatchEnded,     ///< the batch script ended, with any exit state
     TaskKilled,     ///< a task ended by a signal that other processes send, such as SIGTERM
 };
@@ -54,7 +54,7 @@ struct EndEvent {
     std::size_t host = 0;                   ///< an index of HostsOfJob::hosts
     std::size_t receipt = 0;                ///< an index of HostOfJob::receipts
     std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the receipt does not show the task
-    ExitState exit = {};                    ///< how the task ended; only for events that are about a task
+    ExitState exit = {};                    ///< how the task ended; unknown if the event is not the end of a task
     bool decides = false;                   ///< the event certainly ended the job on the host
 
     bool operator==(const EndEvent&) const = default;

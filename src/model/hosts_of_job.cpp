@@ -22,7 +22,7 @@ std::string hostOf(const Receipt& receipt) {
     return name.empty() ? "\n" + receipt.id : keyOfHost(name);
 }
 
-/// If two receipts have the same id, the receipt with the exit state is better. The receipt without the exit state was written
+/// If two receipts have the same id, hostsOfJob() prefers the receipt with the exit state. pinfoldd wrote the other receipt
 /// before somebody reported the exit state.
 bool isBetter(const Receipt& receipt, const Receipt& than) {
     if (receipt.exit.known() != than.exit.known())

@@ -17,12 +17,12 @@ namespace pinfold {
 
 constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name of a host in bytes, as in DNS
 
-/// Says how the end of the job on a host is related to the end of the whole job.
+/// Says whether the end of the job on a host was the cause or a consequence of the end of the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
-    OfItself, ///< the job ended later on this host than on the first host, for a reason on this host, such as a memory limit
-    /// On this host, the job ended after the event that ended the whole job. As far as the receipts show, the event that ended
-    /// the whole job also ended the job on this host.
+    OfItself, ///< on this host, the job ended later than on the first host, and its end had a local reason such as a memory limit
+    /// On this host, the job ended after the event that ended the whole job. The receipts show no other reason for the end of the
+    /// job on this host.
     After,
     Before, ///< on this host, the last process of the job had ended before the event that ended the whole job
 };
@@ -38,7 +38,7 @@ struct HostOfJob {
     RealTime ended{};                        ///< the time at which the last process of the job ended, by the clock of the host
     std::optional<Microseconds> cpu;         ///< the CPU time, user and system; unset if the CPU time is missing in a receipt
     std::optional<std::uint64_t> memoryNeed; ///< the highest memory need in the receipts, in bytes
-    std::optional<std::uint64_t> memoryPeak; ///< the highest memory peak in the receipts, with page cache, in bytes
+    std::optional<std::uint64_t> memoryPeak; ///< the highest memory peak in the receipts, in bytes, page cache included
     std::uint64_t tasks = 0;
     std::uint64_t leftovers = 0; ///< the number of processes that the job left behind
     std::uint64_t oomKills = 0;  ///< the number of processes that were killed because memory ran out
@@ -52,7 +52,7 @@ struct Spread {
     std::uint64_t total = 0;
     std::uint64_t most = 0;
     std::uint64_t least = 0;
-    std::size_t mostHost = 0; ///< the first host with the largest figure, as an index of HostsOfJob::hosts
+    std::size_t mostHost = 0; ///< the first host whose figure is `most`, as an index of HostsOfJob::hosts
     std::size_t leastHost = 0;
 
     std::uint64_t mean() const { return total / hosts; }
@@ -96,9 +96,9 @@ struct HostsOfJob {
 /// as 10.0.0.7 has no short form.
 std::string keyOfHost(std::string name);
 
-/// Takes the receipts of one key, and returns the receipts of the newest run of the job. Receipts of another cluster, of another
-/// user or of another run are left out. If the batch system does not count the runs of a job, a run consists of receipts with
-/// overlapping times.
+/// Returns the receipts of the job's newest run. The argument `receipts` contains receipts with one key. The result contains no
+/// receipts of another cluster, of another user or of an earlier run. If the batch system does not count the runs of a job, a run
+/// consists of receipts with overlapping times.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
 
 /// Combines the receipts that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Compares the CPU time that a live job used lately with the job's CPUs, and its memory use with its memory limit.
+// Compares the recent CPU time of a live job with the job's CPUs. Compares the job's memory use with the job's memory limit.
 #pragma once
 
 #include "base/clock.hpp"
@@ -16,12 +16,12 @@ namespace pinfold {
 /// CPU list.
 std::optional<double> cpusAllowed(const ResourceLimits& limits);
 
-/// Returns how many CPUs a job holds: the result of cpusAllowed(), or else the number of its slots. Returns nullopt if the job
-/// has no quota, no CPU list and no slots.
+/// Returns how many CPUs a job holds. If cpusAllowed() has no result, cpusHeld() returns the number of the job's slots. Returns
+/// nullopt if the job has no quota, no CPU list and no slots.
 std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
 
-/// Returns the job's memory limit in bytes, because a job holds as much memory as its limit allows. Returns nullopt if the job
-/// has no memory limit, or a limit that no node can reach.
+/// Returns how many bytes of memory a job holds, which is the job's memory limit. Returns nullopt if the job has no memory limit,
+/// or if the limit is larger than the memory of any node.
 std::optional<double> memoryHeld(const ResourceLimits& limits);
 
 /// Says how much of a resource a live job used lately, and how much of this resource the job holds.
@@ -33,13 +33,14 @@ struct Idleness {
     double percent() const { return used / held * 100; }
 };
 
-/// Returns true if the job uses less than `share` percent of the CPUs or the memory that the job holds. Returns false if
-/// `idleness` is unset.
+/// Returns true if the job uses less than `share` percent of the held resource. The held resource is the job's CPUs or the job's
+/// memory. Returns false if `idleness` is unset.
 inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share) {
     return idleness && idleness->percent() < share;
 }
 
-/// Counts the jobs that use less than the configured share of the CPUs or the memory that the jobs hold.
+/// Counts the idle jobs. A job is idle if it uses less than the configured share of its CPUs, or less than the configured share
+/// of its memory.
 struct IdleJobs {
     std::size_t cpus = 0;
     std::size_t memory = 0;
@@ -47,14 +48,14 @@ struct IdleJobs {
     bool operator==(const IdleJobs&) const = default;
 };
 
-/// Compares the CPUs that a job kept busy with the CPUs that the job holds. The comparison covers the time `since` before
-/// Sampler's last look at the job. The time Idleness::over may be longer than `since`, because a profile merges neighbouring
-/// points. Returns nullopt if `held` is unset or 0, or if the last look at the job was at least the time `since` ago. `age` is
-/// the time since the job's start.
+/// Compares the CPUs that a job kept busy with the CPUs that the job holds. The comparison covers a period of the length `since`,
+/// which ends with Sampler's last look at the job. Idleness::over is the length of the compared period. Idleness::over may exceed
+/// `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0. Returns nullopt if the last
+/// look at the job was at least the time `since` ago. `age` is the time since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
-/// Compares the highest sum of anonymous and shared memory with the memory that the job holds. The comparison covers the same
-/// time as the comparison in idlenessOf(). Returns nullopt in the same cases as idlenessOf(). Returns nullopt if the sum was
-/// always 0, for example because the node does not count the memory of jobs.
+/// Compares the highest sum of anonymous and shared memory with the memory that the job holds. The compared period is the same as
+/// in idlenessOf(). Returns nullopt in the same cases as idlenessOf(). Returns nullopt if the sum was always 0, for example
+/// because the node does not count the memory of jobs.
 std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<double> held, Microseconds age,
                                          Microseconds since);
 

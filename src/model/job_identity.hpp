@@ -17,8 +17,8 @@ namespace pinfold {
 
 using Labels = std::map<std::string, std::string>;
 
-/// Only the batch system (an admin) may set the members other than `labels`. So no user can write somebody else's account into
-/// the receipt of a job. A user may set the labels of the user's own jobs.
+/// Only the batch system (an admin) may set the members other than `labels`. This rule prevents users from writing somebody
+/// else's account into the receipt of a job. A user may set the labels of the user's own jobs.
 struct JobIdentity {
     static constexpr std::size_t kMostTextBytes = 256; ///< the maximum length of each text, in bytes
     static constexpr std::size_t kMostNodes = 128;
@@ -35,7 +35,7 @@ struct JobIdentity {
     std::optional<std::uint64_t> run = {};       ///< how often the batch system had requeued the job before this run
     std::optional<std::string> submitHost = {};  ///< the host on which the user submitted the job
     std::optional<std::string> submitDirectory = {};
-    std::vector<std::string> nodes = {};         ///< the hosts of the job, or only the first kMostNodes of many hosts
+    std::vector<std::string> nodes = {};         ///< the names of the job's first kMostNodes hosts
     std::optional<std::uint64_t> nodeCount = {}; ///< the number of all hosts of the job
     Labels labels = {};
 
@@ -76,8 +76,8 @@ std::optional<std::string> identityText(std::string_view text);
 /// than the number of names, `nodeCount` becomes the number of names.
 void setNodes(JobIdentity& identity, const std::vector<std::string>& names);
 
-/// If a member of `identity` has no value, the member gets its value from `more`. If a member of `identity` has a value, the
-/// member keeps this value.
+/// If a member of `identity` has no value, complete() copies the value of the member from `more`. If a member of `identity` has a
+/// value, the member keeps this value.
 void complete(JobIdentity& identity, const JobIdentity& more);
 
 /// Makes all texts except the labels printable, and shortens these texts to kMostTextBytes. A job must run even if its name
@@ -85,8 +85,8 @@ void complete(JobIdentity& identity, const JobIdentity& more);
 void makePrintable(JobIdentity& identity);
 
 /// Checks that there are at most kMostLabels labels, and that each label is valid. The name of a label has 1 to
-/// kMostLabelNameBytes letters, digits, '_', '-' and '.', and begins with a letter or a digit. The value of a label has at most
-/// kMostTextBytes bytes of UTF-8 without control characters. Error: InvalidArgument.
+/// kMostLabelNameBytes characters, and begins with a letter or a digit. The characters are letters, digits, '_', '-' and '.'. The
+/// value of a label has at most kMostTextBytes bytes of UTF-8 without control characters. Error: InvalidArgument.
 Result<void> validate(const Labels& labels);
 /// Returns each label as "NAME=VALUE".
 std::vector<std::string> labelPairs(const Labels& labels);
@@ -96,8 +96,8 @@ bool isLabelName(std::string_view name);
 /// InvalidArgument.
 Result<void> addLabel(std::string_view text, Labels& labels);
 
-/// Says which jobs a query wants. If `value` is unset, the query wants all jobs that have the label `name`. If `value` is set,
-/// the query wants only jobs whose label `name` has this value.
+/// Says which jobs a query selects. If `value` is unset, the query selects all jobs that have the label `name`. If `value` is
+/// set, the query selects the jobs whose label `name` has the value `value`.
 struct LabelFilter {
     std::string name; ///< see isLabelName()
     std::optional<std::string> value = {};

@@ -34,7 +34,7 @@ public:
     /// choose keys of the form "manual.<id>", but only if <id> is not a number. Keys of the form "manual.<number>" are reserved
     /// for pinfoldd itself.
     bool isForUsers() const;
-    /// Returns the key in the escaped form for unit names. In comments, <E> stands for a key in this form.
+    /// Returns the key in the escaped form for unit names. In comments, <E> means the escaped form of a key.
     const std::string& escaped() const { return escaped_; }
     std::string sliceName() const; ///< returns a name such as batch-<E>.slice
     /// Returns a name such as job-<E>.scope for task 0, and job-<E>-<n>.scope for task n.

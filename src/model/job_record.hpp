@@ -100,8 +100,9 @@ struct JobRecord {
     bool ownersBatch = false;
     /// The tasks of the job, by number. Task 0 is the batch script. A job that was opened may have no task 0.
     std::map<std::uint32_t, TaskRecord> tasks;
-    /// The first TaskReceipt::kMost tasks in the order of their numbers: live tasks and tasks that have ended. taskLog is empty
-    /// if the job has had no task except its batch script. The figures of such a job are the figures of its batch script.
+    /// The live and ended tasks with the lowest numbers, at most TaskReceipt::kMost tasks. taskLog is empty if the job has had no
+    /// task except its batch script. For a job with only a batch script, the figures of the job are the figures of the batch
+    /// script.
     Boxed<std::vector<LoggedTask>> taskLog;
     /// An opened job without a batch script ends when the time `linger` has passed after the end of its last task. The value
     /// kForever means that the job never ends by itself.
@@ -135,8 +136,8 @@ struct JobRecord {
 /// Ends the suspension of a job, and adds the length of the suspension to `suspended`. Returns false if the job is not suspended.
 bool endSuspension(JobRecord& record, BootTime now);
 
-/// Returns the record as one JSON document, which contains the version of its format. If pinfoldd decodes a record and encodes it
-/// again, the text is the same as before.
+/// Returns the record as one JSON document, which contains the version of its format. If pinfoldd decodes a text and encodes the
+/// resulting record, the new text is the same as the old text.
 std::string encode(const JobRecord& record);
 /// Reads a text that encode() has written, and fails with InvalidArgument for any other text. decodeJobRecord() also fails with
 /// InvalidArgument for the record of a newer pinfoldd.

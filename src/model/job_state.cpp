@@ -26,7 +26,7 @@ constexpr auto kShownNames = enumNames<ShownState>({
 
 constexpr std::array kTransitions{
     std::pair{JobState::Creating, JobState::Running},
-    // If systemd has started a job, but the job fails a check of pinfoldd, the job ends without the state Running.
+    // After systemd has started a job, a check of pinfoldd may fail. The job then changes from Creating to Ending.
     std::pair{JobState::Creating, JobState::Ending},
     std::pair{JobState::Running, JobState::Ending},
     std::pair{JobState::Ending, JobState::Accounting},

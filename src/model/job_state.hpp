@@ -12,10 +12,10 @@ namespace pinfold {
 /// restarted pinfoldd can continue.
 ///
 /// A new state needs a value in this enumeration. In job_state.cpp, a new state needs a word, transitions and a ShownState. If a
-/// state has no word, job_state.cpp does not compile. Recovery::takeUp() says what a restart does with a job in each state, and
-/// phaseOf() says what callers may do in each state. The compiler warns if takeUp() or phaseOf() has no case for a state. The
-/// table above JobEnder says what JobEnder watches in each state. A new state also needs a row in docs/architecture.md, "A job's
-/// life".
+/// state has no word, job_state.cpp does not compile. Recovery::takeUp() decides what a restart does with a job in each state.
+/// phaseOf() decides what callers may do with a job in each state. The compiler warns if takeUp() or phaseOf() has no case for a
+/// state. The table above JobEnder says what JobEnder watches in each state. A new state needs a row in docs/architecture.md, "A
+/// job's life".
 enum class JobState {
     Creating,   ///< pinfoldd has called StartTransientUnit, and the start of the job is not over
     Running,    ///< pinfoldd has verified that the leader is in its scope
@@ -35,8 +35,8 @@ enum class ShownState {
     Accounting,
 };
 
-/// Returns the word for a state. If `state` is unset, a newer pinfoldd has sent a state that this program does not know, and
-/// the result is "?".
+/// Returns the word for a state. If `state` is unset, the result is "?". `state` is unset if a newer pinfoldd has sent a state
+/// that this program does not know.
 std::string_view toString(std::optional<ShownState> state);
 std::optional<ShownState> shownStateFromString(std::string_view text);
 /// Returns the words for all values of ShownState, in the order of the enumeration.

@@ -75,8 +75,8 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
     optionalFromJson(json, name, value);
 }
 
-// Returns the document as text. The document may contain strings that are not valid UTF-8, and dump() must not throw an
-// exception for them.
+// Returns the document as text. The document may contain strings that are not valid UTF-8. Such a string must not make dump()
+// throw an exception.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 /// Returns the value, or throws std::invalid_argument if there is no value. The message of the exception contains `what` as the

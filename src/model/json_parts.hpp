@@ -162,7 +162,7 @@ inline void takeAllocation(const Json& json, Allocation& allocation) {
     allocation.exclusive = json.value("exclusive", false);
 }
 
-/// Adds only the members that are set. An earlier pinfoldd cannot read a record with members that it does not know.
+/// Adds only the members that are set. An earlier pinfoldd cannot read a record that contains an unknown member.
 inline void putIdentity(Json& json, const JobIdentity& identity) {
     forEachIdentityField(identity, [&json](const char* name, const auto& member) {
         if (isSet(member))

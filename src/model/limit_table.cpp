@@ -25,8 +25,8 @@ constexpr const char* kDevices = "devices below /dev, each with an amount of at 
 
 // systemd 252 and 257 accept the properties of this table for slices and for transient scopes. Limits that are times or signals
 // have no systemd property, because pinfoldd itself implements these limits. RuntimeMaxUSec and TimeoutStopUSec are not in the
-// table, because they apply to one scope and not to the whole job. systemd cannot change RuntimeMaxUSec and TimeoutStopUSec of a
-// running scope.
+// table, because both properties apply to one scope and not to the whole job. systemd cannot change RuntimeMaxUSec and
+// TimeoutStopUSec of a running scope.
 constexpr std::array kTable{
     LimitRow{.name = "memory_max",
              .member = &ResourceLimits::memoryMax,
@@ -279,9 +279,8 @@ struct AnyMember {
     operator std::optional<T>() const; // NOLINT(google-explicit-constructor): the conversion has to be implicit
 };
 
-/// Returns the number of members of ResourceLimits. countMembers() tries initializers of a ResourceLimits, each with one value
-/// more than the one before. If an initializer has more values than ResourceLimits has members, the compiler refuses the
-/// initializer.
+/// Returns the number of members of ResourceLimits. countMembers() tries initializers of a ResourceLimits with 1 value, 2 values,
+/// 3 values and so on. If an initializer has more values than ResourceLimits has members, the compiler refuses the initializer.
 template <class... Members> consteval std::size_t countMembers() {
     if constexpr (requires { ResourceLimits{Members{}..., AnyMember{}}; })
         return countMembers<Members..., AnyMember>();

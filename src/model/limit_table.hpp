@@ -23,8 +23,8 @@ enum class LimitForm { Size, Duration, Quota, Number, Signal, Numbers, Devices, 
 /// Says whether the value of a limit may change while the job runs.
 enum class LimitChange { Live, AtStart };
 
-/// A LimitMember points to a member of ResourceLimits. For a member that is not a number, limitText() and setLimitText() of
-/// set_limit.hpp convert between the value and its text.
+/// A LimitMember points to a member of ResourceLimits. If the member is not a number, limitText() converts the value to a text,
+/// and setLimitText() of set_limit.hpp converts the text to a value.
 using LimitMember = std::variant<std::optional<std::uint64_t> ResourceLimits::*, std::optional<CpuList> ResourceLimits::*,
                                  std::optional<DeviceAmounts> ResourceLimits::*, std::optional<std::string> ResourceLimits::*,
                                  std::optional<OomPolicy> ResourceLimits::*>;
@@ -43,8 +43,8 @@ struct LimitRow {
     /// The file that shows the limit in the cgroup of the job's slice. `cgroupFile` is a nullptr if and only if `property` is a
     /// nullptr.
     const char* cgroupFile = nullptr;
-    /// The text that comes before the limit's amount in the file `cgroupFile`. If the file has a line for each device, the text
-    /// comes before the amount in each line.
+    /// The text that stands before the limit's amount in the file `cgroupFile`. If the file has a line for each device, the text
+    /// stands in each line.
     const char* cgroupWord = "";
     std::uint64_t least = 0;            ///< the smallest value of a limit that is a number
     std::uint64_t most = kInfinity - 1; ///< the largest value of a limit that is a number, apart from kInfinity
@@ -75,7 +75,7 @@ const LimitRow* findLimit(std::string_view name);
 std::string limitOption(std::string_view name);
 
 /// Returns a list of the limits in `limits` that need a newer systemd than `version`. Commas separate the entries of the list. An
-/// entry reads, for example, "memory_zswap_max (systemd 253)". If no limit needs a newer systemd, the text is empty.
+/// example of an entry is "memory_zswap_max (systemd 253)". If no limit needs a newer systemd, the text is empty.
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version);
 
 /// Returns `limits` without the limits that neededNewerSystemd() names.

@@ -43,7 +43,7 @@ void addResources(Exposition& out, const NodeResources& node) {
     addShare(out, "pinfold_node_memory_bytes", "The memory of the node, and the memory that live jobs hold.", node.memory,
              &Exposition::sample);
     addShare(out, "pinfold_node_gpus", "The GPUs of the node, and the GPUs that live jobs hold.", node.gpus, &Exposition::sample);
-    out.metric("pinfold_unlimited_jobs", "gauge", "Live jobs without a limit of the resource.");
+    out.metric("pinfold_unlimited_jobs", "gauge", "Live jobs without a limit on the resource that the label names.");
     forEachResource(node, [&out](const char* resource, const NodeShare& share) {
         if (share.unlimitedJobs)
             out.sample({{"resource", resource}}, *share.unlimitedJobs);
@@ -64,7 +64,7 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, node.unkillable);
     if (node.idle) {
         out.metric("pinfold_idle_jobs", "gauge",
-                   "Live jobs that use fewer of their CPUs, or less of their memory, than the section [idle] requires.");
+                   "Live jobs that use a smaller part of their CPUs or memory than the section [idle] requires.");
         out.sample({{"resource", "cpus"}}, node.idle->cpus);
         out.sample({{"resource", "memory"}}, node.idle->memory);
     }
@@ -94,7 +94,7 @@ void addNode(Exposition& out, const NodeMetrics& node) {
     out.sample({}, counts.leftoverProcesses);
     out.metric("pinfold_leftover_jobs_total", "counter", "Jobs that left processes behind.");
     out.sample({}, counts.leftoverJobs);
-    out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed because they were out of memory.");
+    out.metric("pinfold_oom_kills_total", "counter", "Processes of jobs that were killed because memory ran out.");
     out.sample({}, counts.oomKills);
     out.metric("pinfold_scope_start_seconds", "histogram", "How long the start of a task's scope took.");
     out.histogram(counts.scopeStart);
@@ -123,9 +123,9 @@ template <class T> struct JobMetric {
 using JobTime = JobMetric<Microseconds>;
 using JobNumber = JobMetric<std::uint64_t>;
 
-// If treydock's cgroup_exporter has the same metric, pinfold uses the name from cgroup_exporter. So dashboards for
-// cgroup_exporter work with pinfold. All metrics of jobs are gauges, as in cgroup_exporter, although the values of some metrics
-// can only grow.
+// If treydock's cgroup_exporter has the same metric, pinfold uses the name from cgroup_exporter. Dashboards for cgroup_exporter
+// thus work with pinfold. All metrics of jobs are gauges, as in cgroup_exporter, although the values of some metrics can only
+// grow.
 constexpr std::array kJobSeconds{
     JobTime{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
     JobTime{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},

@@ -21,7 +21,7 @@
 
 namespace pinfold {
 
-/// Says what a warning or an error in pinfoldd's log is about.
+/// Names the subject of a warning or an error in pinfoldd's log.
 enum class Trouble {
     Config,  ///< pinfoldd rejected the configuration
     Limit,   ///< a job runs without a limit that the job asked for
@@ -37,7 +37,7 @@ std::string_view toString(Trouble trouble);
 std::vector<std::string> troubleNames();
 
 /// Counts events since the start of pinfoldd. When a job is over, pinfoldd adds the figures in the job's receipt to the counts.
-/// So the numbers of ended jobs agree with the output of `pinfold history`.
+/// The numbers of ended jobs thus agree with the output of `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);

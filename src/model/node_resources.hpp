@@ -13,8 +13,8 @@ struct NodeShare {
     std::optional<std::uint64_t> kept = {};  ///< the part of the resource that the site does not give to jobs
     std::optional<std::uint64_t> given = {}; ///< the sum of the amounts that live jobs hold; may exceed `total`
     std::optional<std::uint64_t> free = {};  ///< `total` minus `kept` and minus `given`, at least 0
-    /// The number of live jobs without a limit on the resource. A job without a limit adds nothing to `given`. unlimitedJobs is
-    /// unset for GPUs, because a job gets only as many GPUs as it asks for.
+    /// The number of live jobs whose share of the resource has no limit. A job without a limit adds nothing to `given`.
+    /// unlimitedJobs is unset for GPUs, because no job gets more GPUs than the job asks for.
     std::optional<std::uint64_t> unlimitedJobs = {};
 
     bool operator==(const NodeShare&) const = default;
@@ -26,7 +26,7 @@ NodeShare withFree(NodeShare share);
 struct NodeResources {
     NodeShare cpus;   ///< the share in microseconds of CPU time per second, so 1,000,000 is one CPU (hyper-thread)
     NodeShare memory; ///< in bytes
-    NodeShare gpus;   ///< the share in GPUs; all members are unset if the configuration has no GPUs
+    NodeShare gpus;   ///< in numbers of GPUs; all members are unset if the configuration has no GPUs
 
     bool operator==(const NodeResources&) const = default;
 };

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Says why processes of a job were killed: for example, the job was out of memory, or the whole node was out of memory.
+/// Says why processes of a job were killed, for example because the whole node was out of memory.
 enum class OomCause {
     OwnLimit,      ///< the job reached its own limit memory_max
     Node,          ///< the memory of the node or of batch.slice ran out, and the job was within its own limit

@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Names the figures of a profile.
+/// Lists the kinds of figures in a profile.
 enum class Measure {
     Anon,           ///< anonymous memory, in bytes
     Shmem,          ///< shared memory and tmpfs, in bytes
@@ -44,8 +44,8 @@ struct ProfilePoint {
 };
 
 /// Holds the points in the order of time, without gaps: the first point begins at the job's start. If there are too many points,
-/// Profile merges neighbouring points. So the profile of a short job takes as much room as the profile of a long job. Merging
-/// changes neither the maximum of a measure nor its sum over time.
+/// Profile merges neighbouring points. The profile of a long job thus takes no more room than the profile of a short job. Merging
+/// does not change the maximum of a measure, and does not change the sum of a measure over time.
 class Profile {
 public:
     static constexpr std::size_t kMostPoints = 120;

@@ -12,16 +12,17 @@
 
 namespace pinfold {
 
-/// Makes the profile of a live job. From time to time, pinfoldd reads the counters of the job's cgroup, and passes them to
-/// look(). A ProfileRecorder takes at most 8 KiB.
+/// Makes the profile of a live job. From time to time, pinfoldd reads the counters of the job's cgroup, and passes the counters
+/// to look(). A ProfileRecorder takes at most 8 KiB.
 class ProfileRecorder {
 public:
     /// Adds a point to the profile for the time since the previous call of look(). The first call adds the time since the job's
     /// start. look() assumes that the amounts of memory and the number of tasks grow or shrink evenly between two calls. `age` is
     /// the time since the job's start. If `age` is not greater than in the previous call, look() adds nothing.
     void look(Microseconds age, const Usage& usage);
-    /// Adds the time from the last call of look() to the job's end to the profile. An ended job has freed its memory. So end()
-    /// uses the amounts of memory and the number of tasks that look() got last. `usage` has the job's final counters.
+    /// Adds a point for the time from the last call of look() to the job's end. An ended job has freed its memory. For this
+    /// reason, end() uses the amounts of memory and the number of tasks from the last call of look(). `usage` has the job's final
+    /// counters.
     void end(Microseconds age, const Usage& usage);
 
     const Profile& profile() const { return profile_; }

@@ -35,7 +35,7 @@ void cut(std::string& text, std::size_t bytes) {
     text += mark;
 }
 
-/// Returns the greatest length that a text may keep. boundCommands() shortens all longer texts to this length, so that all texts
+/// Returns the maximum length of each text. If boundCommands() shortens all longer texts to the maximum length, all texts
 /// together have at most `bytes` bytes.
 std::size_t fairShare(std::vector<std::size_t> lengths, std::size_t bytes) {
     std::ranges::sort(lengths);

@@ -51,9 +51,9 @@ struct Leftovers {
     Microseconds cpu{}; ///< the CPU time (user and system) of all leftovers that pinfoldd could read
     std::vector<std::string> commands;
 
-    /// Keeps only the first kMostCommands command lines. Together, the command lines may have at most kMostCommandBytes bytes. If
-    /// the command lines together have more than kMostCommandBytes bytes, boundCommands() chooses a maximum length, and shortens
-    /// all longer command lines to it. The mark "…" shows that a command line was shortened.
+    /// Keeps only the first kMostCommands command lines. All command lines together may have at most kMostCommandBytes bytes. If
+    /// the command lines are longer than kMostCommandBytes, boundCommands() shortens the longest command lines. The mark "…"
+    /// shows that a command line was shortened.
     void boundCommands();
 
     bool operator==(const Leftovers&) const = default;
@@ -85,10 +85,10 @@ struct Origin {
 struct Receipt {
     std::string id; ///< the id of the job; no two jobs ever have the same id, so the history counts each job once
     /// The number of the receipt in the history; the first receipt of a history has the number 1. The history numbers the
-    /// receipts without gaps, and never reuses a number. The number is unset until the receipt is in the history.
+    /// receipts without gaps, and never reuses a number. `sequence` is unset until the receipt is in the history.
     std::optional<std::uint64_t> sequence;
-    /// The random name of the history that gave the receipt the number `sequence`. If the file of the history is lost, the new
-    /// history gets a new name.
+    /// Each history has a random name. `epoch` is the name of the history in which the receipt has the number `sequence`. If the
+    /// file of the history is lost, the new history gets a new name.
     std::optional<std::string> epoch;
     Origin origin;
     std::string key;
@@ -103,7 +103,7 @@ struct Receipt {
     std::uint32_t tasks = 1;
     Leftovers leftovers;
     /// The highest number of unkillable processes that pinfoldd has reported for the job. A process is unkillable if SIGKILL did
-    /// not end it. The number is unset if pinfoldd has never reported an unkillable process of the job.
+    /// not end it. unkillableProcesses is unset if pinfoldd has never reported an unkillable process of the job.
     std::optional<std::uint32_t> unkillableProcesses;
     Usage usage;
     Boxed<OomVerdict> oom;
@@ -127,8 +127,8 @@ struct Receipt {
     bool operator==(const Receipt&) const = default;
 };
 
-/// Calls f(name, member) for the simple members of Receipt. Other functions, such as forEachUsage(), do the same for the members
-/// of nested structures. D-Bus and JSON use the names from forEachReceiptField().
+/// Calls f(name, member) for the simple members of Receipt. For the members of nested structures, call other functions such as
+/// forEachUsage(). D-Bus and JSON use the names from forEachReceiptField().
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("sequence", receipt.sequence);
@@ -151,8 +151,8 @@ template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("slots", receipt.slots);
 }
 
-/// Returns the task receipt of the batch script of a job without further tasks. If a job had no task except its batch script, the
-/// figures of the job are the figures of its batch script.
+/// Returns the task receipt of the batch script. Call onlyTask() only for a job whose only task was the batch script. onlyTask()
+/// copies the figures of the job, because the figures of the job and of the batch script are the same.
 TaskReceipt onlyTask(const Receipt& receipt, std::string command);
 
 /// Says whether a job succeeded.
@@ -163,8 +163,8 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds to a receipt the facts that somebody has reported since the receipt was written: the exit state of the leader, and the
-/// facts in `identity`. amend() adds only what the receipt does not have, and replaces nothing. An admin can add facts even if
+/// Adds the exit state of the leader and the facts in `identity` to a receipt. Somebody reported these facts after pinfoldd had
+/// written the receipt. amend() adds only what the receipt does not have, and replaces nothing. An admin can add facts even if
 /// the owner has already reported an exit state. Returns false if amend() added nothing. amend() adds nothing if `identity`
 /// describes another run of the job than `receipt`.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});

@@ -46,8 +46,8 @@ void takeTasks(const Json& json, Receipt& receipt) {
 }
 
 Receipt receiptFromJson(const Json& json) {
-    // Every version of pinfold has written the members from `id` to `leftover_commands`. A text without one of these members is
-    // not a receipt.
+    // Every version of pinfold has written the members from `id` to `leftover_commands`. If one of the members from `id` to
+    // `leftover_commands` is missing, the text is not a receipt.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         (void)json.at(name);

@@ -42,15 +42,16 @@ struct ResourceLimits {
     std::optional<std::string> deviceProfile = {};         ///< the name of a profile in the site's configuration
     /// The maximum run time in microseconds, without the time in which the job was suspended.
     std::optional<std::uint64_t> runTimeMax = {};
-    /// The run time at which the batch system ends the job, in microseconds, counted like runTimeMax. pinfoldd only warns the
-    /// job, and does not end it.
+    /// The run time at which the batch system ends the job, in microseconds. pinfoldd warns the job before this time, but does
+    /// not end the job.
     std::optional<std::uint64_t> batchRunTimeMax = {};
     /// The time between the warning and runTimeEnd(), in microseconds. If runTimeWarning is 0, pinfoldd does not warn the job.
     std::optional<std::uint64_t> runTimeWarning = {};
     /// The number of the signal with which pinfoldd warns the job, 1 to 64. If runTimeWarningSignal is unset, pinfoldd sends no
     /// signal with the warning.
     std::optional<std::uint64_t> runTimeWarningSignal = {};
-    /// The time from the kill signal to SIGKILL for a job that has reached run_time_max, in microseconds.
+    /// If a job has reached run_time_max, pinfoldd waits for the time runTimeGrace between the kill signal and SIGKILL. The unit
+    /// of runTimeGrace is the microsecond.
     std::optional<std::uint64_t> runTimeGrace = {};
     std::optional<std::uint64_t> killSignal = {}; ///< the number of the first signal that pinfoldd sends to stop the job, 1 to 64
     std::optional<std::uint64_t> killGrace = {};  ///< the time from the kill signal to SIGKILL, in microseconds
@@ -81,10 +82,10 @@ Result<void> validate(const ResourceLimits& limits);
 /// present limits.
 ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& defaults);
 
-/// Returns the name of the first limit in `limits` that is looser than the same limit in `ceiling`. If no limit is looser, the
-/// result is nullptr. For an unset limit, looserThan() uses the kernel's default. Limits with a higher memory protection, a
-/// higher weight or a different device profile are looser, because they may disadvantage other jobs. Disks are compared by their
-/// device numbers, because one disk has several names.
+/// Returns the name of the first limit in `limits` that is looser than the limit of the same name in `ceiling`. If no limit in
+/// `limits` is looser than in `ceiling`, the result is nullptr. For an unset limit, looserThan() uses the kernel's default. A
+/// higher memory protection or a higher weight is looser, because it may disadvantage other jobs. A different device profile
+/// counts as looser. Disks are compared by their device numbers, because one disk has several names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

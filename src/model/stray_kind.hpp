@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Says where a stray comes from, for example from a login session. A stray is a process of an ordinary user outside of all
-/// jobs. The kind of a stray depends on its cgroup.
+/// Says in what kind of cgroup a stray runs, for example in the cgroup of a login session. A stray is a process of an ordinary
+/// user outside of all jobs. The kind of a stray depends on its cgroup.
 enum class StrayKind {
     Session,     ///< the process is in a login session
     UserManager, ///< the process is `systemd --user`, or runs below it
@@ -34,8 +34,8 @@ std::optional<StrayKind> strayKindFromString(std::string_view text);
 /// Returns the names of all kinds, in the order of the enumeration.
 std::vector<std::string> strayKindNames();
 
-/// Returns the kind with the given name. Returns nullopt if a node cannot act on strays of this kind. A node never acts on an
-/// orphan, because nobody knows whether the job of the orphan is over.
+/// Returns the kind with the given name. Returns nullopt if a node takes no action against strays of this kind. A node never acts
+/// on an orphan, because nobody knows whether the job of the orphan is over.
 std::optional<StrayKind> actionableStrayKind(std::string_view text);
 std::vector<std::string> actionableStrayKindNames();
 

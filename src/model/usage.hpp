@@ -40,7 +40,7 @@ struct Usage {
     /// The memory that the job needed: the highest sum of anonymous and shared memory that pinfoldd has seen, in bytes. Page
     /// cache does not count as needed memory. The memory need is unset if pinfoldd did not look at the job while the job ran.
     std::optional<std::uint64_t> memoryNeed;
-    std::optional<std::uint64_t> memoryPeak; ///< the highest memory use of the job with page cache, in bytes
+    std::optional<std::uint64_t> memoryPeak; ///< the highest memory use of the job in bytes, page cache included
     /// The anonymous memory of the job at the time of the memory peak, in bytes. memoryPeakAnon is unset if pinfoldd did not read
     /// the figures at the time of the memory peak.
     std::optional<std::uint64_t> memoryPeakAnon;
@@ -63,7 +63,7 @@ struct Usage {
     std::vector<DeviceIo> ioDevices;
 
     // The pressure figures say how long processes of the job had to wait for CPU time, memory or I/O. The figures with "Full" in
-    // the name count the time in which all processes waited. The figures without "Full" count the time in which at least one
+    // the name count the time in which all processes waited. The other pressure figures count the time in which at least one
     // process waited.
     std::optional<Microseconds> cpuPressure;
     std::optional<Microseconds> memoryPressure;
@@ -72,7 +72,7 @@ struct Usage {
     std::optional<Microseconds> ioPressureFull;
 
     std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
-    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the job reached memory_max, so that the kernel reclaimed memory
+    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the kernel reclaimed memory at the limit memory_max
     /// How often the job reached a memory limit, and the kernel could not reclaim any of the job's memory. If memory runs out
     /// once, the kernel may count several events.
     std::optional<std::uint64_t> oomEvents;

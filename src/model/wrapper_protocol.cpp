@@ -10,8 +10,9 @@
 namespace pinfold {
 namespace {
 
-// A supervisor may be older than the pinfoldd to which it reports. So a new version of pinfoldd must keep all old members of the
-// protocol. A new version may add members to the protocol. A program must not send a new member that has no value.
+// A supervisor may use an older version of the protocol than pinfoldd. For this reason, a new version of pinfoldd must keep all
+// old members of the protocol. A new version may add members to the protocol. A program must not send a new member that has no
+// value.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({

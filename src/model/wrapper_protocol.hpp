@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
 // request has its own connection, with one packet for the request and one packet for the answer. pinfold-run does not use the
-// bus, because the work of the bus broker would be a third of all the work for a job. With the socket, a job can start even while
-// the bus does not run.
+// bus, because the bus broker would do a third of all work for a job. Because pinfold-run uses the socket, a job can start even
+// while the bus does not run.
 #pragma once
 
 #include "base/boxed.hpp"
@@ -39,9 +39,10 @@ enum class WrapperRole {
 };
 
 /// A WrapperCreate is a request to create a job, to add a task to a job, or to open a job. WrapperCreate corresponds to the D-Bus
-/// methods CreateJob, AddTask and OpenJob. The packet contains the leader's pidfd. The supervisor's pidfd comes second, if the
-/// request has a supervisor. The descriptor of the job's standard error comes last, if the request has one. With the roles Batch
-/// and Task, the job exists already, so the request has neither limits nor an allocation.
+/// methods CreateJob, AddTask and OpenJob. The packet contains the leader's pidfd. If the request has a supervisor, the second
+/// descriptor in the packet is the supervisor's pidfd. If the request has a descriptor of the job's standard error, this
+/// descriptor is the last in the packet. With the roles Batch and Task, the job exists already, so the request has neither limits
+/// nor an allocation.
 struct WrapperCreate {
     std::string key; ///< the key of the job; empty if pinfoldd should choose a key
     ResourceLimits limits;
@@ -141,7 +142,7 @@ struct WrapperReply {
 /// Returns a packet of at most kMaxWrapperPacket bytes. If the reply is too large for a packet, the packet contains an error
 /// about the size instead of the reply.
 std::string encodeWrapperReply(const Result<WrapperReply>& reply);
-/// Returns the reply in the packet, or the error in the packet. If the packet cannot be decoded, the error is Internal.
+/// Returns the content of the packet, which is a reply or an error. If the packet cannot be decoded, the error is Internal.
 Result<WrapperReply> decodeWrapperReply(std::string_view packet);
 
 } // namespace pinfold

@@ -25,8 +25,8 @@ enum class Values {
     Several,  ///< each use of the option has one or more values
 };
 
-/// A shell's completion offers the words in Option::words as the value of an option. An Offer names a further source of words for
-/// the completion.
+/// A shell's completion offers the words in Option::words as the value of an option. An Offer names words that the completion
+/// takes from the running system, such as the names of users.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
 /// Refers to a text that exists until the program ends, such as a literal. pinfold-run makes a table of options for each job, so
@@ -42,7 +42,7 @@ struct Option {
     char letter = 0;       ///< the short form of the option, such as 'u' for -u
     StaticText value = {}; ///< the word for the value in the help, such as "STATE"; empty for a flag
     StaticText help;
-    OptionSetter set = {}; ///< stores the value; empty if the parser itself handles the option, such as --help
+    OptionSetter set = {}; ///< the function that stores the value; empty if the parser itself handles the option, such as --help
     Values values = Values::One;
     /// The character that separates several values in one argument. With Values::One, the setter gets the whole argument,
     /// including separators.

@@ -9,8 +9,8 @@ namespace pinfold {
 /// Returns a text such as ", did you mean 'list'?" if a known word is similar, and otherwise an empty text.
 std::string suggestion(const std::string& typed, const std::vector<std::string>& known);
 
-/// Returns the second part of an error message about an unknown word. The text reads, for example, ": use report, warn or kill".
-/// If a known word is similar, the text is ", did you mean 'warn'? Use report, warn or kill".
+/// Returns the end of an error message about an unknown word, for example ": use report, warn or kill". If a known word is
+/// similar, the text is ", did you mean 'warn'? Use report, warn or kill".
 std::string correction(const std::string& typed, const std::vector<std::string>& known);
 
 } // namespace pinfold

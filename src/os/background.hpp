@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the interface for all calls that may block.
 //
-// Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A file server that
-// hangs never answers. A name service waits for the network. If another program has made a descriptor, close() may flush a file
-// or wait for the peer of a socket. So Background has threads of its own for calls that may take long. The event loop's thread
-// itself makes only calls that the kernel answers from memory:
+// Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A broken file server
+// may never answer. A name service waits for the network. If another program has made a descriptor, close() may flush a file or
+// wait for the peer of a socket. Background has threads of its own for calls that may take long. The event loop's thread makes
+// the following calls, because the kernel needs only data in memory for these calls:
 // - It reads and writes cgroup files, and files in /run, such as the records of live jobs.
-// - It reads files in /proc and /sys for which the kernel takes no lock of a process. Examples are /proc/PID/stat,
-//   /proc/PID/status and /proc/PID/cgroup.
-// - It reads events of inotify, lines of the kernel's log, timers and signals. Reads of these descriptors do not block.
+// - The event loop's thread reads files in /proc and /sys such as /proc/PID/stat, /proc/PID/status and /proc/PID/cgroup. The
+//   kernel does not lock a process when somebody reads these files.
+// - The event loop's thread reads events of inotify, lines of the kernel's log, timers and signals. read(2) does not block on the
+//   descriptors of these sources.
 // - It uses three sockets, and never blocks on a socket. The sockets are the connection to the bus, the socket for wrappers, and
 //   the socket for messages from services to systemd (NotifySocket).
 //
-// There are two exceptions: the event loop's thread reads the configuration at the start and at each reload, and reads drain.json
-// at the start.
+// As an exception, the event loop's thread reads the configuration at the start and at each reload. As a second exception, the
+// event loop's thread reads drain.json at the start.
 #pragma once
 
 #include <array>
@@ -28,13 +29,13 @@
 
 namespace pinfold {
 
-/// Names the lanes, which are the queues for calls that may block. Calls that can hang for the same reason share a lane. So a
-/// call that hangs delays only calls in its own lane.
+/// Names the lanes, which are the queues for calls that may block. Calls that can hang for the same reason share a lane. A call
+/// that hangs delays no calls in other lanes.
 enum class Lane {
     HistoryWrite, ///< the lane for transactions of history.db; only one transaction runs at a time
     HistoryRead,  ///< the lane for queries of history.db
     Processes,    ///< the lane for files in /proc for which the kernel takes a lock of the process, such as cmdline
-    WaitPoints,   ///< the lane that finds out in which kernel functions threads wait; a process may have thousands of threads
+    WaitPoints,   ///< the lane that finds out where in the kernel threads wait; a process may have thousands of threads
     Descriptors,  ///< the lane for close() of descriptors that other users' programs made
     Output,       ///< the lane for lines that pinfoldd writes to the standard error of jobs
     Journal,      ///< the lane for messages to journald; pinfoldd sends the oldest message first
@@ -64,11 +65,11 @@ public:
     /// Runs `work` in a thread of the lane. When the work is done, the event loop's thread calls `then`. A lane with one thread
     /// does its work in the order of the calls of run(). `work` must not throw. `work` must own all data that it uses, because
     /// `work` may still run when the Background no longer exists. If the Background no longer exists, nothing calls `then`.
-    /// Returns false if too much work hangs in this lane. When run() returns false, Background calls neither `work` nor `then`,
-    /// and refused() counts the call.
+    /// Returns false if too many earlier calls in this lane hang. When run() returns false, Background calls neither `work` nor
+    /// `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
-    /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. Other code that
-    /// limits its own work for a lane calls refuse() when it refuses work.
+    /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. A class with a limit
+    /// of its own for the work in a lane calls refuse() for each refused call.
     void refuse(Lane lane);
     /// Returns how often refuse() was called for the lane.
     std::uint64_t refused(Lane lane) const { return refused_[static_cast<std::size_t>(lane)]; }

@@ -182,8 +182,8 @@ bool CgroupDir::populated() const {
     std::array<char, 256> text{};
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
-        // If a cgroup exists but its file cannot be read (for instance because no descriptor is free), the cgroup may have
-        // processes. So if the file cannot be read, populated() returns true, and the job does not end.
+        // The file of an existing cgroup cannot be read if, for instance, no descriptor is free. The cgroup may have processes,
+        // so populated() returns true, and the job does not end.
         return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }

@@ -41,9 +41,9 @@ public:
     Result<void> attach(pid_t pid) const;
     /// Reads all resource counters of the cgroup.
     Usage usage() const;
-    /// Holds counters from the file memory.events. The counters include nested cgroups. `events` says how often memory reached
-    /// a limit of this cgroup or of a nested cgroup. `kills` counts the processes that the kernel's OOM killer killed,
-    /// whichever limit was reached. `events` and `kills` are unset if the kernel does not count memory.
+    /// Holds counters from the file memory.events. The counters include nested cgroups. `events` says how many times this cgroup
+    /// or a nested cgroup reached a memory limit. `kills` counts the processes that the kernel's OOM killer killed, whichever
+    /// limit was reached. `events` and `kills` are unset if the kernel does not count memory.
     struct OomCount {
         std::optional<std::uint64_t> events;
         std::optional<std::uint64_t> kills;
@@ -53,7 +53,8 @@ public:
     /// usage() reads.
     Usage briefUsage() const;
     /// Reads the figures of a profile (model/profile_recorder.hpp). A profile contains the CPU time, the number of tasks, the sum
-    /// of all I/O, and the memory pressure. A profile also contains the anonymous memory, the shared memory and the page cache.
+    /// of all I/O, and the memory pressure. The memory figures of a profile are the anonymous memory, the shared memory and the
+    /// page cache.
     Usage profileUsage() const;
     /// Reads the two figures that a receipt contains for each task: the CPU time and the memory peak.
     Usage taskUsage() const;
@@ -65,9 +66,9 @@ public:
     Bounds bounds() const;
     /// Says whether the whole cgroup is frozen (cgroup.events). Returns nullopt if the cgroup is gone.
     std::optional<bool> frozen() const;
-    /// After keepFilesOpen(), each file stays open once it has been read, and occupies a descriptor. It takes 1 to 3 us to read
-    /// an open file, and 10 us to read a file that is not open. Each call of keepFilesOpen() looks again for missing files. A
-    /// missing file appears when the running job gets a further controller.
+    /// After keepFilesOpen(), pinfoldd does not close a file after reading the file, and each open file occupies a descriptor.
+    /// pinfoldd needs 1 to 3 us to read an open file, and 10 us to open and read a file. Each call of keepFilesOpen() looks again
+    /// for missing files. The kernel creates a missing file when systemd enables another controller for the running job.
     void keepFilesOpen();
     static constexpr unsigned kMostFiles = 12; ///< the maximum number of descriptors that keepFilesOpen() uses
     /// Returns how many bytes of memory the kernel can free only by swapping or by killing a process. Returns nullopt if the
@@ -103,7 +104,7 @@ public:
     bool isEmpty(std::string_view path) const;
     /// Returns the names of the cgroup's direct children, or an empty list if the cgroup does not exist.
     std::vector<std::string> children(std::string_view path) const;
-    /// Removes a cgroup that has no processes, and that systemd no longer knows. Error: Internal.
+    /// Removes a cgroup without processes. Call remove() only for a cgroup that systemd has forgotten. Error: Internal.
     Result<void> remove(std::string_view path) const;
     /// Returns the path of the cgroup's file cgroup.events, for inotify.
     std::filesystem::path eventsFile(std::string_view path) const;

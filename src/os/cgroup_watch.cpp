@@ -75,10 +75,10 @@ struct CgroupWatch::Impl {
         timer = unwatched.empty() ? nullptr : loop.after(kLookAgain, [this] { lookAtUnwatched(); });
     }
 
-    /// Calls the handlers of all unwatched files as if the files had changed. It is harmless to call the handler of an unchanged
-    /// file, because each handler finds out the state of the cgroup for itself.
+    /// Calls the handlers of all unwatched files as if the files had changed. The call is harmless for an unchanged file, because
+    /// each handler looks at the state of the cgroup.
     void lookAtUnwatched() {
-        lookLater(); // the timer is set before the loop, because a handler that throws ends the loop
+        lookLater(); // lookAtUnwatched() sets the timer before the loop, because an exception in a handler would end the loop
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))

@@ -28,7 +28,8 @@ void closeWithoutLingering(int fd) {
 
 } // namespace
 
-// Each thread takes its next descriptor itself, so a closed descriptor does not wake the event loop's thread.
+// Each thread fetches its next descriptor without help from the event loop's thread. The event loop's thread thus need not wake
+// up for each closed descriptor.
 struct DescriptorCloser::Users {
     struct User {
         std::deque<int> waiting; ///< the user's descriptors that wait for a thread

@@ -14,10 +14,10 @@
 namespace pinfold {
 
 /// Closes descriptors that other users' programs made. close(2) may flush a file to a server that hangs, or may wait for the peer
-/// of a socket. A socket with SO_LINGER makes close(2) wait. DescriptorCloser removes SO_LINGER first, but another process with
-/// the socket can set SO_LINGER again. So DescriptorCloser uses background threads to close the descriptors. DescriptorCloser
-/// limits the threads and descriptors of each user. So if close(2) hangs for the descriptors of one user, DescriptorCloser can
-/// still close the descriptors of other users.
+/// of a socket. A socket with SO_LINGER makes close(2) wait. Before the call of close(2), DescriptorCloser removes SO_LINGER.
+/// Another process that has the socket open can set SO_LINGER again. For this reason, DescriptorCloser calls close(2) in
+/// background threads. DescriptorCloser limits the threads and descriptors of each user. Calls of close(2) that hang for one user
+/// thus leave threads for the descriptors of other users.
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;

@@ -29,8 +29,8 @@ public:
     virtual EventHandle onReadable(int fd, Handler handler) = 0;
     /// Calls `handler` once, after `delay`.
     virtual EventHandle after(Microseconds delay, Handler handler) = 0;
-    /// Calls `handler` once, when the loop has handled all or many of the pending events. Use whenIdle() for work that is cheaper
-    /// once for many events than once for each event.
+    /// Calls `handler` once, when the loop has handled all or many of the pending events. Use whenIdle() for work that the caller
+    /// needs to do only once after several events.
     virtual EventHandle whenIdle(Handler handler) = 0;
 
     /// Returns CLOCK_BOOTTIME. All time limits use CLOCK_BOOTTIME.

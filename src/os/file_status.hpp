@@ -33,17 +33,17 @@ struct FileStatus {
 
     /// Returns true if both statuses describe one file, and the file's contents have not changed between the two statuses. The
     /// function unchanged() ignores the size on disk, because that size changes when the kernel writes the file to the disk. The
-    /// function unchanged() ignores the inode's time of change. The time of change is new when somebody has removed a link to the
-    /// file.
+    /// function unchanged() ignores the inode's time of change. The kernel changes the inode's time of change even when somebody
+    /// removes a link to the file.
     bool unchanged(const FileStatus& before) const {
         return id == before.id && uid == before.uid && directory == before.directory && mountPoint == before.mountPoint &&
                born == before.born && modified == before.modified;
     }
 };
 
-/// Returns the status of `name` in a directory, or of the directory itself if `name` is "". The function fileStatus() follows
-/// no link and asks no file server. So a file server cannot make the caller of fileStatus() wait. Returns nullopt and sets
-/// errno if the status cannot be read.
+/// Returns the status of `name` in a directory, or of the directory itself if `name` is "". The function fileStatus() follows no
+/// link and asks no file server. A file server thus cannot make the caller of fileStatus() wait. Returns nullopt and sets errno
+/// if the status cannot be read.
 std::optional<FileStatus> fileStatus(int directory, const char* name);
 
 } // namespace pinfold
