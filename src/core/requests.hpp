@@ -40,7 +40,7 @@ struct CreateRequest {
     std::optional<std::uint64_t> slots = {}; ///< the number of slots, 1 to 8192; Config::Jobs::slots says what a slot means
     JobIdentity identity = {};               ///< every caller may set the labels; only admins may set the other members
     bool shepherd = false;                   ///< the leader is a process of the batch system itself, not of the user
-    /// The time for which an opened job lives without tasks. If the time is unset, the site's setting applies.
+    /// The time for which an opened job lives without tasks. If `linger` is unset, the site's setting applies.
     std::optional<Microseconds> linger = {};
     /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd waits
     /// 10 s for an opened job, and does not wait for other jobs.
@@ -70,7 +70,7 @@ struct EndReport {
     ExitState exit;
     /// The process id of the ended leader. A later job with the same key has another leader.
     std::optional<pid_t> leader;
-    JobIdentity identity = {}; ///< facts that the batch system tells only at the end of the job; only admins may set `identity`
+    JobIdentity identity = {}; ///< facts that the batch system reports at the end of the job; only admins may set `identity`
 };
 
 struct JobSummary {

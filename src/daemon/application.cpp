@@ -50,8 +50,8 @@ constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus,
 // pinfoldd takes the name org.pinfold1.Daemon. If a message to the owner of the name org.pinfold1.Daemon contains file
-// descriptors, the bus refuses the message. The name thus prevents users from sending file descriptors while pinfoldd takes over
-// the jobs of an earlier pinfoldd.
+// descriptors, the bus refuses the message. The name org.pinfold1.Daemon thus prevents users from sending file descriptors while
+// pinfoldd takes over the jobs of an earlier pinfoldd.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if systemd has passed no socket.
@@ -63,11 +63,10 @@ int passedSocket() {
 }
 
 /// Handles errors that a restart of pinfoldd cannot repair. refuse() writes the error to the log once, and systemd does not
-/// restart pinfoldd. When a wrapper connects to the socket, systemd starts pinfoldd, and pinfoldd checks whether the problem
-/// still exists. If the problem still exists, pinfoldd tells the wrapper why the wrapper's job cannot run. Every wrapper in the
-/// socket's queue must get an answer, because otherwise systemd would start pinfoldd again and again. After an error, a wrapper
-/// that waits for the end of a job connects to the socket every few seconds. All waiting wrappers connect again at the same
-/// moment (DaemonLink).
+/// restart pinfoldd. When a wrapper connects to the socket, systemd starts pinfoldd again. If the error persists, pinfoldd tells
+/// the wrapper why the wrapper's job cannot run. Every wrapper in the socket's queue must get an answer, because otherwise
+/// systemd would start pinfoldd again and again. After an error, a wrapper that waits for the end of a job connects to the socket
+/// every few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
@@ -99,8 +98,8 @@ std::string readBootId() {
 /// thread other than the loop's thread calls announceMigration().
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
-    // Only the loop's thread may use the log, so announceMigration() writes the line itself. announceMigration() may block while
-    // it writes, but announceMigration() does not run in the loop's thread.
+    // Only the loop's thread may use the log, so announceMigration() writes its line to standard error. announceMigration() runs
+    // in another thread, so the call of dprintf() may block.
     (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what);
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }
@@ -230,7 +229,7 @@ private:
 
     void busLost(const std::string& why) {
         // pinfoldd does not reconnect to the bus, but exits. The next pinfoldd takes over all jobs from the records and units.
-        // The code that takes over the jobs runs at each start of pinfoldd, so this code is well tested.
+        // The take-over of jobs is well tested, because pinfoldd runs the same code at each start.
         logErrorLine("the connection to the bus was lost (" + why + "): pinfoldd starts again");
         stop(kExitRestart);
     }

@@ -21,8 +21,8 @@ constexpr const char* kUsage = "Usage: pinfoldd [--root DIR]\n"
                                "See pinfoldd(8), pinfold.toml(5).\n";
 
 // Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. By default, malloc(3)
-// raises its mmap threshold to the size of a freed block, and keeps the memory of a large answer. By default, malloc(3) gives
-// most threads of pinfoldd a separate arena.
+// raises its mmap threshold when a program frees a large block. pinfoldd would then keep the memory of a large answer. By
+// default, malloc(3) gives most threads of pinfoldd a separate arena.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);

@@ -28,8 +28,8 @@ Result<void> Settings::load() {
     auto loaded = loadConfig(ConfigPaths::below(root_));
     if (!loaded)
         return reject(loaded.error());
-    // At its start, pinfoldd accepts a configuration with warnings, because there is no earlier configuration to use instead.
-    // If the site's configuration is for a newer pinfold and has unknown keys, pinfoldd must still start.
+    // At its start, pinfoldd accepts a configuration with warnings, because pinfoldd has no earlier configuration. If the site's
+    // configuration is for a newer pinfold and has unknown keys, pinfoldd must still start.
     if (inForce_ && !loaded->warnings.empty())
         return reject({ErrorCode::ConfigInvalid, inWords(loaded->warnings)});
     for (const auto& warning : loaded->warnings)

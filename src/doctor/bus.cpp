@@ -18,7 +18,7 @@ struct BusLimit {
 };
 constexpr BusLimit kLimits[] = {
     {"max_replies_per_connection", 128,
-     "pinfoldd has up to 64 starts and stops in progress at systemd, and sends other calls as well"},
+     "pinfoldd waits for up to 64 starts and stops of units at the same time, and for the replies to other calls"},
     {"max_match_rules_per_connection", 512, "systemd needs one match rule for each start and stop that a client waits for"},
 };
 

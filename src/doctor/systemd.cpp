@@ -44,7 +44,8 @@ void checkBatchSlice(const Host& host, Findings& findings) {
         findings.fail("systemd.batch-slice", fmt::format("batch.slice is not installed ({})", load),
                       "install pinfold's units, then `systemctl daemon-reload`", "batch.slice");
     // If only files below system.control have changed, the check reports no problem. The files below system.control contain the
-    // settings that pinfoldd changes at run time. systemd sometimes reports its own files below system.control as changed.
+    // settings that pinfoldd changes at run time. systemd itself writes the files below system.control, but sometimes reports a
+    // change of these files.
     else if (property(slice, "NeedDaemonReload") == "yes" &&
              property(slice, "DropInPaths").find("/system.control/") == std::string::npos)
         findings.warn("systemd.batch-slice", "files of batch.slice have changed since systemd read them",

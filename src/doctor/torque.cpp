@@ -114,8 +114,8 @@ void checkNodeCheck(const Host& host, const Files& files, const std::filesystem:
         findings.ok(id, "Torque learns when the node takes no jobs, if $node_check_script calls torque-node-check", config);
 }
 
-/// Warns about scripts that pbs_mom runs as the job's user in pbs_mom's own cgroup. pbs_mom runs such a script without the job
-/// starter.
+/// Warns about scripts that pbs_mom runs as the job's user in pbs_mom's own cgroup. pbs_mom does not use the job starter for
+/// these scripts.
 void checkUserScripts(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     for (const char* name :
          {"prologue.user", "prologue.user.parallel", "epilogue.user", "epilogue.user.parallel", "epilogue.precancel"})

@@ -40,8 +40,8 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
     f("gpu_list", request.gpuList);
 }
 
-/// Checks the request. The errors are LimitInvalid for a number out of range, and InvalidArgument if the request contains two
-/// entries that cannot be used together.
+/// Checks the request. If a number is out of range, the error is LimitInvalid. If the request contains two entries that exclude
+/// each other, the error is InvalidArgument.
 Result<void> validate(const AllocationRequest& request);
 
 /// Says which CPUs and GPUs the job shares with no other job. If the list of CPUs is empty, the job and other jobs share the CPUs

@@ -46,8 +46,8 @@ public:
     void millionths(const Labels& labels, std::uint64_t value) { seconds(labels, Microseconds(value)); }
     /// Adds a duration as a sample in seconds, because Prometheus uses seconds for times.
     void seconds(const Labels& labels, Microseconds duration);
-    /// Adds a sample whose value is the difference of two times. Such a difference can be negative, unlike the values of all
-    /// other samples.
+    /// Adds a sample whose value is the difference of two times. The difference of two times can be negative, unlike the values
+    /// of all other samples.
     void signedSeconds(const Labels& labels, std::chrono::microseconds duration);
     void histogram(const DurationHistogram& histogram);
 

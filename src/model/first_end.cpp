@@ -27,7 +27,8 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
 // After the failure of a task, the job's other tasks and its batch script end within the time kConsequence. Slurm waits longer
 // than other batch systems, because the usual value of its KillWait is 30 s.
 constexpr Microseconds kConsequence = 60s;
-// A step on thousands of hosts needs some seconds to start, so some tasks may start after the first task has failed.
+// On thousands of hosts, the start of a step takes some seconds. Some tasks of the step may start after the first task has
+// failed.
 constexpr Microseconds kStartOfStep = 10s;
 constexpr int kSignalled = 128; // if a signal ends the command of a shell, the shell exits with 128 plus the number of the signal
 constexpr int kMostSignals = 64;
@@ -135,7 +136,7 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
 }
 
 /// A lost host went down at an unknown time after its last sign of life. On other hosts, the job may have ended after the last
-/// sign of life of the lost host. placeLostNodes() uses the earliest of these ends as the time of the loss.
+/// sign of life of the lost host. As the time of the loss, placeLostNodes() uses the next end of the job on another host.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)

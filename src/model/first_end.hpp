@@ -8,8 +8,8 @@
 //   libraries stop the job's other tasks with signals. Some tasks fail because they have lost the connection to the failed task.
 //   If another process ended a task by a signal, the task counts as the cause only if no other event explains the job's end.
 // - On a host without the batch script, the receipt contains the exit status of the whole job. The batch system has reported the
-//   exit status of the whole job to pinfoldd. On a host without the batch script, EndSearch ignores the exit status in the
-//   receipt, and uses the exit states of the tasks.
+//   exit status of the whole job to pinfoldd. On a host without the batch script, EndSearch uses the exit states of the tasks
+//   instead of the exit status in the receipt.
 // - A job may survive the end of a task. The batch script of a job may run many steps, and some of these steps may fail.
 #pragma once
 
@@ -45,7 +45,7 @@ enum class EndKind {
 
 std::string_view toString(EndKind kind);
 
-/// Returns true if the job's end on this host cannot be the consequence of the job's end on another host.
+/// Returns true if an event of this kind cannot be a consequence of the job's end on another host.
 bool isOfItself(EndKind kind);
 
 struct EndEvent {
@@ -89,8 +89,8 @@ private:
 };
 
 /// Returns the time at which the last process of the job on the host ended. If the job has no batch script on the host, the job
-/// stays live for a while after its last task. The time Receipt::ended is later than the result of processesEnded() if the job
-/// stayed live after its last task.
+/// stays live for a while after its last task. If the job stayed live after its last task, Receipt::ended is later than the end
+/// of the last process.
 RealTime processesEnded(const Receipt& receipt);
 
 } // namespace pinfold

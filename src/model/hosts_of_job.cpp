@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-// Even a batch system that counts the runs of a job may use a job number again, for example after a new installation.
+// After a new installation, for example, a batch system may use an old job number for a new job.
 constexpr Microseconds kNumbersReused = 7 * 24h;
 
 /// The receipts of an earlier pinfold do not contain the host. Each receipt without a host counts as a separate host.

@@ -23,8 +23,8 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
 }
 
 /// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`. A record of an earlier pinfoldd
-/// must have the same text after decoding and encoding. For this reason, encode() always writes `number` and `leader`. encode()
-/// omits each unset member of a task except `number` and `leader`.
+/// must have the same text after decoding and encoding. encode() always writes `number` and `leader`, because earlier versions of
+/// pinfoldd wrote both members. encode() omits the remaining members of a task if they are unset.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)
@@ -224,8 +224,8 @@ Result<JobRecord> decodeJobRecord(std::string_view text) {
     if (!record)
         return record;
     // get<T>() wraps and truncates numbers without an error, and recordFromJson() ignores unknown or repeated members. To detect
-    // such numbers and members, decodeJobRecord() encodes the record again, and compares the result with `text`. Without the
-    // comparison with `text`, decodeJobRecord() would read the user id 2^32 as 0, the user id of root.
+    // wrong numbers and unknown members, decodeJobRecord() encodes the record again, and compares the result with `text`. Without
+    // the comparison with `text`, decodeJobRecord() would read the user id 2^32 as 0, the user id of root.
     const auto written = Json::parse(text);
     if (dump(written) + "\n" != text || !saysTheSame(written, Json::parse(encode(*record))))
         return Error{ErrorCode::InvalidArgument, "the record cannot be read: pinfoldd did not write it in this form"};

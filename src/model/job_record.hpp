@@ -107,8 +107,8 @@ struct JobRecord {
     /// An opened job without a batch script ends when the time `linger` has passed after the end of its last task. The value
     /// kForever means that the job never ends by itself.
     std::optional<Microseconds> linger;
-    /// reportWithin is the maximum time from the end of the leader to the creator's call of EndJob. If reportWithin is unset,
-    /// ReportWait decides how long pinfoldd waits for EndJob.
+    /// After the end of the leader, pinfoldd waits at most for the time reportWithin until the job's creator calls EndJob. If
+    /// reportWithin is unset, ReportWait decides how long pinfoldd waits for EndJob.
     std::optional<Microseconds> reportWithin;
     std::uint32_t nextTask = 1;
     bool neverRan = false; ///< creation failed after systemd had begun to start the job, so the job ends without a receipt

@@ -26,7 +26,7 @@ constexpr auto kShownNames = enumNames<ShownState>({
 
 constexpr std::array kTransitions{
     std::pair{JobState::Creating, JobState::Running},
-    // After systemd has started a job, a check of pinfoldd may fail. The job then changes from Creating to Ending.
+    // If a check of pinfoldd fails after systemd has started a job, the job changes from Creating to Ending.
     std::pair{JobState::Creating, JobState::Ending},
     std::pair{JobState::Running, JobState::Ending},
     std::pair{JobState::Ending, JobState::Accounting},

@@ -75,7 +75,7 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
     optionalFromJson(json, name, value);
 }
 
-// Returns the document as text. The document may contain strings that are not valid UTF-8. Such a string must not make dump()
+// Returns the document as text. The document may contain strings that are not valid UTF-8. An invalid string must not make dump()
 // throw an exception.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 

@@ -43,9 +43,9 @@ struct ProfilePoint {
     bool operator==(const ProfilePoint&) const = default;
 };
 
-/// Holds the points in the order of time, without gaps: the first point begins at the job's start. If there are too many points,
-/// Profile merges neighbouring points. The profile of a long job thus takes no more room than the profile of a short job. Merging
-/// does not change the maximum of a measure, and does not change the sum of a measure over time.
+/// Holds the points in the order of time, from the job's start and without gaps. If there are too many points, Profile merges
+/// neighbouring points. The profile of a long job thus takes no more room than the profile of a short job. Merging does not
+/// change the maximum of a measure, and does not change the sum of a measure over time.
 class Profile {
 public:
     static constexpr std::size_t kMostPoints = 120;

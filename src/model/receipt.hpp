@@ -42,8 +42,8 @@ std::vector<std::string> jobResultNames();
 
 /// Describes the processes that a job left behind.
 struct Leftovers {
-    /// A user can choose long command lines for processes, and these command lines get into records and receipts. The limits
-    /// are necessary because all receipts are in one file, which must have room for the receipts of every user.
+    /// A user can choose long command lines for processes, and these command lines get into records and receipts. Without
+    /// kMostCommands and kMostCommandBytes, one user's command lines could fill the history of all users.
     static constexpr std::size_t kMostCommands = 256;
     static constexpr std::size_t kMostCommandBytes = 8192;
 
@@ -59,7 +59,7 @@ struct Leftovers {
     bool operator==(const Leftovers&) const = default;
 };
 
-/// Calls f(name, member) for each member of a receipt or record that says how the job ended.
+/// Calls f(name, member) for each member about the end of the job. A receipt and a record have the same members about the end.
 template <class R, class F> void forEachEndField(R& ended, F&& f) {
     f("exit_status", ended.exit.status);
     f("exit_signal", ended.exit.signal);
@@ -109,8 +109,8 @@ struct Receipt {
     Boxed<OomVerdict> oom;
     bool oomSaid = false;  ///< the job's own output already has a line about `oom`; not stored in the history
     bool stopSaid = false; ///< the job's own output already has the line of stopLine(); not stored in the history
-    /// The text says why the receipt is not in the history yet. The text is empty if the receipt is in the history, or is about
-    /// to be written to the history. The history does not store the text.
+    /// Says why the receipt is not in the history yet. `unwritten` is empty if the receipt is in the history, or if pinfoldd will
+    /// soon write the receipt to the history. The history does not store `unwritten`.
     std::string unwritten;
     ResourceLimits limits;
     std::vector<std::string> limitsNotEnforced; ///< the names of the limits that the kernel did not enforce
@@ -163,7 +163,7 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds the exit state of the leader and the facts in `identity` to a receipt. Somebody reported these facts after pinfoldd had
+/// Adds the exit state of the leader and the facts in `identity` to a receipt. Somebody reported the facts after pinfoldd had
 /// written the receipt. amend() adds only what the receipt does not have, and replaces nothing. An admin can add facts even if
 /// the owner has already reported an exit state. Returns false if amend() added nothing. amend() adds nothing if `identity`
 /// describes another run of the job than `receipt`.

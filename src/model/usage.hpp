@@ -63,8 +63,8 @@ struct Usage {
     std::vector<DeviceIo> ioDevices;
 
     // The pressure figures say how long processes of the job had to wait for CPU time, memory or I/O. The figures with "Full" in
-    // the name count the time in which all processes waited. The other pressure figures count the time in which at least one
-    // process waited.
+    // the name count the time in which all processes waited. A figure whose name does not contain "Full" counts the time in which
+    // at least one process waited.
     std::optional<Microseconds> cpuPressure;
     std::optional<Microseconds> memoryPressure;
     std::optional<Microseconds> memoryPressureFull;

@@ -10,13 +10,13 @@
 namespace pinfold {
 namespace {
 
-// A supervisor may use an older version of the protocol than pinfoldd. For this reason, a new version of pinfoldd must keep all
-// old members of the protocol. A new version may add members to the protocol. A program must not send a new member that has no
-// value.
+// A supervisor may use an older version of the protocol than pinfoldd. To serve old supervisors, a new version of pinfoldd must
+// keep all old members of the protocol. A new version may add members to the protocol. If a new member has no value, a program
+// must leave the new member out of its packet.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({
-    {WrapperRole::Job, "job"}, // no packet contains the word "job", because a packet without a role has the role Job
+    {WrapperRole::Job, "job"}, // no packet contains the word "job", because the role Job is the default
     {WrapperRole::Batch, "batch"},
     {WrapperRole::Task, "task"},
     {WrapperRole::TaskOfOpen, "task-of-open"},

@@ -33,8 +33,8 @@ std::filesystem::path followed(std::filesystem::path path) {
     return path;
 }
 
-/// Returns the device number of the disk that contains a device, such as a partition. If a device is on several disks or on no
-/// disk, the result is the device's own number. `entry` is the directory of the device in sysfs.
+/// Returns the device number of the disk on which a device is. The device can be a partition. If a device is on several disks or
+/// on no disk, the result is the device's own number. `entry` is the directory of the device in sysfs.
 std::optional<std::string> diskOf(const std::filesystem::path& entry, int layers) {
     std::set<std::optional<std::string>> below;
     std::error_code error;

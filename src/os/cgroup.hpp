@@ -27,14 +27,14 @@ public:
     bool populated() const;
     /// Returns true if the cgroup was removed from the tree (or never existed).
     bool gone() const;
-    /// Returns all processes of this cgroup and the nested cgroups. Fails with Internal if the list is incomplete.
+    /// Returns all processes in this cgroup and in the nested cgroups. Fails with Internal if the list is incomplete.
     Result<std::vector<pid_t>> processes() const;
-    /// Returns all threads of this cgroup and the nested cgroups. Fails with Internal if the list is incomplete.
+    /// Returns all threads in this cgroup and in the nested cgroups. Fails with Internal if the list is incomplete.
     Result<std::vector<pid_t>> threads() const;
     /// Sends SIGKILL atomically to all processes of the cgroup and of the nested cgroups, even if the cgroups are frozen
     /// (cgroup.kill, Linux 5.14). Error: Internal.
     Result<void> kill() const;
-    /// Begins to freeze or to thaw all processes of this cgroup and the nested cgroups (cgroup.freeze). Call frozen() to find
+    /// Begins to freeze or to thaw all processes in this cgroup and in the nested cgroups (cgroup.freeze). Call frozen() to find
     /// out whether the freeze or thaw is done. Error: Internal.
     Result<void> freeze(bool on) const;
     /// Moves a process into this cgroup (cgroup.procs). Errors: PidGone; Internal.

@@ -75,8 +75,8 @@ struct CgroupWatch::Impl {
         timer = unwatched.empty() ? nullptr : loop.after(kLookAgain, [this] { lookAtUnwatched(); });
     }
 
-    /// Calls the handlers of all unwatched files as if the files had changed. The call is harmless for an unchanged file, because
-    /// each handler looks at the state of the cgroup.
+    /// Calls the handlers of all unwatched files as if the files had changed. A call of the handler is harmless for an unchanged
+    /// file, because each handler looks at the state of the cgroup.
     void lookAtUnwatched() {
         lookLater(); // lookAtUnwatched() sets the timer before the loop, because an exception in a handler would end the loop
         const auto copy = unwatched;

@@ -15,9 +15,9 @@ inline constexpr std::uint64_t kReservedForWork = 64;
 /// not use the reserve kReservedForEnds.
 inline constexpr std::uint64_t kReservedForEnds = 256;
 
-/// Root must always find a free descriptor. For this reason, the connections of all ordinary users together may take at most an
-/// eighth of all descriptors. At most a sixteenth of all descriptors may hang in close() for ordinary users. The jobs and tasks
-/// of ordinary users use only the first three quarters of all descriptors.
+/// Root must always find a free descriptor. The connections of all ordinary users together may take at most an eighth of all
+/// descriptors. At most a sixteenth of all descriptors may hang in close() for ordinary users. The jobs and tasks of ordinary
+/// users use only the first three quarters of all descriptors.
 inline constexpr std::uint64_t kPartForConnections = 8;
 inline constexpr std::uint64_t kPartForClosing = 16;
 

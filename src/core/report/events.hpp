@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes events into the journal for admins, and counts the events. Each kind of event has one function in events.hpp, so that
-// the texts, fields and counts of all events are in one place.
+// Writes events into the journal for admins, and counts the events. events.hpp has one function for each kind of event. The
+// function sets the text, the fields and the counter of the event.
 #pragma once
 
 #include "core/context.hpp"

@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Counts what has happened on the node since pinfoldd started.
+/// Counts the events on the node since the start of pinfoldd.
 class MetricsCounter {
 public:
     void jobStarted() { changed(); }

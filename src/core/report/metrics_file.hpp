@@ -69,7 +69,7 @@ private:
     bool failing_ = false;
     bool writing_ = false; ///< a write of the file is in progress, and the next write must wait
     /// The last known number of receipts that are not in the archive. The history may be on a disk that hangs, so MetricsFile
-    /// never waits for the present number.
+    /// uses the last known number and does not wait for the history.
     std::optional<std::uint64_t> unsent_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     EventHandle settleTimer_;

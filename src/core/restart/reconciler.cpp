@@ -148,7 +148,7 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
     // pinfoldd forgets a task when the task's scope is empty. PID 1 removes the empty scope a moment after pinfoldd has forgotten
     // the task. PID 1 handles no call between the removal of a scope's cgroup and the change of the scope's state. If the cgroup
-    // has vanished since the first list of units, the scope has ended. The second list is then outdated.
+    // has vanished since the first list of units, the scope has ended, and the second list of units is outdated.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
     // If a scope exists and has not failed, the scope has processes. If a scope with processes lacks the expected cgroup, the

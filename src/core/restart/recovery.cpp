@@ -15,7 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// Removes each limit on a disk whose name users can change. Returns the removed limits in words, or "" if there are none.
+/// Removes each limit on a disk if users can change the path that the limit contains. Returns the removed limits in words, or ""
+/// if there are none.
 std::string dropUnsteadyDisks(ResourceLimits& limits) {
     std::string dropped;
     forEachLimit(limits, [&dropped](const LimitRow& row, auto& limit) {
@@ -136,8 +137,8 @@ void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loade
             parts_.adder.await(job, number);
 }
 
-/// For a limit on a disk, an earlier pinfoldd may have accepted a name that users can change. Such a name could lead to a file
-/// that makes pinfoldd wait.
+/// For a limit on a disk, an earlier pinfoldd may have accepted a name that users can change. A user could make the name lead to
+/// a file that makes pinfoldd wait.
 void Recovery::forgetUnsteadyDisks(Job& job) {
     const auto dropped = dropUnsteadyDisks(job.record.limits);
     if (dropped.empty())
@@ -184,7 +185,7 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         return;
     case JobState::Ending:
     case JobState::Accounting:
-        // A job that never ran needs no receipt. The creator of such a job got an error as the answer.
+        // A job that never ran needs no receipt. The creator of a job that never ran has received an error.
         if (!job->record.neverRan)
             core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);

@@ -42,8 +42,8 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
 
 /// Succeeds if pinfoldd has enough free file descriptors for one more job or task. Error: Busy.
 Result<void> checkDescriptors();
-/// Works like checkDescriptors(), but for a job or task that `caller` asks for. Requests of ordinary users must leave some free
-/// file descriptors for requests of root.
+/// Succeeds if pinfoldd has enough free file descriptors for a job or task that `caller` requests. Requests of ordinary users
+/// must leave some free file descriptors for requests of root.
 Result<void> checkDescriptorsFor(const Caller& caller);
 
 /// Returns a new pidfd for a process that pinfoldd knew before its restart. If the process has ended, the result is an empty

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Starts the scope of a task, and moves processes into the scope. Before ScopeStarter reports a success, it checks in /proc that
-// every live process is in the scope.
+// Starts the scope of a task, and moves processes into the scope. Before ScopeStarter reports a success, ScopeStarter checks in
+// /proc that every live process is in the scope.
 //
 // A call to systemd contains process ids, and systemd moves the processes some time after the call. Between the call and the
 // move, a process of an ordinary user may end, and another process may get the same process id. systemd 257 and later accept
@@ -43,7 +43,7 @@ public:
     struct Outcome {
         Result<void> result;
         /// If `begun` is true, systemd has begun to create the units. If `begun` is false, systemd has not created any unit of
-        /// the job. A unit with the same name then belongs to another program.
+        /// the job. In this case, an existing unit with the same name belongs to another program.
         bool begun = false;
     };
     struct Callbacks {

@@ -11,8 +11,8 @@ namespace pinfold {
 
 /// Moves supervisors into pinfold.slice, so that a restart of the batch system's own service does not end them. Each move of a
 /// process into another cgroup blocks every fork and exit on the node for a moment. To make fewer moves, SupervisorHome waits a
-/// little, and then moves many supervisors together. Most short jobs end during this wait, and SupervisorHome need not move the
-/// supervisors of these jobs.
+/// little, and then moves many supervisors together. Most short jobs end while SupervisorHome waits, so their supervisors need no
+/// move.
 class SupervisorHome {
 public:
     explicit SupervisorHome(Core& core) : core_(core) {}
