@@ -23,9 +23,9 @@ public:
     Admins(EventLoop& loop, Background& background, CallerLimits& clients)
         : loop_(loop), background_(background), clients_(clients) {}
 
-    /// Asks the user database for the present members of the groups pinfold-admin and pinfold-audit. Until the new answer of the
-    /// user database comes, the members of its previous answer remain admins. Before the first answer of the user database, only
-    /// root is an admin. When the answer has come, or after kPatience, refresh() calls `then` once.
+    /// Asks the user database for the present members of the groups pinfold-admin and pinfold-audit. Until the user database has
+    /// answered, the members from the previous answer remain admins. Before the first answer of the user database, only root is
+    /// an admin. When the answer has come, or after kPatience, refresh() calls `then` once.
     void refresh(std::function<void()> then);
 
 private:

@@ -69,7 +69,7 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
     // Jobs may start and end during the check. pinfoldd writes the record of a job before it creates the slice, and removes the
     // record after it has removed the slice. The check lists the slices before it reads the records, and lists the slices once
     // more afterwards. The check reports a slice without a record only if both lists contain the slice. The check reports a
-    // record without a slice only if neither list contains the slice, and the record exists during the whole check.
+    // record without a slice if neither list contains the slice and the record still exists.
     const auto before = slices(files);
     const auto found = records(files);
     const auto after = slices(files);

@@ -115,7 +115,7 @@ void checkNodeCheck(const Host& host, const Files& files, const std::filesystem:
 }
 
 /// Warns about scripts that pbs_mom runs as the job's user in pbs_mom's own cgroup. pbs_mom does not use the job starter for
-/// these scripts.
+/// prologue.user and similar scripts.
 void checkUserScripts(const Files& files, const std::filesystem::path& directory, Findings& findings) {
     for (const char* name :
          {"prologue.user", "prologue.user.parallel", "epilogue.user", "epilogue.user.parallel", "epilogue.precancel"})

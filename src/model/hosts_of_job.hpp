@@ -20,7 +20,7 @@ constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name 
 /// Says whether the end of the job on a host was the cause or a consequence of the end of the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
-    OfItself, ///< on this host, the job ended later than on the first host, and its end had a local reason such as a memory limit
+    OfItself, ///< on this host, a local reason such as a memory limit ended the job later than on the first host
     /// On this host, the job ended after the event that ended the whole job. The receipts show no other reason for the end of the
     /// job on this host.
     After,

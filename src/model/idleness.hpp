@@ -20,8 +20,8 @@ std::optional<double> cpusAllowed(const ResourceLimits& limits);
 /// nullopt if the job has no quota, no CPU list and no slots.
 std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
 
-/// Returns how many bytes of memory a job holds, which is the job's memory limit. Returns nullopt if the job has no memory limit,
-/// or if the limit is larger than the memory of any node.
+/// Returns the job's memory limit in bytes. The memory limit counts as the memory that the job holds. Returns nullopt if the job
+/// has no memory limit, or if the limit is larger than the memory of any node.
 std::optional<double> memoryHeld(const ResourceLimits& limits);
 
 /// Says how much of a resource a live job used lately, and how much of this resource the job holds.
@@ -39,8 +39,7 @@ inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share
     return idleness && idleness->percent() < share;
 }
 
-/// Counts the idle jobs. A job is idle if it uses less than the configured share of its CPUs, or less than the configured share
-/// of its memory.
+/// Counts the idle jobs. A job is idle if, according to the section [idle], the job uses too small a part of its CPUs or memory.
 struct IdleJobs {
     std::size_t cpus = 0;
     std::size_t memory = 0;

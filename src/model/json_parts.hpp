@@ -104,7 +104,7 @@ inline void takeMember(const Json& json, const char* name, JobResult& result) {
     result = required(jobResultFromString(json.at(name).get<std::string>()), "result");
 }
 
-/// Adds the members about the end of the job, which are the same in a receipt and in a record.
+/// Adds the members about the end of the job. The members are the same in a receipt and in a record.
 template <class R> void putEnd(Json& json, const R& ended, Unset unset) {
     forEachEndField(ended, [&json, unset](const char* name, const auto& value) { putMember(json, name, value, unset); });
 }

@@ -23,8 +23,8 @@ enum class LimitForm { Size, Duration, Quota, Number, Signal, Numbers, Devices, 
 /// Says whether the value of a limit may change while the job runs.
 enum class LimitChange { Live, AtStart };
 
-/// A LimitMember points to a member of ResourceLimits. If the member is not a number, limitText() converts the value to a text,
-/// and setLimitText() of set_limit.hpp converts the text to a value.
+/// A LimitMember points to a member of ResourceLimits. limitText() converts a value that is not a number to a text.
+/// setLimitText() of set_limit.hpp converts the text to a value.
 using LimitMember = std::variant<std::optional<std::uint64_t> ResourceLimits::*, std::optional<CpuList> ResourceLimits::*,
                                  std::optional<DeviceAmounts> ResourceLimits::*, std::optional<std::string> ResourceLimits::*,
                                  std::optional<OomPolicy> ResourceLimits::*>;

@@ -21,7 +21,7 @@
 
 namespace pinfold {
 
-/// Names the subject of a warning or an error in pinfoldd's log.
+/// Describes the subject of a warning or an error in pinfoldd's log.
 enum class Trouble {
     Config,  ///< pinfoldd rejected the configuration
     Limit,   ///< a job runs without a limit that the job asked for

@@ -84,8 +84,9 @@ ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& default
 
 /// Returns the name of the first limit in `limits` that is looser than the limit of the same name in `ceiling`. If no limit in
 /// `limits` is looser than in `ceiling`, the result is nullptr. For an unset limit, looserThan() uses the kernel's default. A
-/// limit with a higher memory protection or a higher weight is looser, because the limit may disadvantage other jobs. A different
-/// device profile counts as looser. Disks are compared by their device numbers, because one disk has several names.
+/// limit with a higher memory protection or a higher weight is looser, because the limit may disadvantage other jobs. A limit
+/// with a different device profile counts as looser. Disks are compared by their device numbers, because one disk has several
+/// names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

@@ -32,10 +32,10 @@ public:
     explicit CgroupWatch(EventLoop& loop, AddWatch addWatch = &::inotify_add_watch);
     ~CgroupWatch();
 
-    /// Calls `handler` after each change of the file, after the removal of the file, and sometimes without a reason. Because a
-    /// call may have no reason, the handler must look at the state of the cgroup. After the call of watch(), the caller must look
-    /// at the cgroup, because CgroupWatch does not report a change that happened before the call. Fails with Internal if the file
-    /// does not exist.
+    /// Calls `handler` after each change of the file, after the removal of the file, and sometimes without a reason. CgroupWatch
+    /// may call the handler without a reason, so the handler must look at the state of the cgroup. After the call of watch(), the
+    /// caller must look at the cgroup. CgroupWatch does not report changes that happened before the call. Fails with Internal if
+    /// the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
     /// CgroupWatch calls onExhausted when the kernel has no more watches. The argument of onExhausted says what the

@@ -16,8 +16,8 @@ namespace pinfold {
 /// Closes descriptors that other users' programs made. close(2) may flush a file to a server that hangs, or may wait for the peer
 /// of a socket. A socket with SO_LINGER makes close(2) wait. Before the call of close(2), DescriptorCloser removes SO_LINGER.
 /// Another process that has the socket open can set SO_LINGER again. Because close(2) can wait, DescriptorCloser calls close(2)
-/// in background threads. DescriptorCloser limits the threads and descriptors of each user. Calls of close(2) that hang for one
-/// user thus leave threads for the descriptors of other users.
+/// in background threads. DescriptorCloser limits the threads and descriptors of each user. Even if calls of close(2) hang for
+/// one user, some threads remain for the descriptors of other users.
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps some of this process's descriptors free. Without free descriptors pinfoldd could not end a job properly. At the end of a
-// job, pinfoldd needs descriptors to list the job's leftovers, to read the job's resource use, and to store the job's record.
-// Without free descriptors, the job's supervisor could not connect to pinfoldd.
+// Keeps some of this process's descriptors free. Without free descriptors pinfoldd could not end a job properly. pinfoldd needs
+// descriptors to list the leftovers of a job, to read its resource use, and to store its record. Without free descriptors, the
+// job's supervisor could not connect to pinfoldd.
 #pragma once
 
 #include <cstdint>

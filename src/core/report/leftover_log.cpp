@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kEntry = 600; // the size of a journal entry without the command line, in bytes
 
-// Returns the size of a journal entry about the process. The function adds the length of the command line twice, because the
-// entry contains the command line in its message and in a field.
+// Returns the size of a journal entry about the process. sizeOf() counts the command line twice, because a journal entry contains
+// the command line in its message and in a field.
 std::size_t sizeOf(const ProcessInfo& process) { return kEntry + 2 * process.command.size(); }
 
 } // namespace

@@ -27,8 +27,8 @@ public:
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// Calls logLeftovers() for the processes in `named`, up to the user's limit. At the end of the time kStretch, LeftoverLog
-    /// writes to the journal how many processes got no journal entry because of the limit kMostBytes.
+    /// Calls logLeftovers() for the processes in `named`, up to the user's limit. After the time kStretch, LeftoverLog writes to
+    /// the journal how many processes did not fit into kMostBytes.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:

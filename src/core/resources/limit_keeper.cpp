@@ -71,7 +71,7 @@ std::string namesOf(const ResourceLimits& limits) {
     return names;
 }
 
-/// Looks in `limits` for a device that is not a block device of this node, and returns the name of the first such device. If all
+/// Looks in `limits` for devices that are not block devices of this node. Returns the name of the first wrong device. If all
 /// devices are block devices, the result is an empty string.
 std::string missingDevice(const ResourceLimits& limits) {
     std::string missing;

@@ -7,9 +7,9 @@
 
 namespace pinfold {
 
-/// Says how much of each resource the node has, how much the site keeps for itself, and how much the live jobs hold. A job holds
-/// resources according to its allocation, its limits and its slots. A job holds its CPUs and its memory until pinfoldd has
-/// removed the job's record.
+/// Says how much of each resource the node has, how much the site keeps for itself, and how much the live jobs hold. The
+/// allocation, the limits and the slots of a job determine how much of each resource the job holds. A job holds its CPUs and its
+/// memory until pinfoldd has removed the job's record.
 NodeResources nodeResources(const Core& core, BatchSliceShare& share);
 
 } // namespace pinfold

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks for orphans. An orphan is a unit or a cgroup for which pinfoldd has no record. A record of a job that has no unit is an
-// orphan too. The cause of an orphan is a crash at the wrong moment, a broken disk or a manual change. Reconciler looks for
-// orphans at start and on request. If an orphan has processes, Reconciler reports the orphan, but does not change the orphan.
+// Looks for orphans. An orphan is a unit or a cgroup for which pinfoldd has no record. A record is an orphan if the job of the
+// record has no unit. The cause of an orphan is a crash at the wrong moment, a broken disk or a manual change. Reconciler looks
+// for orphans at start and on request. If an orphan has processes, Reconciler reports the orphan, but does not change the orphan.
 #pragma once
 
 #include "core/core.hpp"

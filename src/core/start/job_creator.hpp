@@ -59,8 +59,7 @@ public:
 private:
     /// Makes the Job object for a request. If the request opens a job, the job has no leader, and `leader` is null.
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
-    /// Succeeds if no job has the key, and if no units and no files of such a job can exist. Otherwise, the error is
-    /// AlreadyExists.
+    /// Succeeds if no job has the key. If a job, a unit or a file with the key may exist, the error is AlreadyExists.
     Result<void> isFree(const JobKey& key) const;
     std::uint64_t nextManualNumber() const;
     Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;

@@ -173,10 +173,10 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
 }
 
 /// Removes an old unit from systemd, because a new unit needs the name of the old unit. systemd does not forget a failed unit.
-/// systemd does not forget a scope that has never had a process, because the kernel never reports that such a scope has become
-/// empty. If somebody kills pinfoldd, a scope that has never had a process can remain. After the kill, the placeholder of the
-/// scope is a zombie until PID 1 reaps the placeholder. If PID 1 writes the process id of a zombie to cgroup.procs, the kernel
-/// reports success, but moves nothing.
+/// systemd forgets a scope when the kernel reports that the scope has become empty. A scope that has never had a process never
+/// becomes empty. If somebody kills pinfoldd, a scope that has never had a process can remain. After the kill, the placeholder of
+/// the scope is a zombie until PID 1 reaps the placeholder. If PID 1 writes the process id of a zombie to cgroup.procs, the
+/// kernel reports success, but moves nothing.
 void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
     context_.systemd.resetFailed(attempt->unit(), [](const SystemdOutcome&) {});
     if (!attempt->lost)

@@ -42,8 +42,8 @@ public:
     /// JobEnding and SystemdFailed.
     struct Outcome {
         Result<void> result;
-        /// If `begun` is true, systemd has begun to create the units. If `begun` is false, systemd has not created any unit of
-        /// the job. In this case, an existing unit with the same name belongs to another program.
+        /// If `begun` is true, systemd has begun to create the units. If `begun` is false, an existing unit with the name of the
+        /// scope or the slice belongs to another program.
         bool begun = false;
     };
     struct Callbacks {
