@@ -68,7 +68,7 @@ struct AdoptRequest {
 /// Holds the report of a supervisor about the end of its child.
 struct EndReport {
     ExitState exit;
-    /// The process id of the ended leader. A later job with the same key has another leader.
+    /// The process id of the ended leader. The process id of the leader distinguishes the job from a later job with the same key.
     std::optional<pid_t> leader;
     JobIdentity identity = {}; ///< facts that the batch system reports at the end of the job; only admins may set `identity`
 };

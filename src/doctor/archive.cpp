@@ -37,8 +37,8 @@ std::optional<std::uint64_t> figure(const Figures& figures, std::string_view nam
     return value ? std::optional(*value) : std::nullopt;
 }
 
-/// Reads a time from the figures, which contain times as seconds since 1970. If the value is too large for a RealTime, the result
-/// is the largest possible time.
+/// Reads a time from the figures. The figures contain times as seconds since 1970. If the value is too large for a RealTime, the
+/// result is the largest possible time.
 std::optional<RealTime> timeOf(const Figures& figures, std::string_view name) {
     constexpr std::uint64_t kMost = kForever / 1s;
     const auto seconds = figure(figures, name);

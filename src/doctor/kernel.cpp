@@ -33,7 +33,7 @@ void checkPidMax(const Files& files, Findings& findings) {
 /// Returns the mount option of /proc that hides processes of other users, such as "hidepid=2" or "hidepid=invisible". If /proc
 /// hides no processes, the result is empty.
 std::string hiding(const Files& files) {
-    std::string found; // the option "hidepid=" of the topmost mount at /proc, which covers all other mounts at /proc
+    std::string found; // the option "hidepid=" of the last mount at /proc; the last mount hides the earlier mounts at /proc
     for (const auto& line : meaningfulLines(files.text("/proc/mounts"))) {
         const auto fields = words(line.text);
         if (fields.size() < 4 || fields[1] != "/proc")

@@ -46,7 +46,7 @@ struct HostOfJob {
     bool operator==(const HostOfJob&) const = default;
 };
 
-/// Says how a figure is distributed over those hosts whose receipts contain the figure.
+/// Holds the sum, the maximum and the minimum of a figure. Hosts without the figure in their receipts do not count.
 struct Spread {
     std::size_t hosts = 0; ///< how many hosts have the figure in their receipts, at least 1
     std::uint64_t total = 0;

@@ -136,8 +136,8 @@ struct JobRecord {
 /// Ends the suspension of a job, and adds the length of the suspension to `suspended`. Returns false if the job is not suspended.
 bool endSuspension(JobRecord& record, BootTime now);
 
-/// Returns the record as one JSON document, which contains the version of its format. If pinfoldd decodes a text and encodes the
-/// resulting record, the new text is the same as the old text.
+/// Returns the record as one JSON document. The document contains the version of its format. If pinfoldd decodes a text and
+/// encodes the resulting record, the new text is the same as the old text.
 std::string encode(const JobRecord& record);
 /// Reads a text that encode() has written, and fails with InvalidArgument for any other text. decodeJobRecord() also fails with
 /// InvalidArgument for the record of a newer pinfoldd.

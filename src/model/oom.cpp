@@ -18,7 +18,7 @@ constexpr auto kOomCauseNames = enumNames<OomCause>({
 
 const char* beginning(OomCause cause) {
     switch (cause) {
-    case OomCause::OwnLimit: // OpenPBS uses the same words, and people search for these words
+    case OomCause::OwnLimit: // OpenPBS begins its own message with the same words, and people search for OpenPBS's message
         return "Cgroup memory limit exceeded: ";
     case OomCause::Node:
         return "Node out of memory, the job was within its own limit: ";

@@ -8,14 +8,14 @@
 namespace pinfold {
 
 /// Lists the orphans: units, cgroups and records that did not belong together. Each list is for one kind of orphan and for one
-/// action of pinfoldd. For example, unitsStopped lists the units that pinfoldd has stopped.
+/// action of pinfoldd. The list unitsStopped, for example, contains the units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
     std::vector<std::string> unitsLeft;    ///< the units that have no record and may have processes
     /// The cgroups without a unit and without processes. Each text is the path of a cgroup, as /proc/PID/cgroup shows it.
     std::vector<std::string> cgroupsRemoved;
     std::vector<std::string> cgroupsLeft;    ///< the cgroups that have no unit and may have processes
-    std::vector<std::string> recordsEnded;   ///< the records of jobs whose unit is gone
+    std::vector<std::string> recordsEnded;   ///< the records of jobs that have no unit any more
     std::vector<std::string> recordsTakenUp; ///< the jobs that pinfoldd did not know, although each job has a unit and a record
     /// Each text names a record that cannot be read, with the reason. Until all records can be read, pinfoldd changes no unit and
     /// no cgroup.

@@ -170,7 +170,7 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
 /// Returns a copy of the receipt without the command lines of leftovers and without the list of tasks, because the receiver needs
-/// neither. Users choose the command lines, which may be far longer than a packet.
+/// neither. Users choose the command lines, and a command line may be far longer than a packet.
 Json withoutLists(Receipt receipt) {
     receipt.leftovers.commands.clear();
     receipt.taskList.clear();

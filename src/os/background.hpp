@@ -29,8 +29,8 @@
 
 namespace pinfold {
 
-/// Names the lanes, which are the queues for calls that may block. Calls that can hang for the same reason share a lane. If a
-/// call hangs, the calls in other lanes continue.
+/// Lists the lanes. A lane is a queue for calls that may block. Calls that can hang for the same reason share a lane. If a call
+/// hangs, the calls in other lanes continue.
 enum class Lane {
     HistoryWrite, ///< the lane for transactions of history.db; only one transaction runs at a time
     HistoryRead,  ///< the lane for queries of history.db

@@ -54,7 +54,7 @@ std::optional<std::uint64_t> single(const std::optional<std::string>& text) {
     return parsed ? std::optional(*parsed) : std::nullopt;
 }
 
-/// Parses io.stat, which has a line such as "8:0 rbytes=1 wbytes=2 rios=3 wios=4 …" for each device.
+/// Parses io.stat. For each device, the file has a line such as "8:0 rbytes=1 wbytes=2 rios=3 wios=4 …".
 std::vector<DeviceIo> parseIo(const std::string& text) {
     std::vector<DeviceIo> devices;
     forEachLine(text, [&devices](std::string_view number, std::string_view words) {

@@ -83,7 +83,7 @@ private:
     std::optional<std::string> readKept(const char* file) const;
 
     UniqueFd directory_;
-    mutable UniqueFd events_; ///< the file cgroup.events, which is read most often; the first read opens it
+    mutable UniqueFd events_; ///< the file cgroup.events, which populated() opens once and reads often
     bool keepsFiles_ = false;
     mutable std::map<std::string_view, UniqueFd> kept_;
 };

@@ -32,11 +32,11 @@ struct CpuAllocation {
 /// job gets CPUs of one L3 cache if an L3 cache has enough free CPUs. If no L3 cache has enough free CPUs, the job gets CPUs of
 /// one NUMA node, or else of one package. Among several possible places, allocateCpus() prefers the place with the fewest NUMA
 /// nodes, and after that the place with the fewest L3 caches. Among places with equal numbers of NUMA nodes and L3 caches,
-/// allocateCpus() prefers the place with the fewest free CPUs. allocateCpus() thus keeps larger free places for large jobs. Among
-/// places that are equal by all criteria, allocateCpus() takes the place whose CPUs have the lowest numbers. The argument
-/// `usable` lists the CPUs of the node that jobs may use. The argument `taken` lists the CPUs that other jobs have reserved. The
-/// same arguments always give the same result. The error is LimitInvalid if the request asks for no CPUs, or for more CPUs than
-/// jobs may use on this node. The error is Busy if the request asks for more CPUs than are free now.
+/// allocateCpus() prefers the place with the fewest free CPUs. allocateCpus() thus keeps larger free places for large jobs. If
+/// several places are equally good, allocateCpus() takes the place with the lowest CPU numbers. The argument `usable` lists the
+/// CPUs of the node that jobs may use. The argument `taken` lists the CPUs that other jobs have reserved. The same arguments
+/// always give the same result. The error is LimitInvalid if the request asks for no CPUs, or for more CPUs than jobs may use on
+/// this node. The error is Busy if the request asks for more CPUs than are free now.
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 

@@ -177,7 +177,7 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
 void Reconciler::handleCgroup(Run& run, const std::string& slice) const {
     const auto path = "/" + std::string(kBatchSlice) + "/" + slice;
     if (!core_.context.cgroups.exists(path))
-        return; // the job of the unit has ended meanwhile
+        return; // the job has ended since suspects() found the job's cgroup
     const bool mayGo = run.found.recordsUnreadable.empty() && core_.context.cgroups.isEmpty(path);
     const bool goes = mayGo && (run.dryRun || removeTree(core_.context.cgroups, path));
     (goes ? run.found.cgroupsRemoved : run.found.cgroupsLeft).push_back(path);
