@@ -50,8 +50,8 @@ public:
     /// Returns the files that match the pattern. Only the last component of the path may contain wildcards of glob(7).
     std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
 
-    /// Returns the patterns of the files that the line includes. A relative pattern is relative to the directory of the file that
-    /// is passed to linesWithIncludes(). If the line is not an include line, the list is empty.
+    /// Returns the patterns of the files that the line includes. Relative patterns begin at the directory of the file in the
+    /// argument `file` of linesWithIncludes(). If the line is not an include line, the list is empty.
     using Included = std::function<std::vector<std::filesystem::path>(const std::string& line)>;
     /// Returns the lines of a file, except comments and empty lines. In the result, the lines of an included file replace the
     /// line that includes the file.

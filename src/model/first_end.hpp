@@ -62,8 +62,8 @@ struct EndEvent {
 
 struct FirstEnd {
     std::optional<EndEvent> event; ///< the event that ended the job; unset if the receipts do not show the event
-    /// The hosts, except `event->host`, on which the first event may have happened. The clocks of the hosts are not exact enough
-    /// to tell which event was the first (see kClockTolerance).
+    /// Other hosts on which the first event may have happened instead of on `event->host`. The clocks of the hosts are not exact
+    /// enough to tell which event was the first (see kClockTolerance).
     std::vector<std::size_t> alike;
     std::size_t survived = 0;         ///< how many failures of tasks the job survived before the event
     std::optional<EndEvent> survivor; ///< the last failure that the job survived before the event

@@ -17,8 +17,8 @@ namespace pinfold {
 
 using Labels = std::map<std::string, std::string>;
 
-/// Only the batch system (an admin) may set the members other than `labels`. Users thus cannot write somebody else's account into
-/// the receipt of a job. A user may set the labels of the user's own jobs.
+/// Only admins, such as the batch system, may set the members other than `labels`. Users thus cannot write somebody else's
+/// account into the receipt of a job. A user may set the labels of the user's own jobs.
 struct JobIdentity {
     static constexpr std::size_t kMostTextBytes = 256; ///< the maximum length of each text, in bytes
     static constexpr std::size_t kMostNodes = 128;

@@ -30,9 +30,9 @@ public:
 
     const std::string& text() const { return text_; }
     std::string_view scheduler() const;
-    /// Returns true if users may give the key to their own jobs. Users may choose keys of the form "user.<id>". Users may also
-    /// choose keys of the form "manual.<id>", but only if <id> is not a number. Keys of the form "manual.<number>" are reserved
-    /// for pinfoldd itself.
+    /// Returns true if users may give the key to their own jobs. Users may choose keys of the form "user.<id>". Users may choose
+    /// keys of the form "manual.<id>" if <id> is not a number. Keys of the form "manual.<number>" are reserved for pinfoldd
+    /// itself.
     bool isForUsers() const;
     /// Returns the key in the escaped form for unit names. In comments, <E> means the escaped form of a key.
     const std::string& escaped() const { return escaped_; }

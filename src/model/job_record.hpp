@@ -35,7 +35,7 @@ struct TaskRecord {
     std::optional<ProcessIdentity> leader = {};
     /// The supervisor of a task with a number above 0. JobRecord::supervisor is the supervisor of task 0.
     std::optional<ProcessIdentity> supervisor = {};
-    bool shepherd = false;        ///< the leader belongs to the batch system, and starts the task's processes
+    bool shepherd = false;        ///< the leader is a program of the batch system, and starts the task's processes
     bool leftoversListed = false; ///< JobRecord::leftovers already contains the leftovers of the task's leader
 
     bool operator==(const TaskRecord&) const = default;
@@ -139,8 +139,8 @@ bool endSuspension(JobRecord& record, BootTime now);
 /// Returns the record as one JSON document. The document contains the version of its format. If pinfoldd decodes a text and
 /// encodes the resulting record, the new text is the same as the old text.
 std::string encode(const JobRecord& record);
-/// Reads a text that encode() has written, and fails with InvalidArgument for any other text. decodeJobRecord() also fails with
-/// InvalidArgument for the record of a newer pinfoldd.
+/// Reads a text that encode() has written, and fails with InvalidArgument for any other text. If a newer pinfoldd has written the
+/// record, the error is InvalidArgument too.
 Result<JobRecord> decodeJobRecord(std::string_view text);
 
 } // namespace pinfold

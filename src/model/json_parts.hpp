@@ -89,7 +89,7 @@ template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted, Uns
 
 inline void takeUsage(const Json& json, Usage& usage) {
     forEachUsage(usage, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
-    const auto devices = json.find("io_devices"); // a text from an earlier pinfold may not contain the devices
+    const auto devices = json.find("io_devices"); // the devices may be missing in a text from an earlier pinfold
     if (devices == json.end())
         return;
     for (const auto& io : *devices)

@@ -21,9 +21,9 @@ constexpr auto kMeasureNames = enumNames<Measure>({
     {Measure::MemoryPressure, "memory_pressure"},
 });
 
-// The encoded form begins with the version, the number of points and the step. The lengths of all points follow, and then the
-// numbers of all points. encode() stores a number n in 12 bits, as 64 * log2(n + 1). With 12 bits for each number, 120 points
-// take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
+// The encoded form begins with the version, the number of points and the step. After the step, the encoded form contains the
+// lengths of all points, and then the numbers of all points. encode() stores a number n in 12 bits, as 64 * log2(n + 1). With 12
+// bits for each number, 120 points take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
 constexpr char kVersion = 1;
 constexpr std::size_t kHeaderBytes = 6;
 constexpr std::size_t kLengthBytes = 4;

@@ -25,7 +25,7 @@ enum class Measure {
 };
 constexpr std::size_t kMeasures = 7;
 
-/// Returns a word for the measure, such as "anon". D-Bus and JSON use the word as a name.
+/// Returns a word for the measure, such as "anon". D-Bus and JSON use the word as the name of the measure.
 std::string_view toString(Measure measure);
 constexpr std::array<Measure, kMeasures> kAllMeasures{Measure::Anon, Measure::Shmem, Measure::Cache,         Measure::Cpu,
                                                       Measure::Io,   Measure::Tasks, Measure::MemoryPressure};

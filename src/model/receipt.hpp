@@ -127,8 +127,8 @@ struct Receipt {
     bool operator==(const Receipt&) const = default;
 };
 
-/// Calls f(name, member) for the simple members of Receipt. For the members of nested structures, call other functions such as
-/// forEachUsage(). D-Bus and JSON use the names from forEachReceiptField().
+/// Calls f(name, member) for each member of Receipt that is not a nested structure. For the members of nested structures, call
+/// other functions such as forEachUsage(). D-Bus and JSON use the names from forEachReceiptField().
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("sequence", receipt.sequence);

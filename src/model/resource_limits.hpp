@@ -68,7 +68,7 @@ inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit)
 }
 
 /// Returns the run time at which pinfoldd or the batch system ends the job, in microseconds: the smaller one of run_time_max and
-/// batch_run_time_max. The result is unset if the job may run without end.
+/// batch_run_time_max. The result is unset if the job may run for ever.
 std::optional<std::uint64_t> runTimeEnd(const ResourceLimits& limits);
 
 /// Returns true if the batch system ends the job at runTimeEnd(), before pinfoldd would end it.

@@ -63,8 +63,8 @@ struct WrapperCreate {
     bool operator==(const WrapperCreate&) const = default;
 };
 
-/// A WrapperEnd is a request to end a job, like EndJob on D-Bus. If the member `task` is set, the request only waits for the end
-/// of the task, as WaitTask on D-Bus does.
+/// A WrapperEnd is a request to end a job, like EndJob on D-Bus. If the member `task` is set, the request waits for the end of
+/// the task, like WaitTask on D-Bus.
 struct WrapperEnd {
     std::string key;
     /// The process id of the leader that ended. The key alone is not enough to identify the job, because a later job may have the
@@ -73,7 +73,7 @@ struct WrapperEnd {
     ExitState exit; ///< how the leader ended; may be unknown if `leader` is 0
     /// If `task` is set, the request waits only for the end of the task with this number (1 or more).
     std::optional<std::uint32_t> task = {};
-    bool receipt = false; ///< the answer should contain the receipt
+    bool receipt = false; ///< true if the answer should contain the receipt
     /// If toldOfRefusal is true, the wrapper knows that the error Unreachable does not mean the end of the job. Earlier wrappers
     /// believed that the error Unreachable means the end of the job.
     bool toldOfRefusal = false;

@@ -5,13 +5,13 @@
 // may never answer. A name service waits for the network. If another program has made a descriptor, close() may flush a file or
 // wait for the peer of a socket. Background has threads of its own for calls that may take long. The event loop's thread makes
 // the following calls, because the kernel needs only data in memory for these calls:
-// - It reads and writes cgroup files, and files in /run, such as the records of live jobs.
+// - The event loop's thread reads and writes cgroup files, and files in /run such as the records of live jobs.
 // - The event loop's thread reads files in /proc and /sys such as /proc/PID/stat, /proc/PID/status and /proc/PID/cgroup. The
 //   kernel does not lock a process when somebody reads these files.
 // - The event loop's thread reads events of inotify, lines of the kernel's log, timers and signals. read(2) does not block on the
 //   descriptors of these sources.
-// - It uses three sockets, and never blocks on a socket. The sockets are the connection to the bus, the socket for wrappers, and
-//   the socket for messages from services to systemd (NotifySocket).
+// - The event loop's thread uses three sockets, and never blocks on a socket. The sockets are the connection to the bus, the
+//   socket for wrappers, and the socket for messages from services to systemd (NotifySocket).
 //
 // As an exception, the event loop's thread reads the configuration at the start and at each reload. As a second exception, the
 // event loop's thread reads drain.json at the start.
@@ -34,7 +34,7 @@ namespace pinfold {
 enum class Lane {
     HistoryWrite, ///< the lane for transactions of history.db; only one transaction runs at a time
     HistoryRead,  ///< the lane for queries of history.db
-    Processes,    ///< the lane for files in /proc for which the kernel takes a lock of the process, such as cmdline
+    Processes,    ///< the lane for files such as /proc/PID/cmdline; the kernel locks the process during the read
     WaitPoints,   ///< the lane that finds out where in the kernel threads wait; a process may have thousands of threads
     Descriptors,  ///< the lane for close() of descriptors that other users' programs made
     Output,       ///< the lane for lines that pinfoldd writes to the standard error of jobs

@@ -16,9 +16,9 @@
 namespace pinfold {
 namespace {
 
-// Closes the descriptor, and does not wait until a socket has sent its data. If a socket has SO_LINGER (socket(7)), its creator
-// decides how long close(2) occupies a thread and a descriptor. Without SO_LINGER, close(2) returns at once, and the kernel sends
-// the rest of the data later.
+// Closes the descriptor at once, even if a socket has unsent data. If a socket has SO_LINGER (socket(7)), its creator decides how
+// long close(2) occupies a thread and a descriptor. Without SO_LINGER, close(2) returns at once, and the kernel sends the rest of
+// the data later.
 void closeWithoutLingering(int fd) {
     constexpr linger kNone{};
     // setsockopt(2) fails for most descriptors, because they are not sockets.

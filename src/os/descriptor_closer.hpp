@@ -31,8 +31,8 @@ public:
     /// pinfoldd should accept descriptors only from root.
     explicit DescriptorCloser(Background& background, std::size_t mostOfUsers = partOfDescriptors(kPartForClosing));
 
-    /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. For a pidfd, close()
-    /// needs no thread, because a pidfd closes at once.
+    /// Closes the descriptor in the background. `owner` is the user who passed the descriptor to pinfoldd. DescriptorCloser
+    /// closes a pidfd without a thread, because close() of a pidfd returns at once.
     void close(uid_t owner, UniqueFd fd);
     /// Returns true if pinfoldd should accept no more descriptors from the user. overloaded() returns true if too many
     /// descriptors of the user hang in close(). overloaded() returns false for a user whose descriptors only wait behind the

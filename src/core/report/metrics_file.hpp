@@ -23,13 +23,14 @@ namespace pinfold {
 /// the file hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
 class MetricsFile {
 public:
-    /// MetricsFile writes each change into the file after the time kSettle. kSettle is also the shortest time between two writes.
-    /// pinfoldd needs about 70 microseconds to read the figures of one live job. While pinfoldd reads the figures of jobs, the
-    /// loop does no other work.
+    /// MetricsFile writes each change into the file after the time kSettle. Between two writes of the file, MetricsFile waits at
+    /// least for the time kSettle. pinfoldd needs about 70 microseconds to read the figures of one live job. While pinfoldd reads
+    /// the figures of jobs, the loop does no other work.
     static constexpr Microseconds kSettle = 2s;
     static constexpr Microseconds kSettlePerJob = 10s;
-    /// The time between two writes of the file if no event happens. The regular writes show a monitoring system that pinfoldd is
-    /// alive. The figures of jobs change even when no event happens, so MetricsFile must write the file regularly.
+    /// The time between two writes of the file if no event happens. Because MetricsFile writes the file regularly, a monitoring
+    /// system can see that pinfoldd is alive. The figures of jobs change even when no event happens, so MetricsFile must write
+    /// the file regularly.
     static constexpr Microseconds kRefresh = 5min;
     static constexpr Microseconds kRefreshPerJob = 30s;
     /// The longest time for which the destructor waits for a disk that hangs.
