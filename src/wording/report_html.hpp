@@ -22,9 +22,9 @@ struct ReportedJob {
 /// Returns a page with all that is known about each of the jobs.
 std::string htmlReport(const std::vector<ReportedJob>& jobs, NameOfUser nameOf);
 
-/// Returns a page with one line for each job. The job with the greatest waste comes first. The waste of a job is the sum of two
-/// shares. The first share is the job's unused CPU time, divided by the CPU time that all jobs held. The second share is the
-/// job's unused memory, divided by the memory that all jobs held.
+/// Returns a page with one line for each job. The job with the greatest waste comes first. The waste of a job is the sum of the
+/// job's CPU share and the job's memory share. The CPU share is the job's unused CPU time, divided by the CPU time that all jobs
+/// held. The memory share is the job's unused memory, divided by the memory that all jobs held.
 std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf);
 
 /// Returns the CPU time that the job could have used but did not use. If nobody knows how much CPU time the job could have used,

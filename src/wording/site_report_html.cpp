@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// Describes how the page shows a table. Each of `shared`, `part` and `whole` names a column. If one of the three names is empty,
-/// the page leaves out the figure that needs the missing column.
+/// Describes how the page shows a table. Each of `shared`, `part` and `whole` names a column. If `shared`, `part` or `whole` is
+/// empty, the page leaves out the figure that needs this column.
 struct Section {
     std::string_view table;
     const char* title;
@@ -132,8 +132,8 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-/// LIMIT may cut off rows. Returns the name of the column with the total of `column` over all rows, including the rows that were
-/// cut off. The query computes the figure, and repeats the figure in every row.
+/// LIMIT may cut off rows. For this reason, the query computes the total of `column` over all rows, and repeats the total in
+/// every row. The function returns the name of the column that contains this total.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }

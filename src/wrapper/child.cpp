@@ -63,7 +63,8 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
     std::array<char, 16> ownName{};
     (void)::prctl(PR_GET_NAME, ownName.data());
     // This process takes the program's name before fork(2), so that the child has the name from its start. pinfoldd reads the
-    // leader's name before the leader runs the program. Many jobs end before pinfoldd could read the name again.
+    // leader's name before the leader runs the program. Many jobs end so soon that pinfoldd could not read the leader's name a
+    // second time.
     nameAfter(program);
     pid_ = ::fork();
     if (pid_ != 0)
@@ -86,7 +87,8 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // Somebody may have sent signals since the fork. This process gets these signals here, before the command runs.
+    // Somebody may have sent signals to this process since the fork. The next call unblocks these signals, so that the process
+    // gets them before the command runs.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);

@@ -18,7 +18,7 @@ public:
     /// If `task` is unset, the JobCgroup watches the whole job. `root` is the mount point of cgroup v2.
     JobCgroup(const std::string& key, std::optional<std::uint32_t> task, const std::filesystem::path& root = "/sys/fs/cgroup");
 
-    /// Says whether processes are left. Returns nullopt if the file cannot be read.
+    /// Says whether the job or task still has processes. Returns nullopt if the file cannot be read.
     std::optional<bool> populated() const;
 
 private:

@@ -3,9 +3,9 @@
 
 namespace pinfold {
 
-/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. If a standard stream stayed closed, the program could
-/// open a file with the number of this stream. The file would look like a standard stream of the job. The job's command starts
-/// with the descriptors closed, as the caller had left them.
+/// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. If a standard stream stayed closed, a file that this
+/// program opens could get the number of this stream. The program would then take the file for a standard stream of the job. When
+/// the job's command starts, exec(2) closes /dev/null again.
 void occupyStandardStreams();
 
 } // namespace pinfold

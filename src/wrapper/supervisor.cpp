@@ -49,8 +49,8 @@ void writeLastWords(const WrapperReply& words) {
     writeInTime(STDOUT_FILENO, words.summary, deadline);
 }
 
-/// Closes the output of this process. Then makes a child process call `write`. Waits at most the time `most` for the end of the
-/// child. Returns false if the child cannot be started.
+/// Closes the output of this process, and starts a child process that calls `write`. Waits at most the time `most` for the end of
+/// the child. Returns false if the child cannot be started.
 bool writeFromChild(const std::function<void()>& write, Microseconds most) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -147,7 +147,8 @@ std::optional<int> Supervisor::create() {
         takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), job_.request.key)))
         return std::nullopt;
-    // pinfoldd may still create a job with the child as its leader, but the job is over at once, because the child has ended.
+    // pinfoldd may create the job even later, with the child as the leader. As the child has ended by then, the job is over at
+    // once.
     child_.giveUp();
     while (!waitStatus_)
         waitOnce();
@@ -165,8 +166,8 @@ void Supervisor::takeUp(const WrapperReply& created) {
 }
 
 void Supervisor::superviseUntilLeaderGone() {
-    // From here on, the supervisor of each job only waits, often for days. So the supervisor gives back the memory that it no
-    // longer needs, such as the memory of the options.
+    // When its job has started, a supervisor only waits, often for days. The supervisor gives unneeded memory back to the kernel,
+    // for example the memory of the options.
     ::malloc_trim(0);
     while (!waitStatus_)
         waitOnce();

@@ -76,7 +76,7 @@ private:
     void reap();
     void stopWithTheJob();
     /// Returns true if the supervisor should stop waiting. If a signal has asked this program to end and no process of the job is
-    /// left, the supervisor waits for pinfoldd's answer. The result is true when the time for this answer is over.
+    /// left, the supervisor waits for pinfoldd's answer. When the deadline for pinfoldd's answer has passed, the result is true.
     bool shallGiveUpWaiting();
     /// Forgets the signal that asked this program to end.
     void forgetEndRequest();

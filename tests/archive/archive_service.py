@@ -109,7 +109,7 @@ class Service:
                                "--clear-groups", f"{BUILD}/src/cli/pinfold", *words], capture_output=True, text=True, timeout=100, check=False)
 
     def pinfold(self, *words, uid=0, status=0):
-        """Runs the command line as the user. Returns its output, or its messages if the test expects a failure."""
+        """Runs the command line as the user. Returns the command's output, or the command's messages if the test expects a failure."""
         done = self.run_pinfold(*words, uid=uid)
         assert done.returncode == status, (done.returncode, done.stdout, done.stderr)
         return done.stderr if status else done.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Gives each test an empty archive in a real PostgreSQL server, which all tests share."""
+"""Gives each test an empty archive. All tests share one real PostgreSQL server."""
 
 import contextlib
 import copy
@@ -98,7 +98,7 @@ class Archive:
         self.sql((SCHEMA / "0001.sql").read_text(), "-1")
 
     def put(self, receipts, node="node1", **lot):
-        """Sends the receipts in one lot, with the node's certificate. Returns the archive's position of the node after the call."""
+        """Sends the receipts in one lot, with the node's certificate. Returns the position that the archive has for the node after the call."""
         return int(self.sql(put_statement(receipts, node=node, **lot), node=node).split("|")[0])
 
     def refused(self, receipts, certificate="node1", **lot):

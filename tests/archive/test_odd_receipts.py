@@ -13,7 +13,7 @@ YEAR_9999 = datetime(9999, 12, 31, 23, 59, 59, 999999, tzinfo=timezone.utc)
 
 
 def tables(archive):
-    """Returns a dictionary from the sequence number of each receipt to the table that has the receipt."""
+    """Returns a dictionary that maps the sequence number of each receipt to the name of the receipt's table."""
     return {row["sequence"]: row["table"] for row in archive.rows('SELECT sequence, tableoid::regclass::text AS "table" FROM pinfold.receipt')}
 
 
@@ -70,8 +70,8 @@ def test_a_receipt_that_cannot_be_a_row(archive, name):
     assert [row["body"] for row in rejected] == [poison]
     assert f"SQLSTATE {why}" in rejected[0]["why"]
     assert archive.status()["rejected"] == 1
-    # The archive has the text of the rejected receipt. So the receipt counts as missing only if the text does not contain a sequence number
-    # of the lot.
+    # The archive keeps the text of the rejected receipt. If the text contains no sequence number of the lot, the archive counts the receipt as
+    # missing.
     assert archive.count("gap") == (1 if name in ("a list", "a sequence of another lot") else 0)
 
 

@@ -18,7 +18,7 @@ from postgres_server import LOGIN_HOST, SITE, TOP, Authority, PostgresServer, fr
 
 PAGE = (TOP / "docs/archive.md").read_text()
 DEADLINE = 120.0
-# The query returns all settings of the database that say who may do what.
+# The query returns every setting that gives a role rights in the database.
 RIGHTS = """
 SELECT 'database', datacl::text FROM pg_database WHERE datname = current_database()
 UNION ALL SELECT 'schema ' || nspname, nspacl::text FROM pg_namespace WHERE nspname IN ('public', 'pinfold')
@@ -56,7 +56,7 @@ def wait_until(holds, what):
 
 @pytest.fixture
 def directory():
-    """A directory with a short path, which the server's user can enter."""
+    """Makes a directory with a short path. The server's user can enter the directory."""
     with tempfile.TemporaryDirectory(prefix="pinfold-recipe-") as path:
         Path(path).chmod(0o755)
         yield Path(path)
@@ -128,8 +128,8 @@ def test_moving_the_archive_loses_no_receipt(servers, directory):
     old, new = servers
     shut_out, let_in = commands("Move the archive to another server")
     put(old, 1, 10)
-    # A node stays connected while the archive moves to another server: this session is the node's connection. The session waits until it is
-    # ended, but at most for DEADLINE.
+    # A node stays connected while the archive moves to another server. The process `waiting` acts as this node, and sleeps until the server ends
+    # its session, but at most for DEADLINE seconds.
     waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")
@@ -242,8 +242,8 @@ def test_rsyslog_brings_each_receipt_to_the_server_also_after_a_side_was_down(di
         return sorted(set(arrived())) == sorted(lines)
 
     def write_until_all_arrived():
-        """Writes more receipts, like a node on which jobs end. rsyslog may send several receipts over a broken connection before it notices
-        that the connection is broken."""
+        """Writes receipts until the server has all receipts. rsyslog may send several receipts over a broken connection before it notices that
+        the connection is broken."""
         end = time.monotonic() + DEADLINE
         write("when the server is up again")
         while not has_all():

@@ -107,7 +107,7 @@ def hold(service, uid, count):
 
 
 def refused(connections):
-    """Returns how many connections have an answer. The service cannot have sent anything but a refusal."""
+    """Returns how many connections have an answer. An answer on one of these connections can only be a refusal."""
     poll = select.poll()
     for connection in connections:
         poll.register(connection, select.POLLIN)

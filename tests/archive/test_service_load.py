@@ -45,10 +45,10 @@ ANSWERS = 30
 
 
 def expect_quick_answers_for_bob(service, go_on=lambda: False):
-    """Bob sends at least 30 requests, and goes on while `go_on()` is true. An answer to bob takes some milliseconds, even while another
-    user floods the service. If other programs use all CPUs of a small machine, a few of the answers take half a second each. The server
-    ends a slow query only after ten seconds. If bob had to wait for one slow query of another user, he would wait ten seconds. So if one
-    answer takes longer than the highest bound of this function, the service has a fault."""
+    """Bob sends at least 30 requests, and goes on while `go_on()` is true. An answer to bob takes some milliseconds, even while another user
+    floods the service. If other programs use all CPUs of a small machine, a few of the answers take half a second each. The server ends a slow
+    query only after ten seconds. If bob had to wait for one slow query of another user, he would wait ten seconds. An answer to bob that takes
+    longer than the highest bound in this function shows a fault of the service."""
     deadline = time.monotonic() + 120
     times = []
     while len(times) < ANSWERS or go_on():
@@ -100,8 +100,8 @@ def test_a_flood_of_questions_of_one_user_does_not_hold_up_another(start, large)
 @pytest.mark.timing
 def test_slow_queries_of_one_user_do_not_hold_up_another(start, large):
     service = start(configuration(large.server))
-    # A lock on this week's partition delays each query that needs the partition. The delay ends when the server's time limit ends the
-    # query.
+    # A lock on this week's partition delays each query that needs the partition. When the server's time limit is over, the server ends the
+    # delayed query.
     with subprocess.Popen(["psql", "-XAtq", "-d", large.server.connection()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as psql:
         psql.stdin.write("BEGIN; LOCK TABLE ONLY pinfold.receipt_" + time.strftime("%Gw%V", time.gmtime(NOW / 1e6)) + "; SELECT 'locked';\n")
         psql.stdin.flush()

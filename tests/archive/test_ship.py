@@ -141,7 +141,7 @@ def test_an_answer_to_the_commit_that_is_lost(node):
 
 
 def test_an_idle_node_keeps_no_connection(node):
-    """Each connection is a process of the server, and a site has thousands of nodes."""
+    """The server runs one process for each connection, and a site has thousands of nodes."""
     connections = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'"
     node.start()
     node.run_job()

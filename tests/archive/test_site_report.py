@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the queries of the site report. This file computes each answer from the same receipts in another way, and compares the two
-answers."""
+"""Tests the queries of the site report. The tests compute each answer a second time in Python, and compare it with the answer of the query."""
 
 import json
 import random
@@ -144,7 +143,7 @@ def memory_of(hosts):
 
 
 def only(hosts, name):
-    """Returns the value that the hosts have in common. Some hosts may have no value."""
+    """Returns the value that the hosts have in common. The function ignores hosts without a value."""
     values = {host[name] for host in hosts} - {None}
     assert len(values) < 2 or name in ("account", "queue")
     return max(values, default=None)
@@ -167,7 +166,7 @@ def user(uid, some_jobs):
 
 
 def by_name(rows):
-    """Returns a dictionary from the value in the first column to the row. No value may occur twice in the first column."""
+    """Returns a dictionary that maps the first value of each row to the row. No value may occur twice in the first column."""
     found = {next(iter(row.values())): row for row in rows}
     assert len(found) == len(rows)
     return found

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node that an attacker controls disturbs no other node. PostgreSQL lets each session choose its settings. PostgreSQL also lets each role
-choose the settings for the future sessions of the role. All nodes share one role."""
+"""A node that an attacker controls disturbs no other node. In PostgreSQL, each session can choose its settings, and each role can choose the
+settings for its future sessions. All nodes share one role."""
 
 import contextlib
 import subprocess
@@ -82,8 +82,8 @@ def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
 
 
 def test_no_node_makes_the_status_overflow(roles):
-    """Two open transactions of one node do not see each other. So put() cannot add up the missing receipts of both transactions, and does
-    not notice that the sum is too large."""
+    """An open transaction does not see the missing receipts of another open transaction. For this reason, put() does not notice that the sum of
+    all missing receipts is too large."""
     with roles.session(node="node2") as first, roles.session(node="node2") as second:
         assert first.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2", epoch="a", newest=HUGE))
         assert second.run("BEGIN; " + put_statement([receipt(2, "node2")], first=1, node="node2", epoch="b", newest=HUGE))
@@ -109,7 +109,7 @@ def test_a_put_ends_the_sessions_of_a_certificate_that_has_too_many(roles):
         sessions = []
         for node in ["node3"] + ["node2"] * (MOST_OF_CERTIFICATE + 20):
             sessions.append(held.enter_context(roles.session(node=node)))
-            assert sessions[-1].run("SELECT 1;")  # after the answer, the session exists, so it is older than the next session of the loop
+            assert sessions[-1].run("SELECT 1;")  # the session exists when it has answered, so the sessions begin in the order of the list
         other = sessions.pop(0)
         roles.put([receipt(1)])
         assert [session.run("SELECT 1;") for session in sessions] == [False] * 20 + [True] * MOST_OF_CERTIFICATE
@@ -128,7 +128,7 @@ def test_no_node_holds_up_the_others(roles):
 
 @pytest.mark.parametrize("sessions", [1, MOST_OF_CERTIFICATE])
 def test_no_node_prevents_the_removal_of_old_receipts(roles, sessions):
-    """Each session waits for a lock that `prune` holds. If `prune` gives up, one of the sessions gets the lock."""
+    """Each session waits for a lock that `prune` holds. If `prune` gives up the lock, one of the waiting sessions gets the lock."""
     with contextlib.ExitStack() as held:
         held_open = held.enter_context(roles.session(node="node2"))
         assert held_open.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2"))

@@ -30,8 +30,8 @@ def keys(login, *words):
 
 @pytest.mark.parametrize("seconds", [DAY, -DAY])
 def test_the_clock_of_a_node_is_wrong_by_a_day(archive, seconds):
-    """pinfoldd and pinfold-ship read the wrong clock. OpenSSL calls time(2), which still returns the right time in this test. The
-    certificates of the tests are new. If the clock is behind, OpenSSL rejects a new certificate as not yet valid."""
+    """pinfoldd and pinfold-ship read a clock that is wrong by a day. OpenSSL calls time(2), which still returns the right time in this test. The
+    tests have just made their certificates. If OpenSSL read a clock that is behind, it would reject these certificates as not yet valid."""
     wrong = {"LD_PRELOAD": str(BUILD / "tests/wrongclock.so"), "WRONGCLOCK_SECONDS": str(seconds)}
     with new_node(archive) as node, starter() as start:
         node.run_job()
@@ -107,7 +107,7 @@ def test_a_user_finds_receipts_by_their_time(odd, options, found):
 
 def test_receipts_from_the_future_hide_only_receipts_of_the_same_user(odd):
     """A list of the newest receipts begins with receipts from the future, as docs/archive.md says. The option `--until now` leaves out the
-    receipts from the future. A list of any length is the beginning of the whole list: no receipt is repeated or missing."""
+    receipts from the future. If a list shows only N receipts, these are the first N receipts of the whole list."""
     everything = [*reversed([*FROM_1970, *NOW_AND_BEFORE, *FUTURE])]
     assert of(odd) == everything
     for number in range(1, len(everything) + 1):

@@ -14,7 +14,8 @@ from jobs import BATCH, ESCAPIST, expect_nothing_left, journal, receipts, run, w
 MIB = 1024 * 1024
 AFTER_JOB = "100 : assumedly after job"
 KILLED = (AFTER_JOB, "137")
-# The shepherd of a slave task reports STARTER_KILLED if its qrsh_starter was killed before it could write how the command ended.
+# In a slave task, qrsh_starter writes how the command ended. If qrsh_starter is killed before this write, the task's shepherd reports
+# STARTER_KILLED.
 STARTER_KILLED = (AFTER_JOB, "129")
 NODE = "node1"
 HOG = "dd if=/dev/zero of=/dev/null bs=400M"  # dd uses as much memory as the size of its buffer

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the OpenPBS hook on a kernel with all controllers. The tests are about memory limits, GPUs, the used resources, and the line in the
-job's output about an out-of-memory kill."""
+"""Tests the OpenPBS hook on a kernel with all controllers. The tests check memory limits, GPUs and the used resources. They check that the job's
+output has a line about an out-of-memory kill."""
 
 import re
 import signal

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares a receipt's figures with figures that do not come from cgroups. These figures are the result of wait4() for the job's processes,
-and known amounts of memory and of transfers.
+"""Compares a receipt's figures with figures that do not come from cgroups. wait4() reports the CPU time of the job's processes, and the tests
+choose how much memory and how many transfers a job needs.
 
-Before a job's program runs, the process has used CPU time for its start. The process used a part of this time in the job's cgroup. The
-program first reports two CPU times: of the process, and of its cgroup. The tests subtract both times from the receipt's figures.
+Before a job's program runs, the process has used CPU time for its start. The job's cgroup counts a part of the CPU time of this start. The
+program first reports the CPU time of the process and the CPU time of its cgroup. The tests subtract the CPU time of the process from the result
+of wait4(), and the CPU time of the cgroup from the receipt's figure.
 
-When the kernel reports that a process has ended, or that a cgroup is empty, the process is still on its CPU for some microseconds. The
-kernel charges the last time slice of the process after the report. On real CPUs, the CPU time in each receipt of a job of 50 ms was wrong
-by at most 0.2 %. Under software emulation, the host may hold up a virtual CPU while a process ends. The kernel may then charge some
-milliseconds after its report. So if some milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one CPU,
-pinfoldd and the tests usually read the figures after the process has left the CPU. For some figures, the tests use the median of several
+When the kernel reports that a process has ended, or that a cgroup is empty, the process is still on its CPU for some microseconds. The kernel
+counts the last time slice of the process only after this report. On real CPUs, the CPU time in each receipt of a job of 50 ms was wrong by at
+most 0.2 %. Under software emulation, the host may hold up a virtual CPU while a process ends. In this case, the kernel may count some
+milliseconds of CPU time only after its report. So if some milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one
+CPU, pinfoldd and the tests usually read the figures after the process has left the CPU. For some figures, the tests use the median of several
 runs."""
 
 import contextlib
@@ -105,8 +106,8 @@ def receipt_of(key):
 
 
 def finished(key, job, mode, kill=lambda key: None):
-    """Returns the receipt and two CPU times in microseconds: the time that wait4() reports, and the time in the receipt. Each CPU time
-    counts from the program's first report on."""
+    """Returns the receipt and two CPU times in microseconds: the time that wait4() reports, and the time in the receipt. Both CPU times leave out
+    the time before the program's first report."""
     own, charged = read_done(job)
     if mode == "supervise":  # pinfold-run also reaps; the move to its own slice may have given pinfold-run all CPUs again
         os.sched_setaffinity(job.pid, os.sched_getaffinity(0))
@@ -210,7 +211,7 @@ def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
 
 
 def base_of(key):
-    """Returns how many bytes of memory the program of a test needs before it takes any memory for the test."""
+    """Returns how many bytes of memory a job needs if its program takes no memory for a test."""
     job = spend(key)
     finished(key, job, "exec")
     return receipt_of(key)["memory_peak"]
@@ -256,8 +257,8 @@ def raw_disk():
 
 @pytest.fixture
 def written_file():
-    """All blocks of this file are on the disk already. So a write changes only the contents and the time stamp of the file, and the
-    journal's thread writes the time stamp."""
+    """All blocks of this file are on the disk already. A write to the file therefore changes only its contents and its time stamp. The thread of
+    the file system's journal writes the time stamp."""
     path = Path("/var/tmp/written")
     with path.open("wb") as file:
         file.write(b"x" * WRITTEN)

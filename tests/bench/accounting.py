@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what accounting costs, in the container. tools/bench runs this program.
 
-The program starts all jobs first and then ends them. The cost is pinfoldd's CPU time during the ends, divided by the number of jobs. At the
-end of a job, pinfoldd looks for leftovers, reads the figures, and makes the receipt durable. After that, systemd removes the units, and
-pinfoldd removes the record. For comparison, the program prints PID 1's CPU time for the ends of the jobs, and the CPU time for their
-starts. A job can end in two ways. The program measures one way and then the other, several times."""
+The program starts all jobs first and then ends them. The cost is the CPU time that pinfoldd uses while the jobs end, divided by the number of
+jobs. At the end of a job, pinfoldd looks for leftovers, reads the figures, and makes the receipt durable. When the receipt is durable, systemd
+removes the units, and pinfoldd removes the record. For comparison, the program prints PID 1's CPU time for the ends of the jobs, and the CPU time
+for their starts. A job can end in two ways, and the program measures each way several times, in turn."""
 
 import statistics
 import subprocess
@@ -49,8 +49,7 @@ def end_in_turn(jobs):
 
 
 def spent(service, act, *arguments):
-    """Calls `act` and returns its result. Returns a second result: the CPU time that pinfoldd and PID 1 used during the call, in
-    microseconds per job."""
+    """Calls `act`. Returns the result of `act`, and the CPU time that pinfoldd and PID 1 used during the call, in microseconds per job."""
     before = cpu(service)
     result = act(*arguments)
     return result, [(after - earlier) / JOBS for earlier, after in zip(before, cpu(service))]

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what pinfold costs a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
 
-Slurm and Grid Engine run arrays of empty jobs. The program repeats two turns: one turn without pinfold, and one turn with pinfold. Each
-figure is a ratio: the jobs per second with pinfold, divided by the jobs per second in a neighbouring turn without pinfold. Other work on
-the machine changes the ratio. For each part of the node, the program prints how much CPU time the part spends on a job. Other work on the
-machine changes the CPU time less than the ratio.
+Slurm and Grid Engine run arrays of empty jobs. The program repeats two turns: one turn without pinfold, and one turn with pinfold. Each figure is
+a ratio: the jobs per second with pinfold, divided by the jobs per second in a neighbouring turn without pinfold. Other work on the machine
+changes the ratio. For each part of the node, the program prints how much CPU time the part spends on a job. Other work on the machine changes
+this CPU time less than it changes the ratio.
 
-The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many
-jobs start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). The program would
-sometimes measure 28 jobs per second, and sometimes 63. Slurm runs a third turn without pinfold, but with an empty epilogue. If a node has
-no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
+The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many jobs
+start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). The program would sometimes measure
+28 jobs per second, and sometimes 63. For Slurm, the program repeats a third turn, in which Slurm runs without pinfold but with an empty epilogue.
+If a node has no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
 
 pinfold cannot avoid one wait at the start of a job: the kernel waits for all processors before it moves a process to another cgroup. (See
 favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the kernel needs to move a process."""
@@ -74,9 +74,9 @@ def turn(daemon, file, submit, settle):
 
 
 def time_of_a_move():
-    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup.
-    So the result is only the time for which the kernel waits for the other processors. Each pause between two moves is longer than the time
-    for which the kernel remembers a move."""
+    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup. If a
+    process already is in the cgroup, the kernel does nothing but wait for the other processors. Each pause between two moves is longer than the
+    time for which the kernel remembers a move."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):
@@ -101,7 +101,7 @@ def grid_engine_array(shepherd):
 
 def compare(name, sides):
     """`sides` maps the name of a side to the function that runs one turn of this side. The function compares the side "with pinfold" with
-    each of the other sides. Returns true if the batch system is fast enough with pinfold, compared with the side "without pinfold"."""
+    each of the other sides. Returns true if the side "with pinfold" is fast enough in comparison with the side "without pinfold"."""
     turns = {side: [] for side in sides}
     for number in range(TURNS):
         for side, run_turn in sides.items():

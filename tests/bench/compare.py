@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares pinfold with systemd-run and with itself, in the container. tools/bench runs this program. For a ratio of two sides, the program
-measures the two sides alternately in one run."""
+"""Compares, in the container, the speed of pinfold with the speed of systemd-run, and several uses of pinfold with each other. tools/bench runs
+this program. For a ratio of two sides, the program measures the two sides alternately in one run."""
 
 import os
 import re
@@ -32,16 +32,16 @@ def report(figure, value, reach, ok):
 
 
 def settle(live):
-    """Waits until the side that was measured before has no work left. After the wait, pinfoldd has forgotten its jobs, and PID 1 has
-    answered all calls that came before the ping."""
+    """Waits until pinfoldd and PID 1 have finished their work for the previous measurement. After the wait, pinfoldd has forgotten its jobs, and
+    PID 1 has answered all calls that came before the ping."""
     bus = dbus.SystemBus()
     pinfold = dbus.Interface(bus.get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.freedesktop.DBus.Properties")
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
-    # A move between cgroups waits 10 ms and more for an RCU grace period, unless another move came just before. So a side would be slower
-    # if it began after a time without moves. settle() first moves this process into its own cgroup, so that each side begins right after a
-    # move.
+    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. Right after another move, the
+    # kernel does not wait. A side that began after a time without moves would therefore look slower. settle() first moves this process into its
+    # own cgroup, so that each side begins right after a move.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 

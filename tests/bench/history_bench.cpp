@@ -42,8 +42,9 @@ CpuList cpus() {
     return demand(CpuList::parse(text));
 }
 
-/// Returns the receipt of a common job or of a rare one. Three of all jobs reach a time limit, three belong to user 7, and three
-/// have the scheduler "rare". One job in 100 fails, and one in 1000 leaves processes behind. User 1000 has half of all jobs.
+/// Returns the receipt of job number `n` in a history of `total` jobs. Three of all jobs reach a time limit, three belong to user
+/// 7, and three have the scheduler "rare". One job in 100 fails, and one in 1000 leaves processes behind. User 1000 has half of
+/// all jobs.
 Receipt receipt(std::uint64_t n, std::uint64_t total) {
     static const auto list = cpus();
     Receipt made;

@@ -133,7 +133,7 @@ def median(rounds, *sides):
 
 
 def interval(rounds, ratio):
-    """Returns three numbers: the ratio that follows from all rounds, and the lower and upper bound of its interval of 95 %."""
+    """Computes a ratio from all rounds. Returns this ratio, and the lower and the upper bound of its interval of 95 %."""
     choice = random.Random(1)
     ratios = sorted(ratio(choice.choices(rounds, k=len(rounds))) for _ in range(2000))
     return ratio(rounds), ratios[50], ratios[-51]

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what pinfoldd's looks at live jobs cost, in the container. tools/bench runs this program.
 
-The watchdog of pinfoldd is off during the measurement. So all CPU time and all wake-ups that the program counts come from the looks at the
-jobs. At first, no job is live, so pinfoldd must not wake up. Then, 100 jobs sleep. The jobs of the measurement are older than 16 seconds,
-so pinfoldd looks at all jobs together, once in each interval. The program counts the CPU time of all threads of pinfoldd. The program
-counts over five intervals, because pinfoldd writes down the profile of a job at each fifth look.
+The watchdog of pinfoldd is off during the measurement. For this reason, pinfoldd wakes up and uses CPU time only when it looks at the jobs. At
+first, no job is live, so pinfoldd must not wake up. Then, 100 jobs sleep. All jobs of the measurement are older than 16 seconds. Once in each
+interval, pinfoldd looks at all jobs of this age together. The program counts the CPU time of all threads of pinfoldd. The program counts over
+five intervals, because pinfoldd writes down the profile of a job at each fifth look.
 
-For one look at a job, pinfoldd reads five files. Three of the five files belong to the controllers io, memory and pids. In a box without
-io, memory or pids, a look costs less than on a node. So the program prints which controllers the box lacks. The virtual machine has all
-controllers, but it is emulated and slow. So the program itself reads a small file of a cgroup. The program prints a ratio: the time of one
-look of pinfoldd, divided by the time of one read of this file. The ratio is about the same on a slow and on a fast machine. To estimate the
-time of a look with all controllers in the container, multiply the time of a read in the container by the ratio from the virtual machine."""
+For one look at a job, pinfoldd reads five files. Three of the five files belong to the controllers io, memory and pids. In a box without io,
+memory or pids, a look costs less than on a node. So the program prints which controllers the box lacks. The virtual machine has all controllers,
+but it is emulated and slow. The program itself reads a small file of a cgroup, and measures the time of a read. The program divides the time of
+one look of pinfoldd by the time of one read, and prints this ratio. The ratio is about the same on a slow and on a fast machine. To estimate how
+long a look with all controllers takes in the container, multiply two figures: the time of a read in the container, and the ratio from the virtual
+machine."""
 
 import os
 import re

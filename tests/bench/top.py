@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures in the container what `pinfold top` costs with 500 jobs and one refresh per second. tools/bench runs this program. The program
-compares the CPU time of `pinfold top` with wall time. The program also prints the CPU time that `pinfold top` causes in pinfoldd. The
-program measures plain lines, and then a large screen on which `pinfold top` draws the histories of the jobs."""
+compares the CPU time of `pinfold top` with wall time. The program also prints the CPU time that `pinfold top` causes in pinfoldd. `pinfold top`
+first prints plain lines, and then draws the histories of the jobs on a large screen."""
 
 import contextlib
 import fcntl
@@ -38,7 +38,7 @@ def drain(terminal):
 
 @contextlib.contextmanager
 def large_screen():
-    """Makes a terminal of 60 lines of 200 characters, which takes all output."""
+    """Makes a terminal with 60 lines of 200 characters, and reads everything that a program prints to this terminal."""
     main, side = pty.openpty()
     fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 60, 200, 0, 0))
     reader = threading.Thread(target=drain, args=[main])

@@ -160,7 +160,7 @@ def error_name(call):
 
 @contextlib.contextmanager
 def new_world():
-    # Programs of other users connect to this bus, and only root can read the directory tmp_path. So the tests use a directory of their own.
+    # Programs of other users connect to this bus. The bus gets a directory of its own, because only root can read the directory tmp_path.
     with tempfile.TemporaryDirectory(prefix="pinfold-bus-") as directory:
         world = World(Path(directory))
         try:

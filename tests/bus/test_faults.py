@@ -18,7 +18,7 @@ NONE = dbus.Dictionary({}, signature="sv")
 
 
 class Asker:
-    """Makes calls without waiting for each answer."""
+    """Makes calls one after the other, and does not wait for an answer before the next call."""
 
     def __init__(self, world, connections=1):
         self.buses = [dbus.bus.BusConnection(world.address, mainloop=DBusGMainLoop()) for _ in range(connections)]
@@ -156,8 +156,8 @@ def test_descriptors_are_given_back(world):
     leader = world.process()
     world.create("bus.0", leader)
     world.end("bus.0", leader)
-    # pinfoldd keeps the history open for the next reader. On a slow machine, WaitJob reads the history. The test reads the history here, so
-    # that pinfoldd has the history open on every machine.
+    # pinfoldd keeps the history open for the next reader. On a slow machine, WaitJob reads the history. The call GetReceipt makes sure that
+    # pinfoldd has the history open on every machine.
     world.manager().GetReceipt("bus.0")
     before = open_now()
     stays = world.process()

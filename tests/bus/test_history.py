@@ -300,7 +300,7 @@ def test_a_dry_run_of_vacuum_has_the_figures_of_the_removal_that_follows(world):
 
 
 def make_old(directory):
-    """Changes the tables of history.db to those of schema 1. The function keeps the receipt that is in the file."""
+    """Changes the tables of history.db to those of schema 1, and keeps the receipt that history.db contains."""
     with sqlite3.connect(directory / "history.db") as new:
         rows = new.execute("SELECT id, key, uid, ended, receipt FROM receipts").fetchall()
     new.close()
@@ -314,8 +314,8 @@ def make_old(directory):
 
 
 def test_a_start_that_migrates_asks_for_time(world):
-    """If pinfoldd did not ask systemd for more time, the start time-out of the unit would end the migration. The next start would begin the
-    migration again."""
+    """If pinfoldd did not ask systemd for more time, the start time-out of the unit would end the migration. The next start of pinfoldd would
+    have to repeat the whole migration."""
     run_job(world, "sge.1")
     world.daemon.terminate()
     assert world.daemon.wait(20) == 0

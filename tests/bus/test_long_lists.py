@@ -22,8 +22,8 @@ def expect_the_same_pinfoldd(world):
 
 
 def multiply(world, number, uid=0, **entries):
-    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Hundreds of the copied receipts have the same
-    time of the job's end, to the microsecond."""
+    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Hundreds of the copies have the same end of the job, to
+    the microsecond."""
     with sqlite3.connect(world.root / "var/lib/pinfold/history.db") as history:
         text, kind = history.execute("SELECT receipt, kind FROM receipts WHERE key = 'sge.1'").fetchone()
         receipt = json.loads(text)
@@ -123,7 +123,8 @@ def fill(world, key, number, command):
 
 
 def test_processes_with_long_names_come_in_pages(world):
-    """8,200 processes with such long names do not fit into one message of 32 MiB. A page is always less than an eighth of 32 MiB."""
+    """A list of 8,200 processes with names as long as LONG does not fit into one message of 32 MiB. A page is always less than an eighth of 32
+    MiB."""
     pids = fill(world, "sge.1", 2500, LONG.encode())
     manager = world.manager()
     found, pages = all_pages(lambda: manager.ListProcesses("sge.1", timeout=PATIENCE),
@@ -134,7 +135,7 @@ def test_processes_with_long_names_come_in_pages(world):
 
 
 def test_a_list_of_jobs_goes_on_after_any_key(world):
-    """A list of jobs can continue after a key even if the job with this key is over by now."""
+    """pinfoldd can list the jobs after a given key even if the job with this key has ended."""
     keys = [f"bus.{i}" for i in range(5)]
     for key in keys:
         open_job(world, key)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd. The node_exporter also reads
-golden files in place of the metrics of other programs. The alerts, the dashboard and docs/monitoring.md contain expressions. The tests
+"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd. Other programs do not run here, so
+the node_exporter reads golden files in place of their metrics. The alerts, the dashboard and docs/monitoring.md contain expressions. The tests
 check that Prometheus finds the series of each expression."""
 
 import json
@@ -85,7 +85,7 @@ class Site:
         return {alert: state for alert, state in self.states().items() if state != "inactive"}
 
     def configure(self, per_job=False):
-        """pinfoldd writes its metrics file at once when it has read its configuration."""
+        """As soon as pinfoldd has read its configuration, it writes its metrics file."""
         self.world.configure(CONFIG.format(per_job=str(per_job).lower()))
 
 
@@ -126,7 +126,7 @@ def test_the_alerts_are_those_of_what_happens(site):
     wait_until(lambda: site.alarms() == {}, "no alert when pinfoldd runs again")
 
     def alarms_about_an_old_file():
-        os.utime(site.file, (0, 0))  # the time is set again in each call, because pinfoldd may have written the file
+        os.utime(site.file, (0, 0))  # each call makes the file old again, because pinfoldd may have written the file
         return site.alarms()
 
     wait_until(lambda: alarms_about_an_old_file() == {"PinfoldMetricsOld": "pending"}, "the alert about the file that is old")
@@ -175,7 +175,7 @@ def test_each_alert_asks_for_series_that_exist(shipping):
 
 @pytest.fixture
 def busy(shipping):
-    """The node has a live job with figures in the file, and an alert fires."""
+    """The node's metrics file has figures of a live job, and an alert fires."""
     site = shipping
     world = site.world
     with pytest.raises(dbus.DBusException):

@@ -41,7 +41,8 @@ def seconds(call):
 
 @pytest.fixture
 def slow(world):
-    """Runs pinfoldd on a slow disk. The file of this fixture contains a number of milliseconds, and each fsync takes this time longer."""
+    """Runs pinfoldd on a slow disk. The file of this fixture contains a number of milliseconds. Each fsync of pinfoldd is delayed by this number
+    of milliseconds."""
     file = world.directory / "slow"
     restart(world, LD_PRELOAD=str(BUILD / "tests/slowsync.so"), SLOWSYNC_FILE=str(file))
     yield file
@@ -69,7 +70,7 @@ def test_a_slow_disk_holds_up_nobody(world, slow):
 
 
 def test_a_stop_while_callers_wait_for_the_history(world):
-    """Two threads hang, because nobody writes to the FIFO that they open. So a third call waits until one of the two threads is free."""
+    """Two threads hang, because nobody writes to the FIFO that they open. A third call waits until one of these two threads is free again."""
     history = world.root / "var/lib/pinfold/history.db"
     history.rename(history.with_name("saved.db"))
     os.mkfifo(history)

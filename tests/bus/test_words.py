@@ -44,8 +44,8 @@ def words(about):
 
 
 def places():
-    """Yields each place in which a caller can put a string. A place is a method, an argument, and the entry of a dictionary (or None). For
-    each place, the result contains the words that are possible in this place."""
+    """Yields each place in which a caller can put a string. A place has three parts: a method, an argument, and an entry. The entry is None if
+    the argument is not a dictionary. For each place, the result contains the words that are possible in this place."""
     for method, (comment, arguments) in METHODS.items():
         for argument, kind in arguments:
             text = described(comment, argument)
@@ -68,8 +68,8 @@ def node():
 
 
 def refusal(world, method, argument, entry):
-    """Calls the method with a wrong word in one place. Returns pinfoldd's message about the word, or None if the word may be in this place.
-    The call may fail although the word is possible: for example, a job with the same key may be live."""
+    """Calls the method with the word WRONG in the place that the caller names. Returns pinfoldd's message about the word, or None if the word may
+    be in this place. The call may fail for a reason other than the word: for example, a job with the same key may be live."""
     leader = pidfd(world.leader)
     values = {"s": "bus.1", "h": leader, "ah": [leader], "a{sv}": dbus.Dictionary({}, signature="sv"), "i": 15, "u": 2}
     arguments = METHODS[method][1]

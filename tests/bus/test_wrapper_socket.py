@@ -219,8 +219,7 @@ def test_a_process_is_adopted_into_its_users_job(world):
 
 
 def test_who_connected_is_who_asks(world):
-    """Acts as a setuid program that a user starts. In one case, the program is root when it sends the request. In the other case, the
-    program is root while it connects."""
+    """Acts as a setuid program that a user starts. The program connects as the user, and sends its request as root."""
     own = world.process()
     fd = os.pidfd_open(own.pid)
     os.setegid(USER)
@@ -281,8 +280,9 @@ def test_descriptors(world):
 
 
 def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(world):
-    """If pinfoldd has very few free descriptors, it does not answer a request, and the client repeats the request. If pinfoldd has a few
-    more free descriptors, it refuses the request and says why. If pinfoldd has enough free descriptors, the request succeeds."""
+    """If pinfoldd has very few free descriptors, it does not answer a request, and the client repeats the request. If its free descriptors
+    suffice for an answer but not for a job, pinfoldd refuses the request and says why. If pinfoldd has enough free descriptors, the request
+    succeeds."""
     process, supervisor = world.process(), world.process()
     used = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     hard = resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
@@ -405,7 +405,7 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
     # One user may have a quarter of the descriptors that all users together may have. While pinfoldd does not know the owner's name, it may
-    # receive the same number of descriptors once more.
+    # accept twice as many descriptors from the owner.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -548,8 +548,8 @@ def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
 
 
 def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
-    """When a wrapper of an earlier version gets any answer from pinfoldd, it believes that its job is over. So pinfoldd sends no answer to
-    a wrapper of an earlier version, and the wrapper asks again. pinfoldd tells a newer wrapper why pinfoldd does not start."""
+    """A wrapper of an earlier version takes every answer of pinfoldd as the end of its job. If pinfoldd cannot start, it sends no answer to a
+    wrapper of an earlier version, so that the wrapper asks again. A newer wrapper learns from pinfoldd why pinfoldd does not start."""
     end = {"version": 1, "call": "end", "key": "wrapper.1", "leader": 5, "exit_status": 0}
     end_with_a_configuration_that_is_wrong(world)
     with connect(world) as earlier, connect(world) as told:
@@ -666,8 +666,8 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
 
 
 def test_nor_does_a_descriptor_that_does_not_close(world):
-    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. The kernel closes
-    these descriptors without a wait for the other end of a socket."""
+    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. When the kernel closes
+    these descriptors, it does not wait for the other end of a socket."""
     world.configure("")
     world.daemon.kill()
     world.daemon.wait()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from jobs import BATCH, text_of, wait_until
 
-PATIENCE = 150.0  # PATIENCE is in seconds; every job of this suite takes less time, no matter what happens to the job
+PATIENCE = 150.0  # PATIENCE is in seconds; every job of this suite ends within this time, in spite of all disturbances
 # All processes that jobs start have the variable TAG in their environment. If a process with this variable exists at the end, a job has
 # left the process behind.
 TAG = "PINFOLD_CHAOS"
@@ -35,9 +35,9 @@ OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
 # After a disturbance in OUTAGE, pinfoldd may have lost its state, or PID 1 may have lost a call.
 OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "bus-kill", "daemon-reload", "daemon-reexec"}
-# During a disturbance in DELAY, a call to PID 1 may wait for longer than a job's grace time. A disturbance in DELAY loses no call.
+# During a disturbance in DELAY, PID 1 may answer a call only after a job's grace time is over. A disturbance in DELAY loses no call.
 DELAY = {"bus-stop", "systemd-stop"}
-# A node with a full disk takes jobs again when it has written the receipts that waited.
+# After the disk was full, pinfoldd first writes the receipts for which there was no room, and then takes jobs again.
 REOPENED_WITHIN = 30.0
 
 
@@ -93,7 +93,7 @@ class Wrapper:
             self.process.kill()
             out, err = self.process.communicate()
         ended = Ended(self.process.returncode, out, err.decode(errors="replace"))
-        # For a batch system, the job's slot is free when the wrapper has ended, so no process of the job may be alive.
+        # When the wrapper has ended, the batch system gives the job's slot to another job. At this time, the old job must not have a process.
         if self.supervises and self.key and "--task" not in self.process.args and self.process.returncode != -signal.SIGKILL:
             if populated(self.key) and (left := members(self.key)):
                 self.story.fault(f"pid {self.process.pid} has left, and processes of {self.key} live: {left}")
@@ -137,8 +137,8 @@ def admitted(story, ended, begin=None):
 
 
 def with_names(line):
-    """If the user database answers only after a short job has ended, pinfoldd writes the number of the job's owner. This function replaces
-    the number by the owner's name."""
+    """If the user database answers only after a short job has ended, pinfoldd writes the user id of the job's owner. This function replaces the
+    user id by the owner's name."""
     for name, number in OWNERS.items():
         line = line.replace(f" of user {number}", f" of user {name}")
     return line
@@ -168,8 +168,9 @@ def job(story, script, key=None, options=(), user=None, statuses=None):
 
 
 def terminated(story):
-    """Returns the signals that may end a process to which PID 1 sends SIGTERM. When PID 1 is executed again, PID 1 may lose pinfoldd's
-    call. When PID 1 is stopped, it gets the call late. If PID 1 sends no SIGTERM, the kernel kills the process after the grace time."""
+    """Returns the signals that may end a process after pinfoldd has asked PID 1 to send SIGTERM. When PID 1 is executed again, PID 1 may lose
+    pinfoldd's call. When PID 1 is stopped, it gets the call late. If PID 1 sends no SIGTERM, the kernel kills the process after the grace
+    time."""
     return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE | DELAY) else {-signal.SIGTERM}
 
 
@@ -201,9 +202,9 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 
 def opened(story, *options, owner):
-    """Opens a job like a prologue: if an answer is lost, opened() repeats the call. Returns False if pinfoldd refused the job. If pinfoldd
-    refused the job, the error must say that the node takes no jobs. The reason must be one of two: this suite has closed the node, or the
-    disk is slow."""
+    """Opens a job, and repeats the call if the answer is lost, as a prologue does. Returns False if pinfoldd refused the job. If pinfoldd refused
+    the job, the error must say that the node takes no jobs. The reason must be one of two: this suite has closed the node, or the disk is
+    slow."""
     end = time.monotonic() + PATIENCE
     while True:
         begin = time.monotonic()

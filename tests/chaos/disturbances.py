@@ -13,7 +13,7 @@ from jobs import main_pid, run, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
-LONGEST_WINDOW = 8.0  # LONGEST_WINDOW is in seconds; few jobs begin while all jobs wait, so a lasting disturbance needs a time limit
+LONGEST_WINDOW = 8.0  # the most seconds that a lasting disturbance takes, because all jobs may wait for its end
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 BACK_WITHIN = 30.0  # seconds
 
@@ -165,8 +165,9 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """The plan says for each disturbance how many jobs must have begun. Disturber begins a disturbance when as many jobs have begun as the
-    plan says. If a disturbance should last until somebody ends it, Disturber ends it as planned, or when all jobs are over."""
+    """The plan gives each disturbance a number of jobs. Disturber begins the disturbance when this number of jobs has begun. A lasting
+    disturbance has a second number. Disturber ends this disturbance when the second number of jobs has begun, when LONGEST_WINDOW is over, or
+    when all jobs are over."""
 
     def __init__(self, events, log):
         super().__init__(name="disturber")
@@ -180,7 +181,7 @@ class Disturber(threading.Thread):
 
     def begun(self, jobs):
         """Waits until at most MOST_DUE disturbances are late. If a node refuses jobs, all its jobs could be over before a single restart is
-        complete. So the jobs must wait for late disturbances."""
+        complete. For this reason, no job begins while more than MOST_DUE disturbances are late."""
         with self._changed:
             self._begun += jobs
             self._changed.notify_all()

@@ -14,8 +14,8 @@ SIGNALS = (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1, signa
 FOR_EVER = "exec sleep 100000"
 UNTIL_TOLD = "read line; exit 4"  # exits with 4 when the test writes a line
 WAYS = ("set-sid", "double-fork", "daemon")
-# A test kills a wrapper at a random moment in the first CREATION seconds after the wrapper's start. When the test kills the wrapper, the
-# wrapper may be in any step of the job's creation, or a little beyond the last step.
+# A test kills a wrapper at a random moment in the first CREATION seconds after the wrapper's start. The kill comes at any step of the job's
+# creation, or shortly after the last step.
 CREATION = 0.06  # seconds
 
 
@@ -48,7 +48,7 @@ def leaves_daemons(story):
 
 def leaves_a_stubborn_one(story):
     script = "trap '' TERM; setsid sh -c 'while :; do sleep 1000; done' >/dev/null 2>&1 & exit 6"
-    # The shell counts as a leftover. If pinfoldd sees the shell's process `sleep` in time, `sleep` counts as a leftover, too.
+    # The shell counts as a leftover. If pinfoldd sees the shell's child `sleep` in time, the child counts as a second leftover.
     if job(story, script, statuses={6}):
         story.admit(Outcome("exited", 6), leftovers=range(1, 3))
 
@@ -73,7 +73,7 @@ def stopped(story):
         pinfold(story, "stop", story.key, user=by)
     done = wrapper.finish()
     if admitted(story, done, wrapper.begin):
-        # With --exec, pinfoldd prints why the job was stopped. If pinfoldd has restarted before that, nobody prints the reason.
+        # With --exec, pinfoldd prints why the job was stopped. If pinfoldd restarts before it has printed the reason, nobody prints the reason.
         quiet(story, done, because=request_of(by), needed=not options)
         story.expect(done.status in terminated(story), f"status {done.status}")
         story.admit(Outcome("stopped", *((None, None) if options else done.how)), more=(("stopped_by", story.uid if by != "root" else 0),))
@@ -107,7 +107,7 @@ def supervisor_killed(story):
 
 
 def group_killed(story):
-    """Kills the wrapper and its job at the same moment, like a batch system in its last step."""
+    """Kills the wrapper and its job at the same moment, as a batch system does when nothing else has ended the job."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, start_new_session=True)
     if wrapper.has_run():
         story.note("SIGKILL to its process group")
@@ -221,8 +221,8 @@ def adopt(story):
 
 
 def tasks_of(story, number):
-    """Returns the possible numbers of the task. The caller may repeat the start of a task. If a restarted pinfoldd does not know the first
-    start, the task gets another number."""
+    """Returns the possible numbers of the task. The caller may repeat the start of a task. If a restarted pinfoldd has no record of the first
+    start, the repeated start gets a new number."""
     return range(number, number + 1 + (9 if story.disturbed(OUTAGE) else 0))
 
 

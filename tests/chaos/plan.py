@@ -30,8 +30,8 @@ class Item:
 
 @dataclass(frozen=True)
 class Event:
-    """A disturbance that begins when `after` jobs have begun, and ends when `until` jobs have begun. If both numbers are equal, the
-    disturbance is over at once."""
+    """A disturbance that begins when `after` jobs have begun, and ends when `until` jobs have begun. If `after` equals `until`, the disturbance
+    is over at once."""
 
     name: str
     after: int
@@ -69,8 +69,8 @@ def _items(chance, jobs, kinds):
 
 
 def _dealt(chance, names):
-    """Yields all names in a random order, and then all names again in another random order, without an end. In this way, rare disturbances
-    occur even in a short run."""
+    """Yields all names in a random order, and then all names again in another random order, without an end. Because each round has all names,
+    rare disturbances occur even in a short run."""
     while True:
         yield from chance.sample(names, len(names))
 

@@ -7,7 +7,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-# After its end, a disturbance still has an effect for AFTERMATH seconds: pinfoldd starts again, and callers repeat their calls.
+# When a disturbance has ended, pinfoldd and its callers need up to AFTERMATH seconds to recover.
 AFTERMATH = 5.0  # seconds
 
 
@@ -55,8 +55,8 @@ class Log:
             return self.entries[-1]
 
     def within(self, begin, end, names=None, aftermath=AFTERMATH):
-        """Returns the disturbances that overlap with the time from begin to end. A disturbance counts until `aftermath` seconds after its
-        end."""
+        """Returns the disturbances that overlap with the time from begin to end. The function treats each disturbance as if it ended `aftermath`
+        seconds later."""
         with self._lock:
             return [entry for entry in self.entries
                     if (names is None or entry.name in names) and entry.begin <= end
@@ -76,7 +76,7 @@ class Story:
     attempts: list = field(default_factory=list)
     told: dict | None = None  # the receipt that the epilogue got
     refused: int = 0
-    asked_again: bool = False  # whether a prologue may have repeated its call because an answer was lost
+    asked_again: bool = False  # true if a prologue may have called twice, because the first answer may be lost
     wrong: list = field(default_factory=list)
 
     def __post_init__(self):

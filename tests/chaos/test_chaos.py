@@ -29,7 +29,7 @@ from story import Log, Story
 LANES = 16
 STORIES_TOLD = 10
 UNDISTURBED_CALL, ANY_CALL = 2.0, 30.0  # seconds
-LOOP_WAIT = 0.1  # LOOP_WAIT is in seconds, and is for a machine that is not busy
+LOOP_WAIT = 0.1  # the most seconds that pinfoldd's loop may wait on a machine that is not busy
 PROGRESS = Path("/results/progress")
 SET_ASIDE = Path("/run/pinfold/receipts")
 
@@ -94,8 +94,9 @@ class Chaos:
 
 
 def all_receipts(stories):
-    """One answer contains a limited number of receipts, so the function asks for the receipts of each scheduler and user separately. The
-    result includes the newest receipts of any user and scheduler. So the function finds a receipt that belongs to no job of the run."""
+    """One answer contains a limited number of receipts, so the function asks for the receipts of each scheduler and user separately. The result
+    includes the newest receipts of any user and scheduler. For this reason, the result includes a new receipt even if no job of the run explains
+    it."""
     schedulers = {story.key.split(".")[0] for story in stories} | {"manual"}
     found = {receipt["id"]: receipt for scheduler in schedulers for user in plan.USERS
              for receipt in history("--scheduler", scheduler, "--user", user)}
@@ -177,7 +178,7 @@ def test_nothing_is_left(chaos):
 
 def test_what_was_done_was_done(chaos):
     assert chaos.disturber.failures == [], f"seed {chaos.plan.seed}"
-    # If all jobs are over, the Disturber begins no more disturbances. So the last few disturbances may not take place.
+    # If all jobs are over, the Disturber begins no more disturbances. The log can therefore lack the last few disturbances of the plan.
     assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9 - MOST_DUE
 
 
@@ -190,6 +191,6 @@ def test_the_journal_has_nothing_unexpected(chaos):
 
 
 def test_the_loop_never_waits(chaos):
-    """The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor. If many
-    processes want a processor, the process with the lock waits longer."""
+    """The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor. The more processes
+    want a processor, the longer the process with the lock waits."""
     assert verify.loop_faults(chaos.journal, chaos.log, LOOP_WAIT * chaos.busy) == [], f"seed {chaos.plan.seed}"

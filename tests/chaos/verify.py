@@ -48,16 +48,16 @@ def receipts_by_key(receipts):
 
 
 def same_receipt(told, stored):
-    """Returns whether the receipt that the epilogue got is the stored receipt. After history.patience, pinfoldd returns a receipt that is
-    not stored yet. The history gives a receipt its sequence and its epoch when it stores the receipt. Before that, the receipt has neither
-    of them."""
+    """Returns whether the receipt that the epilogue got is the stored receipt. After history.patience, pinfoldd returns a receipt that is not
+    stored yet. The history gives a receipt its sequence and its epoch when it stores the receipt. A receipt that is not stored yet has neither a
+    sequence nor an epoch."""
     if told.get("sequence") is None:
         told, stored = ({name: value for name, value in receipt.items() if name not in ("sequence", "epoch")} for receipt in (told, stored))
     return told == stored
 
 
 def check_story(story, found):
-    """Returns the faults of one story. `found` is the result of receipts_by_key()."""
+    """Returns a line for each thing that went wrong in the story. `found` is the result of receipts_by_key()."""
     faults = list(story.wrong)
     attempts = collections.defaultdict(list)
     for attempt in story.attempts:
@@ -78,7 +78,7 @@ def check_story(story, found):
 
 
 def check_all(stories, receipts):
-    """Returns a dictionary with the faults of each story, by the story's number. The key None has the receipts that do not belong to a
+    """Returns a dictionary with the faults of each story, by the story's number. The value of the key None lists the receipts that match no
     story."""
     found = receipts_by_key(receipts)
     faults = {story.item.number: check_story(story, found) for story in stories}
@@ -96,8 +96,8 @@ def journal_faults(lines):
 
 
 def loop_faults(lines, log, most):
-    """Returns all lines according to which pinfoldd's loop waited for more than `most` seconds. The meter cannot tell a stopped process
-    from a process that waits. So a line of the meter does not count as a fault if a disturbance may have stopped pinfoldd at that time."""
+    """pinfoldd's meter writes a line when the loop has waited. Returns the lines about waits of more than `most` seconds. The meter cannot tell a
+    stopped process from a process that waits. The function leaves out a line if a disturbance may have stopped pinfoldd during the wait."""
     faults = []
     for line in lines:
         if said := WAITED.match(line):

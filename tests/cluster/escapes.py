@@ -38,10 +38,11 @@ def wait_gone(job):
 
 
 ESCAPES = {
-    # node2's daemon does not kill by the additional group id, like the daemons of older versions of Grid Engine.
+    # Like the daemons of older Grid Engine versions, node2's daemon does not look for processes by the additional group id.
     "other-session": Escape("node2", f"{ESCAPIST} set-sid"),
     "double-fork": Escape("node2", f"{ESCAPIST} double-fork"),
-    # On node1, the shepherd follows a process that changes its pid. But the shepherd kills all processes of this escape only by chance.
+    # On node1, the shepherd follows a process that changes its pid. But the process changes its pid so often that only by chance the shepherd
+    # kills it.
     "pid-hopping": Escape("node2", f"{ESCAPIST} hop-until $HOME/$JOB_ID.calm"),
     # When the shepherd has been killed, no other program knows which processes belong to the job.
     "shepherd-killed": Escape("node1", f"{ESCAPIST} set-sid", kills_shepherd=True),
@@ -61,7 +62,8 @@ def prepare():
 
 
 def clean_up(job):
-    """Ends the processes that survived. A process that changes its pid ends when the job's file exists. Each other process gets SIGKILL."""
+    """Ends the processes that survived. A process that changes its pid ends when it finds the file that this function makes. All other surviving
+    processes get SIGKILL."""
     (job.home / f"{job.id}.calm").touch()
     on(job.node, "sh", "-c", "for process in /proc/[0-9]*; do"
        f" [ $process/fd/9 -ef {job.home}/{job.id}.lock ] && kill -9 ${{process#/proc/}}; done; true")

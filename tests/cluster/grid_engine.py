@@ -54,7 +54,7 @@ def start(*nodes, **local):
                          "shell_start_mode": "unix_behavior", "load_thresholds": "NONE"})
     store("-Msconf", "scheduler", {**shown("-ssconf"), "schedule_interval": "0:0:1", "flush_submit_sec": 1, "flush_finish_sec": 1,
                                    "job_load_adjustments": "NONE"})
-    # The daemons get changed settings in the answer to their next load report.
+    # When a setting has changed, each daemon learns the new value in the answer to its next load report.
     store("-Mconf", "global", {**shown("-sconf", "global"), "load_report_time": "00:00:01", "reporting_params":
                                "accounting=true reporting=false flush_time=00:00:01 joblog=false sharelog=00:00:00"})
     for node in nodes:
@@ -64,8 +64,8 @@ def start(*nodes, **local):
 def configure(**changes):
     """Changes the cell's configuration, and waits until all nodes start jobs with the new configuration."""
     nodes = shown("-shgrp", "@allhosts")["hostlist"].split()
-    # Of all numbers in the configuration, only min_uid appears in a job's spool directory. The tests give min_uid only values below the
-    # user ids of the tests' users. So all these users may run jobs.
+    # Of all numbers in the configuration, only min_uid appears in a job's spool directory. The tests give min_uid only values below the user ids
+    # of the tests' users, so that these users may run jobs.
     mark = next(revisions)
     store("-Mconf", "global", {**shown("-sconf", "global"), **changes, "min_uid": mark})
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Kills pinfold-ship of both nodes in each of its states. A test first stops pinfold-ship, then looks at the state, and then kills
-pinfold-ship. So the state cannot change before the kill."""
+pinfold-ship. While pinfold-ship is stopped, its state cannot change."""
 
 import json
 import socket
@@ -83,8 +83,8 @@ def kill_while_it_asks_for_the_position(site):
 
 
 def gaps_locked(site):
-    """While the context lasts, pinfold.put() waits after it has stored the receipts, and before the commit. The reason is that it writes
-    last to the table of gaps, which is locked. pinfold.put() does not write to the table of gaps if the lot contains no new receipt."""
+    """While the context lasts, pinfold.put() waits after it has stored the receipts, and before the commit. pinfold.put() writes to the table of
+    gaps last, and this table is locked. pinfold.put() does not write to the table of gaps if the lot contains no new receipt."""
     return site.server.locked("pinfold.gap", "SHARE")
 
 
@@ -95,8 +95,8 @@ def kill_while_a_put_runs(site):
 
 
 def kill_between_the_commit_and_the_answer(site):
-    """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived. In this state, the archive's position of
-    the node has moved, and the relay has passed on no byte since then. The connection of the put is still open."""
+    """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived. In this state, the archive has a new position
+    for the node, and the relay has passed on no byte since the commit. The connection on which pinfold-ship sent the receipts is still open."""
     try:
         with gaps_locked(site):
             for node in NODES:
@@ -111,12 +111,12 @@ def kill_between_the_commit_and_the_answer(site):
 
 
 def kill_between_the_answer_and_the_cursor(site):
-    """Kills pinfold-ship when pinfold-ship has read an answer, but has not written its cursor. A directory has the name of the cursor's
-    temporary file, so pinfold-ship cannot write the cursor. The test waits for two facts. The archive's position is higher than the old
-    cursor, and pinfold-ship has counted the receipts of an answer since the test made the directory."""
+    """Kills pinfold-ship when pinfold-ship has read an answer, but has not written its cursor. A directory has the name of the cursor's temporary
+    file, so pinfold-ship cannot write the cursor. The test waits until the archive's position is higher than the old cursor and pinfold-ship has
+    counted the receipts of one more answer."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:
-        # After a start, pinfold-ship counts receipts that it sends again. pinfold-ship sends these receipts before the first new receipt.
+        # After a start, pinfold-ship sends some old receipts a second time before the first new receipt. pinfold-ship counts these receipts, too.
         position = site.position(node)
         wait_until(lambda node=node, position=position: cursor(node) > position, f"new receipts of {node}")
         wait_until(lambda node=node: on(node, "mkdir", obstacle, check=False).returncode == 0, "no cursor is being written")
@@ -132,8 +132,8 @@ def is_idle(site, node):
 
 
 def kill_while_it_is_idle(site):
-    """Kills pinfold-ship of each node while pinfold-ship is idle. Then waits until each pinfold-ship has sent its last receipts again.
-    pinfold-ship sends its last receipts again after each start."""
+    """Kills pinfold-ship of each node while pinfold-ship is idle. After each start, pinfold-ship sends its last receipts a second time. The
+    function waits until each pinfold-ship has sent them."""
     def seen():
         return site.server.rows("SELECT node, seen FROM pinfold.status")
     before = seen()

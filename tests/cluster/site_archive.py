@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The archive of a site: PostgreSQL on node1, and pinfold-ship on both nodes. The nodes reach the server through a relay, so that tests can
-disturb the network."""
+"""Runs the archive of a site: node1 has the PostgreSQL server, and both nodes have pinfold-ship. The nodes reach the server through a relay, so
+that tests can disturb the network."""
 
 import contextlib
 import json
@@ -52,7 +52,7 @@ class SiteServer(PostgresServer):
 
     def recover(self):
         """Waits until the server answers again. If the server has ended, the function starts it, as an administrator would: PostgreSQL ends
-        itself if the disk has no room for the write-ahead log. Returns whether the server had ended."""
+        itself if the disk has no room for the write-ahead log. Returns true if the function had to start the server."""
         def ended():
             return self.process.poll() is not None
         wait_until(lambda: ended() or self.psql("SELECT", check=False).returncode == 0, "an answer of the server, or its end", 120)
@@ -84,7 +84,8 @@ class Site:
         on(node, "systemctl", "enable", "--now", "pinfold-ship.service")
 
     def set(self, node, more=""):
-        """Sets the node's configuration: the archive, then `more`, which begins in the section [archive]."""
+        """Writes the node's configuration: the section [archive], and then the text `more`. The first lines of `more` extend the section
+        [archive]."""
         text = f'[archive]\nserver = "node1"\nport = {self.relay.port}\n{more}'
         on(node, "sh", "-c", f"mkdir -p {os.path.dirname(SETTINGS)} && cat >{SETTINGS} <<'END'\n{text}END\nsystemctl restart pinfoldd")
 

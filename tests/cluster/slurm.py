@@ -47,8 +47,8 @@ def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
     """Starts Slurm. The keywords are settings, and override the values in SETTINGS."""
     everything = {**SETTINGS, **({"Epilog": EPILOGUE} if pinfold else {}), **settings}
     CONFIGURATION.write_text("".join(f"{name}={value}\n" for name, value in everything.items()))
-    # If a host has both cgroup versions mounted, slurmd cannot detect the version and does not start. So the configuration file names a
-    # plugin.
+    # If a host has both cgroup versions mounted, slurmd cannot detect the version. Without the setting CgroupPlugin, slurmd would not start on
+    # this host.
     CGROUPS.write_text(f"CgroupPlugin={cgroup_plugin}\n")
     # Slurm resolves names with AI_ADDRCONFIG, which finds no address on a host that has only 127.0.0.1.
     if not run("ip", "-4", "address", "show", "scope", "global").stdout:
@@ -121,10 +121,10 @@ def wait_state(number, wanted, deadline=90.0):
 
 
 def start_now(number, wanted):
-    """Starts a requeued job now. Slurm would start the job only after two minutes. Slurm may set the two minutes again, so this function
-    repeats the command until the job has the wanted state. slurmd compares times in whole seconds. If slurmd revoked the job's earlier
-    credential in the same second, it refuses the new credential ("already killed, do not launch batch job"). So start_now() first waits for
-    two seconds."""
+    """Starts a requeued job now. Slurm would start the job only after a delay of two minutes. Slurm may begin this delay a second time, so the
+    function repeats the command until the job has the wanted state. slurmd compares times in whole seconds. If slurmd revoked the job's earlier
+    credential in the same second, it refuses the new credential ("already killed, do not launch batch job"). So start_now() first waits for two
+    seconds."""
     requeued = time.time()
     wait_until(lambda: time.time() > requeued + 2, "a later second than that of the requeue")
     for _ in range(9):
@@ -135,7 +135,7 @@ def start_now(number, wanted):
 
 
 def completed(number):
-    """Returns the job's record of the accounting as a dictionary."""
+    """Returns Slurm's accounting record of the job as a dictionary."""
     lines = COMPLETED.read_text().splitlines() if COMPLETED.exists() else []
     [line] = [line for line in lines if line.startswith(f"JobId={number} ")]
     return dict(re.findall(r"(\S+?)=(\S*)", line))

@@ -134,8 +134,7 @@ def kill_the_server(site):
 
 def freeze_the_server(site):
     """The connections stay open, but no answer comes for a minute."""
-    # While the first process is frozen, it reaps no child. So the process ids of the children stay valid for as long as the first process
-    # is frozen.
+    # While the first process is frozen, it reaps no child, so the process ids of its children stay valid.
     os.kill(site.server.process.pid, signal.SIGSTOP)
     children = site.server.children()
     for pid in children:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Shows that under Grid Engine alone, processes survive their job. For this reason, sites need pinfold."""
+"""Shows that processes survive their job if a site runs Grid Engine without pinfold."""
 
 import pytest
 
@@ -24,5 +24,5 @@ def test_survives_its_job(name):
 
 
 def test_does_not_survive_where_grid_engine_looks():
-    """On node1, Grid Engine ends the process of this escape. If survives() were always true, this test would fail."""
+    """On node1, Grid Engine ends the daemon that this job leaves behind. If survives() were always true, this test would fail."""
     assert not survives(Escape("node1", f"{ESCAPIST} double-fork").run())

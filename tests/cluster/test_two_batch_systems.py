@@ -65,7 +65,7 @@ def test_every_job_of_both_has_its_one_receipt():
     found = [receipt for receipt in receipts() if receipt["key"] in statuses]
     assert sorted(receipt["key"] for receipt in found) == sorted(statuses), "one each"
     assert {receipt["key"]: receipt["exit_status"] for receipt in found} == statuses
-    # The jobs of Grid Engine may have no leftovers, because Grid Engine's shepherd may have killed the processes before pinfoldd.
+    # If Grid Engine's shepherd kills the processes of a job before pinfoldd does, the job's receipt has no leftovers.
     assert {receipt["leftovers"] for receipt in found if receipt["key"].startswith("slurm.")} == {1}
     for number, (job, slurms) in enumerate(zip(cell, cluster)):
         assert job.account()["exit_status"].split()[0] == str(number % 7)

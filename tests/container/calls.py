@@ -10,7 +10,7 @@ import pytest
 
 from jobs import as_alice, busy, run
 
-MOST = 0.3  # MOST is in seconds, and is for a machine that is not busy
+MOST = 0.3  # the most seconds that a call may take on a machine that is not busy
 COMMANDS = [("pinfold", "list"), ("pinfold", "status"), ("pinfold", "history")]
 # This program sends the request of pam_pinfold. The request does not need the bus.
 AT_THE_SOCKET = (sys.executable, "-c", """
@@ -42,7 +42,7 @@ def answered(commands=(), until=lambda: True):
 
 @pytest.fixture
 def in_time(record_property):
-    """A test breaks a part of the node. This fixture checks that no call has waited for the broken part."""
+    """A test breaks a part of the node. This fixture checks that every call gets its answer in time, although a part of the node is broken."""
     def check(took):
         slowest, call = max(took)
         median = statistics.median(seconds for seconds, _ in took)

@@ -16,16 +16,16 @@ WAITED = "the loop waited "
 
 @pytest.fixture(autouse=True)
 def loop_that_never_waits(tmp_path_factory):
-    """In a box of tools/lib/boot, pinfoldd has the variable PINFOLD_LOOP_METER. With this variable, pinfoldd reports each turn of its loop
-    that has waited in a system call."""
+    """In a box of tools/lib/boot, pinfoldd has the variable PINFOLD_LOOP_METER. With this variable, pinfoldd writes a line to the journal
+    whenever its loop has waited in a system call."""
     cursor = tmp_path_factory.getbasetemp() / "journal-cursor"
     command = ["journalctl", f"--cursor-file={cursor}", "--no-pager", "-o", "short-precise", "-u", "pinfoldd.service"]
     if not cursor.exists():
         subprocess.run([*command, "-n", "0"], check=False, capture_output=True)
     yield
     said = subprocess.run(command, check=False, capture_output=True, text=True, errors="replace").stdout.splitlines()
-    # The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor. If many
-    # processes want a processor, the process with the lock waits longer.
+    # The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor. The more processes
+    # want a processor, the longer the process with the lock waits.
     most = 100 * busy()
     waited = [line for line in said if WAITED in line and int(line.partition(WAITED)[2].split()[0]) > most]
     assert not waited, "\n".join(waited)

@@ -32,8 +32,8 @@ def is_emulated():
 
 
 def run(*command, timeout=120, check=True, **options):
-    """Runs a command. In the emulated machine, run() asks again if pinfoldd did not answer a question in time. The emulator may be very
-    slow: it once stopped a virtual processor for half a minute while the host was busy. In a container, run() asks only once."""
+    """Runs a command. In the emulated machine, run() asks again if pinfoldd did not answer a question in time. The emulator may be very slow: it
+    once stopped a virtual processor for half a minute while the host was busy. In a container, run() does not repeat the command."""
     options.setdefault("stdin", subprocess.DEVNULL)
     words = [str(part) for part in command]
 
@@ -107,7 +107,7 @@ def stopped(pid):
 
 @contextlib.contextmanager
 def systemd_stopped():
-    """Freezes the cgroup of PID 1. A signal would not help, because a process in a container cannot stop the container's PID 1."""
+    """Freezes the cgroup of PID 1. The function does not use SIGSTOP, because a process in a container cannot stop the container's PID 1."""
     freezer = CGROUP / "init.scope" / "cgroup.freeze"
     freezer.write_text("1")
     try:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""As soon as a process has ended, the kernel may give its id to another process. In this attack, a job's owner offers a process to
-pinfoldd. The owner ends the process while pinfoldd and systemd handle the request. Then a new process of root gets the process id."""
+"""As soon as a process has ended, the kernel may give its id to another process. In this attack, a job's owner offers a process to pinfoldd. The
+owner ends the process while pinfoldd and systemd handle the request. When the offered process has ended, a new process of root gets the same
+process id."""
 
 import contextlib
 import os
@@ -18,7 +19,7 @@ HIGHEST = 1500  # systemd sets kernel.pid_max to 4194304; with this value, one t
 
 @contextlib.contextmanager
 def few_numbers(directory, highest=HIGHEST):
-    """Since Linux 6.14, each pid namespace has its own kernel.pid_max. So the test does not change the value of the host."""
+    """Since Linux 6.14, each pid namespace has its own kernel.pid_max. The test therefore does not change the kernel.pid_max of the host."""
     release = tuple(map(int, os.uname().release.split(".")[:2]))
     if release < (6, 14):
         pytest.skip("kernel.pid_max would be the host's")

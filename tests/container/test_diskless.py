@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests docs/diskless.md: /var is in memory, nobody may write to the root file system, and somebody makes an image in a chroot."""
+"""Tests docs/diskless.md on a node with /var in memory and a read-only root file system. Tests an installation into an image by chroot."""
 
 import contextlib
 import os
@@ -18,8 +18,8 @@ UNITS = {"multi-user.target.wants/pinfoldd.service", "sockets.target.wants/pinfo
 
 
 def stop():
-    """If systemd is restarting pinfoldd after a failure, this restart needs the socket and cancels the stop of the socket. In this case,
-    stop() tries again."""
+    """If systemd is just restarting pinfoldd after a failure, the restart cancels the stop of the socket. For this reason, stop() repeats the
+    command until the command succeeds."""
     wait_until(lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd", check=False).returncode == 0, "pinfoldd stopped")
 
 
@@ -99,7 +99,7 @@ def test_a_reboot_loses_history_and_drain_and_the_node_takes_jobs(var_in_memory)
 
 @pytest.mark.parametrize("kept", [True, False], ids=["kept", "lost"])
 def test_a_power_cut(var_in_memory, kept):
-    """A job runs at a power cut. If the history still exists, the job gets its receipt from the history's table of live jobs."""
+    """The power fails while a job runs. If the history still exists, the job gets its receipt from the history's table of live jobs."""
     job = start_job("cut.1", "sleep", "1000")
     wait_running("cut.1")
     wait_until(lambda: query("SELECT key FROM live") == [("cut.1",)], "the history knows the live job")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests crashes, restarts and upgrades of pinfoldd, restarts of the bus, and reloads and reexecs of systemd. Each disturbance comes at each
-stage of a job, and while many jobs run. A disturbance must not send a signal to a job, lose data, or count something twice."""
+"""Tests crashes, restarts and upgrades of pinfoldd, restarts of the bus, and reloads and reexecs of systemd. The tests cause each disturbance at
+every stage of a single job, and while many jobs run. A disturbance must not send a signal to a job, lose data, or count something twice."""
 
 import contextlib
 import json
@@ -120,7 +120,7 @@ def test_at_each_stage_with_jobs_in_flight(disturb):
         for _ in range(ROUNDS):
             before = len(results)
             disturb()
-            # The next disturbance begins as soon as one more job is over. It does not wait for the end of all jobs.
+            # The next disturbance begins as soon as one more job is over, even if other jobs still run.
             wait_until(lambda: len(results) > before, "a job came through", deadline=90)
     finally:
         stop.set()

@@ -22,8 +22,8 @@ MILLION = 1_000_000
 LIVE = 20
 CONVERTED = "converting the receipts of an older pinfold"
 
-# The receipts have the members that every version has written. They are smaller than real receipts, so that their conversion does not take too
-# long for the tests. The jobs ended one second after the other. Each user has as many receipts as any other user.
+# The receipts have the members that every version has written. The receipts of FILL are smaller than real receipts, so that their conversion does
+# not take too long for the tests. Between the ends of two successive jobs, one second passed. Each user has as many receipts as any other user.
 FILL = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < ?1 - 1)
 INSERT INTO receipts (id, key, uid, ended, receipt, kind)

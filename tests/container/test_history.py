@@ -51,15 +51,16 @@ def test_filters_that_do_not_exist():
 
 
 def whole_job():
-    """Returns the seconds from the start of a short job until its receipt exists. A busy machine or a slow disk makes this time longer. It also
-    delays the row of a live job in the history."""
+    """Returns the seconds from the start of a short job until its receipt exists. A busy machine or a slow disk delays the receipt of an ended
+    job and the history's row of a live job."""
     begun = time.monotonic()
     assert finish(start_job("known.short", "true"))[0] == 0
     return time.monotonic() - begun
 
 
 def test_the_history_knows_a_job_a_second_after_its_start():
-    """If the history knows a live job before a power cut, the job gets its receipt after the power cut. The suite reboot tests this."""
+    """If the history knows a live job before a power cut, the job gets its receipt after the power cut. The suite `reboot` tests real power
+    cuts."""
     usual = whole_job()
     jobs, began, took = {}, {}, {}
     for key in (f"known.{number}" for number in range(5)):
@@ -189,8 +190,8 @@ def test_the_names_of_leftovers_fill_no_history():
     assert finish(job)[0] == 0
     receipt, = receipts("big.names")
     assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
-    # On a busy machine, pinfoldd cannot read some command lines in time, and stores the short names of these processes. pinfoldd may cut each
-    # of the texts, because their total length has a bound.
+    # On a busy machine, pinfoldd cannot read some command lines in time. In place of such a command line, pinfoldd stores the short name of the
+    # process. The total length of all these texts has a bound, so pinfoldd may cut each text.
     read = [command for command in receipt["leftover_commands"] if not "[sleep]".startswith(command.rstrip("…"))]
     assert read and {character for command in read for character in command} <= set('"…'), [command[:20] for command in read]
     assert sum(map(len, read)) <= 8192

@@ -84,7 +84,8 @@ def test_a_wrong_value_keeps_the_old_configuration(config):
     reload = run("busctl", "call", "org.pinfold1", "/org/pinfold1", "org.pinfold1.Manager", "Reload", check=False)
     assert reload.returncode != 0 and f"{config}:2:" in reload.stderr
     assert f"{config}:2:" in read_journal("-o", "cat", "-u", "pinfoldd", "PINFOLD_EVENT=config-rejected")
-    # The earlier grace time is still in force, so a job that ignores SIGTERM lives longer. The default grace time is one second.
+    # The grace time of the earlier configuration is still in force, so a job that ignores SIGTERM lives for more than a second. The default grace
+    # time is one second.
     job = start_job("config.old", "sh", "-c", "trap '' TERM; echo deaf; while :; do read line; done", stdin=subprocess.PIPE)
     assert job.stdout.readline() == "deaf\n"
     wait_running("config.old")

@@ -155,8 +155,8 @@ def test_nothing_is_adopted_into_a_job_that_an_admin_stops():
     adopted = run("pinfold", "adopt", "sge.stopped", guest.pid, check=False)
     stopping.wait(timeout=60)
     finish(job)
-    # The guest may have come into the job in time. If the guest came too late, pinfoldd refused it, and the guest ended with the job. Or the
-    # guest was never in the job.
+    # If pinfoldd got the guest before the slice was stopped, pinfoldd adopted the guest. If pinfoldd got the guest later, pinfoldd refused the
+    # guest. A refused guest ended with the job, or was never in the job.
     wait_until(lambda: guest.poll() is not None or "batch-" not in Path(f"/proc/{guest.pid}/cgroup").read_text(), "the guest outside the job")
     if adopted.returncode == 0:
         assert guest.wait(timeout=30) < 0
@@ -174,7 +174,7 @@ def test_a_restart_without_descriptors_ends_no_job():
     for limit in (needed - 40, needed - 20, needed - 5):
         with unit_setting(f"LimitNOFILE={limit}"):
             run("systemctl", "restart", "pinfoldd.service", check=False)
-            # The command lines of the 30 pinfold-run processes end in `sleep 8107` as well. The test leaves these processes out.
+            # The test leaves out the 30 pinfold-run processes, because their command lines end in `sleep 8107`, too.
             assert [command for command, _ in processes_with("8107").values() if command.startswith(b"sleep")] == [b"sleep\x008107\x00"] * 30
     daemon_ready()
     assert live_jobs().keys() == jobs.keys()

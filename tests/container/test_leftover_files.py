@@ -165,8 +165,8 @@ def test_removed_by_the_timers_policy(left):
 
 
 def test_another_users_file_in_the_tree_stays(left):
-    """The test makes the other user's file while the job runs. If the directory changed after the job's end, pinfold would keep the directory
-    for that reason."""
+    """The test makes the other user's file while the job runs. If the directory changed after the job's end, this change alone would make pinfold
+    keep the directory."""
     key = "manual.shared"
     job = start_job(key, "sh", "-c", "mkdir -m 1777 /tmp/shared /tmp/shared/sub; touch /tmp/shared/own; echo; cat", stdin=subprocess.PIPE, **ALICE)
     job.stdout.readline()
@@ -203,7 +203,7 @@ def test_kept_while_the_user_has_a_process(left):
     assert left.there() == KINDS and left.kept() == dict.fromkeys(KINDS)
 
 
-# Maps each way of using an object to the kind of the object, and to a Python program. Another user runs this program.
+# Maps each way of using an object to the kind of the object, and to a Python program that another user runs.
 USES = {
     "open": ("shm-file", "file = open(path)"),
     "mapped": ("shm-file", "import mmap\nmap = mmap.mmap(os.open(path, os.O_RDWR), 0)\nos.close(3)"),
@@ -341,7 +341,8 @@ def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left)
 
 
 def test_processes_whose_memory_is_locked_hold_up_nobody_elses_files(left):
-    """Some kernels have a lock for each mapping. Whether a read of /proc/PID/maps waits for the lock depends on the kernel."""
+    """Some kernels have a lock for each mapping. On some kernels, a read of /proc/PID/maps waits for the lock of the memory, and on other kernels
+    it does not."""
     with locked_memories("bob", 6) as locked:
         waits = subprocess.run(["timeout", "2", "cat", f"/proc/{locked[0]}/maps"], stdout=subprocess.DEVNULL).returncode == 124
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)

@@ -57,7 +57,7 @@ def test_a_name_service_that_hangs_holds_up_nobody(in_time):
         in_time(answered())
         run(*carol, "pinfold", "drain", "--reason", "still an administrator")
         run(*carol, "pinfold", "undrain")
-        # After a restart, pinfoldd has no earlier answer of the name service.
+        # After the restart, pinfoldd no longer knows the answers that the name service gave before.
         run("systemctl", "restart", "pinfoldd", timeout=20)
         in_time(answered())
         assert run(*carol, "pinfold", "drain", check=False).returncode != 0

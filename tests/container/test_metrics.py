@@ -45,7 +45,7 @@ def warnings_since(start):
 
 @pytest.fixture
 def textfile():
-    """Starts a new pinfoldd that writes to the standard place of node_exporter."""
+    """Starts a new pinfoldd that writes its metrics file to STANDARD, where node_exporter looks by default."""
     STANDARD.parent.mkdir(parents=True, exist_ok=True)
     configure(STANDARD)
     run("systemctl", "restart", "pinfoldd")

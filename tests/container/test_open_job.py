@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests jobs that are opened before their first process exists. Tests the tasks of such jobs, and shepherds."""
+"""Tests jobs that are opened before their first process exists. Tests the tasks and the shepherds of jobs that are opened in this way."""
 
 import contextlib
 import json

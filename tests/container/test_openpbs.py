@@ -34,7 +34,7 @@ def one_host(job_id="1.srv", **more):
 
 
 def cgroup(pid):
-    """Returns the cgroup in the unified hierarchy. A container may have cgroups in hierarchies of version 1 as well."""
+    """Returns the cgroup in the unified hierarchy. A container may have further cgroups in hierarchies of version 1."""
     [line] = [line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0:")]
     return line
 
@@ -161,7 +161,7 @@ def seen_and_then_reported(mom, job, script, _):
 
 
 def reported_and_then_seen(mom, job, _, status):
-    """Acts as if pinfoldd were busy: the leader still lives when MoM reports the status."""
+    """Acts as if a busy pinfoldd noticed the leader's end only after MoM's report: MoM reports the status while the leader lives."""
     child = started(mom, job, "sleep", "1000")
     job["Exit_status"] = status
     finished(mom, job)
@@ -300,7 +300,8 @@ def test_two_chunks_on_a_host_are_one_job(mom):
 
 
 def test_a_sister_host(mom):
-    """This host has no job script. Tasks begin and end here, pbs_attach adds a session, and the mother superior reports the end of the job."""
+    """This host has no job script. On this host, tasks begin and end, pbs_attach adds a session, and the mother superior reports the end of the
+    job."""
     job = begin(mom, make_job("3.srv", "(node2:ncpus=1)+(node1:ncpus=1)", ["node2", "node1"], primary=False))
     assert started(mom, job, "true").wait(30) == 0
     wait_until(lambda: live_jobs()["pbs.3.srv"]["tasks"] == 0, "the task is over")
@@ -384,7 +385,7 @@ def test_what_a_former_run_left_is_gone_when_the_next_begins(mom):
 def test_a_receipt_of_an_earlier_run_is_not_reported(mom):
     job = begin(mom, one_host("7.srv"))
     finished(mom, job, started(mom, job, "true"))
-    job["stime"] = 4102444800  # the job now begins after the receipt of its earlier run
+    job["stime"] = 4102444800  # the job's start is now later than the receipt of the job's earlier run
     answer = mom.epilogue(job)
     assert answer.accepted and answer.job["resources_used"] == {} and "no scope" in answer.log[0]
 
@@ -602,7 +603,7 @@ def test_a_refusal_requeues_whatever_the_site_says(mom, site):
 
 @pytest.fixture
 def no_youth():
-    """Sets the usual wait of five minutes to zero. Without this wait, a job counts as forgotten as soon as MoM's list does not have the job."""
+    """Sets YOUNG, a wait of five minutes, to zero. Without this wait, a job counts as forgotten as soon as MoM's list does not have the job."""
     words = PACKAGE / "words.py"
     text = words.read_text()
     assert "YOUNG = 300" in text

@@ -190,7 +190,7 @@ def test_the_job_that_the_connection_comes_from(family):
 
 
 def test_who_is_in_the_job_already_stays_there():
-    """The process that opens the session is in a job, as with su in a job's script."""
+    """A process that is already in a job opens the session, as su does in a job's script."""
     for key in ("pbs.1", "pbs.2"):
         open_job(key)
     held = subprocess.Popen(["sh", "-c", "read go; exec pamtester pinfold-test alice open_session"], stdin=subprocess.PIPE, text=True)
@@ -304,8 +304,8 @@ def babbling(*answers):
             SOCKET.unlink()
 
 
-# Each phase of a login waits at most this number of seconds for pinfoldd. A login of less than PHASE seconds did not wait. A login of less
-# than twice PHASE seconds waited in one phase at most.
+# Each phase of a login waits at most this number of seconds for pinfoldd. A login that took less than PHASE seconds did not wait for pinfoldd. A
+# login that took less than twice PHASE seconds waited in at most one phase.
 PHASE = 2
 OUTAGES = {"hung": stopped, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the table of docs/security.md, which says who may do what to a job. The bus's policy, the bus's answer about the caller, and pinfoldd
-decide this."""
+"""Tests the table of docs/security.md, which says who may do what to a job. Who may do what depends on the bus's policy, on the bus's answer
+about the caller, and on pinfoldd."""
 
 import contextlib
 import json
@@ -253,7 +253,8 @@ def test_a_job_that_is_over(callers):
     for user in (None, ADMIN, OWNER, OTHER):
         caller = callers(user)
         assert caller.ask(live_only, key=OVER) == all_are(NO_JOB, live_only), user
-        # Several users may have used the same key. For this reason, pinfoldd tells a different user that the job has never existed.
+        # Several users may have used the same key. For this reason, pinfoldd tells every user other than the job's owner that the job has never
+        # existed.
         theirs = {"GetReceipt": NO_RECEIPT, "GetProfile": NO_RECEIPT, "EndJob": NO_JOB, "WaitJob": NO_JOB}
         assert caller.ask(told, key=OVER) == (theirs if user == OTHER else all_are("+", told)), user
         assert caller.ask({"WaitTask": ENDS["WaitTask"]}, key=OVER) == {"WaitTask": "+"}, user
@@ -296,8 +297,8 @@ def test_the_owner_adopts_by_the_command_line():
 
 
 def test_the_owner_reaches_nothing_of_roots(callers):
-    """Root's epilogue is in the job, as with some batch systems. kill(2) does not let the owner signal the epilogue. For this reason, pinfoldd does
-    not signal the epilogue for the owner."""
+    """Under some batch systems, an epilogue of root is in the job. The kernel does not let the job's owner send a signal to this epilogue. For
+    this reason, pinfoldd sends the epilogue no signal on the owner's request."""
     with live_job() as pid, contextlib.ExitStack() as ends:
         epilogue = subprocess.Popen(["sleep", "1000"])
         ends.callback(epilogue.kill)

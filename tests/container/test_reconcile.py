@@ -62,7 +62,7 @@ def empty_slice(key):
 
 
 def inhabited(key):
-    """Makes a slice and a scope with the names of a job. Returns the process in the scope."""
+    """Makes a slice and a scope that have the same names as the units of a job. Returns the process in the scope."""
     process = subprocess.Popen(["systemd-run", "--quiet", "--scope", f"--slice=batch-{key}.slice", f"--unit=job-{key}.scope", "sleep", "1000"])
     wait_until(lambda: (BATCH / f"batch-{key}.slice" / f"job-{key}.scope").exists(), "its scope")
     wait_until(lambda: "sleep\0" in Path(f"/proc/{process.pid}/cmdline").read_text(), "its process")

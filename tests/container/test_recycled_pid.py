@@ -69,7 +69,7 @@ def test_nor_hit_by_what_the_owner_does_to_the_job(place):
 
 def test_who_is_moved_by_mistake_goes_back(place):
     """pinfoldd looks at the pidfd, and then writes to cgroup.procs. The test delays this write. During the delay, another process may get the
-    process id. The wrong move happens in 3 to 9 of 60 tries, and less often on a busy machine."""
+    process id. pinfoldd moves the wrong process in 3 to 9 of 60 tries, and in fewer tries on a busy machine."""
     def put_back():
         attack_job(place)
         return f"has been put back to {place}" in read_journal(f"_PID={main_pid()}")

@@ -86,6 +86,6 @@ def test_pages_limits_and_freezing():
     pages = run("pinfold", "why", *KEYS[:2]).stdout
     assert pages.startswith("Job several.1 of user root is over.") and "\n\nJob several.2 of user root is over." in pages
     both = run("pinfold", "status", *KEYS[:2], check=False)
-    # For a job that ran longer than a second, `pinfold why` draws the use over time. `pinfold status` never draws it.
+    # If a job ran longer than a second, `pinfold why` draws a curve of the job's use. `pinfold status` never draws a curve.
     receipts_only = re.sub(r"\nUse over the time of .*\n(?:  .*\n)+", "", pages)
     assert (both.returncode, both.stdout, both.stderr) == (3, receipts_only, "")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Something that pinfoldd needs hangs or is used up, while jobs run, start and end. The jobs must end on time, and other callers must get their
-answers. Each job must then have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
+"""While jobs start, run and end, the tests break or use up something that pinfoldd needs. The jobs must end on time, and other callers must get
+their answers. Each job must then have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
 
 import contextlib
 import os
@@ -39,8 +39,8 @@ def microseconds():
 
 
 def expect_receipts(spans):
-    """Checks that each job has one receipt, and that its times are within the job's span. pinfoldd may see an end a moment after the test sees
-    the end."""
+    """Checks that each job has one receipt, and that the times in the receipt are within the job's span. pinfoldd may notice the end of a job a
+    moment later than the test."""
     found = [receipt for receipt in receipts() if receipt["key"] in spans]
     assert sorted(receipt["key"] for receipt in found) == sorted(spans)
     wrong = [receipt for receipt in found
@@ -50,8 +50,8 @@ def expect_receipts(spans):
 
 
 def burst(name, number, seconds=0):
-    """Runs `number` jobs, at most LANES of them at the same time. Meanwhile, the function makes calls, for at least `seconds`. Returns when each
-    job began and ended, and how long each call took."""
+    """Runs `number` jobs, at most LANES of them at the same time. While the jobs run, the function makes calls, for at least `seconds`. Returns
+    when each job began and ended, and how long each call took."""
     over = time.monotonic() + seconds
 
     def one(key):
@@ -106,7 +106,7 @@ def leaves(key, number, status=0):
 
 
 def no_more(*numbers):
-    """Waits until no process `sleep NUMBER` with one of these numbers exists. Returns the monotonic time of that moment."""
+    """Waits until no process `sleep NUMBER` with one of these numbers exists. Returns the monotonic time at the end of the wait."""
     wait_until(lambda: not any(processes_with(f"sleep\0{number}") for number in numbers), f"the end of {numbers}", deadline=30)
     return time.monotonic()
 
@@ -166,8 +166,8 @@ def test_descriptors_that_are_nearly_used_up(in_time):
     """When few descriptors are left, pinfoldd uses them for the jobs that exist."""
     with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
         begun = microseconds()
-        # pinfoldd reserves a share of its limit of open files. While these jobs run, the test lowers the limit. The reserve is then just enough for
-        # six jobs that end at once.
+        # pinfoldd reserves a share of its limit of open files. While these jobs run, the test lowers the limit. With the lower limit, the reserve
+        # is just large enough for six jobs that end at once.
         others = {f"other.{n}": start_job(f"other.{n}", "sleep", "7430") for n in range(20)}
         for key in others:
             wait_running(key)

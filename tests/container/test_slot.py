@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A batch system believes that all processes of the job have ended when pinfold-run ends. For this reason, pinfold-run stays while a
-process of the job exists. When no process of the job exists, a signal must end pinfold-run. A fault of pinfoldd, the bus or the disk must not
-prevent this."""
+"""A batch system believes that all processes of the job have ended when pinfold-run ends. For this reason, pinfold-run does not end while a
+process of the job exists. When no process of the job exists, a signal must end pinfold-run, even if pinfoldd, the bus or the disk has a fault."""
 
 import contextlib
 import os

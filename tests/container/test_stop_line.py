@@ -43,7 +43,7 @@ def test_of_a_request_and_whose_it_was():
     run(*as_alice("pinfold", "stop", "said.owner"))
     status, out, err = finish(job)
     assert (status, out) == (-15, "")
-    # The user database may answer only after the job's end. The receipt then has no user name, and the job's output has the user id.
+    # If the user database answers only after the job's end, the receipt has no user name, and the job's output has the user id.
     [receipt] = receipts("said.owner")
     expect_line(err, "said.owner", f"was stopped on request of user {receipt['user'] or pwd.getpwnam('alice').pw_uid}")
 

@@ -69,7 +69,8 @@ def test_a_full_disk(in_time):
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
     kept = {receipt["key"]: receipt for receipt in receipts() if receipt["key"].startswith("full.")}
     assert sorted(kept) == [f"full.{n}" for n in range(9)]
-    # pinfoldd must not take a job's end from the time of its receipt. Otherwise each job would seem to have run for more than ten seconds.
+    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. With this mistake, each job would seem to have run
+    # for more than ten seconds.
     most = 3_000_000 * busy()
     assert all(900_000 < kept[f"full.{n}"]["wall"] < most and kept[f"full.{n}"]["exit_status"] == 7 for n in range(1, 9)), kept
     assert list(KEPT.iterdir()) == []
@@ -85,7 +86,7 @@ def test_a_read_only_disk(in_time):
     started = time.time()
     stop_pinfoldd()
     run("mount", "-o", "remount,ro", LIB)
-    # After an error of a disk, the kernel makes the file system read-only and leaves the mount writable. pinfoldd has a copy of the mount.
+    # When a disk has an error, the kernel makes the file system read-only, but the mount stays writable. pinfoldd has its own copy of the mount.
     run("mount", "-o", "remount,bind,rw", LIB)
     start_pinfoldd()
     wait_until(draining, "no jobs on a read-only disk")
@@ -184,8 +185,8 @@ def lists():
 
 
 def expect_no_delay(usual, slow):
-    """Sorts both lists, and compares each value of `slow` with the value of `usual` at the same place. Fails if a value of `slow` is larger by
-    more than the allowed delay."""
+    """Sorts both lists, and compares each value of `slow` with the value of `usual` at the same place. Fails if a value of `slow` exceeds the
+    value of `usual` by more than the allowed delay."""
     late = [f"{after:.3f} instead of {before:.3f}" for before, after in zip(sorted(usual), sorted(slow)) if after > before + LATE * busy()]
     assert not late, late
 
@@ -216,7 +217,7 @@ def test_a_disk_that_takes_ten_seconds(slow_disk):
     limited = start_job("slow.limited", "sleep", "7502", options=["--run-time-max", "4s"])
     wait_running("slow.limited")
     running = time.monotonic()
-    # On a busy machine, the jobs need more time to start, but history.patience is 30 s.
+    # On a busy machine, the jobs need more time to start, so the disk is slow for longer. Its delay stays below history.patience, which is 30 s.
     seconds = min(10 * busy(), 25)
     slow_disk.write_text(f"{seconds * 1000:.0f}")
     let_end(first)

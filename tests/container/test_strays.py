@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold strays` with real processes outside of jobs, of each kind."""
+"""Tests `pinfold strays` with real stray processes of each kind."""
 
 import contextlib
 import grp
@@ -319,8 +319,8 @@ def test_no_more_than_max_kills(node):
 
 
 def test_stop_gives_a_grace(node):
-    """SIGTERM ends a process that reacts to it, even if the process was stopped. A process that ignores SIGTERM gets SIGKILL, unless the process
-    has come into a job meanwhile."""
+    """SIGTERM ends a process that reacts to it, even if the process was stopped. A process that ignores SIGTERM gets SIGKILL, unless it has
+    become a part of a job before the SIGKILL."""
     good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
     run("kill", "-STOP", stopped)
     deaf = [subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "sh", "-c", "trap '' TERM; echo; exec sleep 9253"],
@@ -490,7 +490,7 @@ def test_a_live_jobs_supervisor_is_none(node):
 
 
 def test_a_users_wrappers_are_none_until_they_have_ended(node):
-    """After the end of its job, a pinfold-run is still in pinfold.slice for a moment. In this time, no record of a job names the pinfold-run."""
+    """After the end of its job, a pinfold-run is still in pinfold.slice for a moment, although no record of a job names it."""
     with site("[jobs]\nallow_user_jobs = true\n"):
         # pinfoldd moves supervisors 0.2 s after the start.
         churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
@@ -526,7 +526,8 @@ PROCESSES = 5000
 
 def cost(*command):
     """Returns the output, the CPU time in seconds, and the peak memory in MB."""
-    # A small process starts the command. The kernel counts a child as large as its parent was at the fork, so the parent must be small.
+    # A small process starts the command. The peak memory that the kernel reports for a child includes the parent's memory at the fork, so the
+    # parent must be small.
     program = ("import os, sys; child = os.posix_spawnp(sys.argv[1], sys.argv[1:], os.environ); _, status, used = os.wait4(child, 0); "
                "print(status, used.ru_utime + used.ru_stime, used.ru_maxrss, file=sys.stderr)")
     done = run("/usr/bin/python3", "-S", "-c", program, *command)
@@ -536,7 +537,7 @@ def cost(*command):
 
 
 def least_cost(runs, *command):
-    """Returns the cost of the cheapest run. The other runs may cost more, because other programs use the same CPU cores."""
+    """Returns the cost of the cheapest run, because other programs on the same CPU cores can make a run more expensive."""
     return min((cost(*command) for _ in range(runs)), key=lambda result: result[1])
 
 
@@ -550,8 +551,8 @@ READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """A run may take `most` times the time of READ_ALL. `most` is larger if pinfold writes a line to the journal for each process, and looks at
-    each process a second time."""
+    """A run may use up to `most` times as much CPU time as READ_ALL. `most` is larger for runs in which pinfold logs each process in the journal
+    and looks at each process twice."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -607,7 +608,7 @@ LOCKED = 7
 
 
 def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
-    """alice can let the locked processes hang for any time. In the list of processes, bob's stray comes after the locked processes."""
+    """alice decides how long the locked processes hang. In the list of processes, bob's stray comes after the locked processes."""
     with locked_memories("alice", LOCKED) as locked:
         behind = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=bob", "--collect", "sleep", "9401"])
         node.callback(behind.wait)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs a thousand jobs with ends of all kinds. When all jobs are over, the node must be in its earlier state. The history must have one receipt of
-each job."""
+"""Runs a thousand jobs with ends of all kinds. When all jobs are over, the node must be in the same state as before the first job. The history
+must have one receipt of each job."""
 
 import collections
 import signal

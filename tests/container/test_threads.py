@@ -25,7 +25,7 @@ def work():
 threading.Thread(target=work).start()
 """
 
-# Runs as the job's owner. The program opens a pidfd of a thread, and asks pinfoldd to add the thread to the job.
+# The program runs as the job's owner, opens a pidfd of a thread, and asks pinfoldd to add the thread to the job.
 OFFER = f"""
 import os, sys
 sys.path.append({str(Path(__file__).parent)!r})
@@ -115,7 +115,7 @@ def finish_with_input(job):
 
 
 def test_it_becomes_no_part_of_a_job():
-    """If the process stayed, its threads would be in the job, but the kernel would not list the process."""
+    """If this process became a part of the job, its threads would be in the job, but the kernel would not list the process."""
     stray = subprocess.Popen(["python3", "-c", WITHOUT_FIRST], stdout=subprocess.PIPE, text=True)
     pid = int(stray.stdout.readline())
     run("pinfold", "open", "first.open", "--uid", "1000")

@@ -112,7 +112,7 @@ def test_jobs_that_come_and_go():
         wait_until(lambda: shows(key) and " running " in seen[-1], f"{key} shown as running")
         job.terminate()
         job.communicate()
-        wait_until(lambda: seen[-1] == "\n" and shows("\n") or (shows("") and False), f"{key} gone")  # the screen lacks the job in two refreshes
+        wait_until(lambda: seen[-1] == "\n" and shows("\n") or (shows("") and False), f"{key} gone")  # two successive screens do not show the job
     watcher.kill()
     watcher.wait()
     watcher.stdout.close()
@@ -247,8 +247,8 @@ def test_the_histories_of_a_job_that_begins_to_work_late():
         wait_until(cpu, "pinfoldd has looked at the idle job")
         job.stdin.write("\n")
         job.stdin.flush()
-        # The curve has eight different heights. If the use grows to nine times its earlier value, the earlier value has the lowest height,
-        # even on a busy machine.
+        # The curve has eight different heights. If the use grows to nine times its earlier value, the curve shows the earlier value at the lowest
+        # height, even on a busy machine.
         wait_until(lambda: max(cpu()) > max(100_000, 9 * cpu()[0]), "pinfoldd has looked at the busy job")
         with contextlib.closing(OnTerminal(columns=200)) as terminal:
             memory, busy = histories(terminal.until(FRAME_ENDS), "top.late")

@@ -180,7 +180,7 @@ def test_a_task_of_the_mother_superior_is_a_further_task(mom):
 
 
 def stubborn(command):
-    """Returns lines of a script that leave the command behind. The command runs in its own session, and ignores SIGTERM."""
+    """Returns lines for a script. The lines start the command and leave it behind. The command runs in its own session, and ignores SIGTERM."""
     return ("ready=$(mktemp -u); mkfifo $ready\n"
             f"setsid sh -c \"trap '' TERM; echo > $ready; {command} & {command}; wait\" & read line < $ready\n")
 
@@ -360,7 +360,7 @@ def seen_and_then_reported(mom, number, script, _):
 
 
 def reported_and_then_seen(mom, number, _, status):
-    """Acts as if pinfoldd were busy: the leader still lives when pbs_mom reports the status."""
+    """Acts as if a busy pinfoldd noticed the leader's end only after pbs_mom's report: pbs_mom reports the status while the leader lives."""
     it = job(number, "exec sleep 1000")
     started = start(mom, it)
     assert mom.ask("epilogue", job=it, session=started["session"], status=status)["code"] == 0

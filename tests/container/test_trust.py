@@ -124,7 +124,7 @@ def test_users_own_jobs_where_allowed(user_jobs_allowed):
 
 @pytest.fixture
 def batch_systems_job():
-    """Makes a job of alice with a supervisor of root. Returns the key, the leader and the supervisor."""
+    """Makes a job of alice. If the job has a supervisor, the supervisor runs as root. Returns the key, the leader and the supervisor."""
     leader = subprocess.Popen(["setpriv", f"--reuid={USER}", f"--regid={USER}", "--init-groups", "sleep", "1000"])
     supervisor = subprocess.Popen(["sleep", "1000"])
     wait_until(lambda: Path(f"/proc/{leader.pid}/comm").read_text() == "sleep\n", "sleep")
@@ -166,8 +166,8 @@ def test_the_owners_word_counts_in_a_job_of_the_owners(user_jobs_allowed):
 
 
 def test_users_do_not_take_the_batch_systems_keys(user_jobs_allowed):
-    """If a user could take the key of a batch system's job, pinfoldd would refuse the real job. Or pinfoldd would take the user's receipt for the
-    receipt of the real job."""
+    """If a user could take the key of a batch system's job, pinfoldd would refuse the real job. If the user's job were over, pinfoldd could
+    mistake the user's receipt for the receipt of the real job."""
     for key in ("slurm.4712", "manual.4712"):
         refused = pinfold_as(USER, "run", "--job", key, "--", "sh", "-c", "exit 42")
         assert refused.returncode == 125 and f"may not name a job '{key}'" in refused.stderr, refused
@@ -211,7 +211,8 @@ def as_id(uid, *command):
 
 
 def test_jobs_of_subordinate_user_ids_count_as_their_owners():
-    """newuidmap(1) would let alice use the subordinate ids of this test. If alice used them, the kernel would show these ids to pinfoldd."""
+    """newuidmap(1) would let alice use the subordinate ids of this test. If alice used a subordinate id, the kernel would show this id to
+    pinfoldd."""
     with site("[jobs]\nallow_user_jobs = true\nmax_per_user = 1\n"), subordinate_ids(f"no range\n{USER}:200000:65536\n"):
         first = start_job("user.first", "cat", stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[])
         wait_running("user.first")
@@ -259,7 +260,8 @@ def test_calls_of_subordinate_user_ids_share_one_throttle():
 
 
 def test_no_process_leaves_its_job_as_a_supervisor(alices_job):
-    """pinfoldd moves a supervisor into pinfold.slice. There, the job's limits do not bind the supervisor, and the job's end does not end it."""
+    """pinfoldd moves a supervisor into pinfold.slice. The limits of the job do not hold in pinfold.slice, and a process in pinfold.slice does not
+    end with the job."""
     for supervisor in (alices_job.pid, "own.pid"):
         assert as_user(USER, f"at_the_socket.add_task('user.alice', pidfd(own.pid), pidfd({supervisor}))") == DENIED
     assert "batch-user.alice.slice" in Path(f"/proc/{alices_job.pid}/cgroup").read_text()
@@ -315,7 +317,8 @@ def test_pinfoldd_and_init_are_no_jobs():
 
 
 def test_a_setuid_program_lends_no_rights(tmp_path):
-    """The caller sends its call and executes a setuid program at once. If pinfoldd looked into /proc, the caller would count as root."""
+    """The caller sends its call and executes a setuid program at once. If pinfoldd read the caller's user id from /proc, it would take the caller
+    for root."""
     su = tmp_path / "sleep"
     run("cp", "/bin/sleep", su)
     os.chmod(tmp_path, 0o755)

@@ -64,8 +64,8 @@ def test_arguments_up_to_the_kernels_limit(mode):
 
 @pytest.mark.parametrize("number", [s for s in range(1, 65) if s not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, 32, 33)])
 def test_every_signal_is_forwarded(number):
-    # The program uses sigwait(), and not a handler with pause(). If a signal comes right before pause(), Python runs the handler only after
-    # pause() has returned.
+    # The program waits for the signal by sigwait(). It does not use pause() and a signal handler. If a signal comes right before pause(), Python
+    # runs the handler only after pause() has returned.
     script = (f"import signal, os\nsignal.pthread_sigmask(signal.SIG_BLOCK, {{{number}}})\nos.write(1, b'ready\\n')\n"
               f"os.write(1, b'got %d\\n' % signal.sigwait({{{number}}}))")
     job = start_job(f"fwd.{number}", PYTHON, "-c", script)

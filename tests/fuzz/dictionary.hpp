@@ -114,8 +114,8 @@ private:
     bool good_ = true;
 };
 
-// sdbus-c++ 1.2 makes a message without a connection only inside its variants, and gives no access to this message. An explicit
-// instantiation of a template may name a private member, so this template reads the message.
+// In sdbus-c++ 1.2, only a variant makes a message without a connection, and the message is a private member of the variant. An
+// explicit instantiation of a template may name a private member, so MessageOfVariant can read the message.
 template <auto Message> struct MessageOfVariant {
     friend sdbus::PlainMessage messageOf(const sdbus::Variant& variant) { return variant.*Message; }
 };

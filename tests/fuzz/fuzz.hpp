@@ -78,8 +78,8 @@ public:
             write(directory / file, section == given.end() ? std::nullopt : std::optional(section->second));
         }
     }
-    /// Writes the file, or removes it. If the file already has the right text, the function does not write it. A write takes
-    /// longer than one run of a target.
+    /// Writes the file, or removes it. If the file already has the right text, the function does not write it. A write of a file
+    /// takes longer than a target needs for one input.
     void write(const std::filesystem::path& path, const std::optional<std::string>& text) {
         auto& now = files_[path];
         if (now == text)

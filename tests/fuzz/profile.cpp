@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests three kinds of data. One kind is profiles as the history stores them. The second kind is recorders of live jobs, which a
-// restarted pinfoldd reads. The third kind is the curves that people see.
+// Tests the profiles that the history stores, the recorders that a restarted pinfoldd reads for live jobs, and the curves that
+// the pages show.
 #include "fuzz.hpp"
 #include "model/profile_recorder.hpp"
 #include "wording/profile_text.hpp"

@@ -66,14 +66,14 @@ def forged_signals(number, key):
         signal.append(*arguments, signature=signature)
         bus.send_message(signal)
         if i % 1000 == 0:
-            bus.get_name_owner(SERVICE)  # while this call waits, it reads the bus's answers to the signals
+            bus.get_name_owner(SERVICE)  # during this call, the connection reads the bus's answers to the signals
     # The bus keeps the order of messages, so pinfoldd has seen the signals when it answers this call.
     return len(manager().ListJobs())
 
 
 def lingering_sockets(number):
     """Sends sockets whose close() waits for a reader that does not read. This process then exits, so that pinfoldd closes the last descriptor of
-    each socket. If pinfoldd has already closed its descriptors, the exit of this process waits for the reader."""
+    each socket. If pinfoldd closes its descriptors before this process exits, the exit of this process waits for the reader."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:

@@ -147,7 +147,7 @@ def unharmed(node):
 
 
 def test_01_forged_signals_cost_nothing(node):
-    """The jobs of the third user cost CPU time as well, so this test runs before these jobs begin."""
+    """This test measures pinfoldd's CPU time, so it runs before the jobs of the third user begin."""
     used, begun = cpu_seconds(node.pid), time.monotonic()
     attack("alice", "forged_signals", SIGNALS, VICTIM)
     seconds, used = time.monotonic() - begun, cpu_seconds(node.pid) - used
@@ -161,7 +161,8 @@ def test_01_forged_signals():
 
 
 def test_02_a_number_that_is_roots_by_now(tmp_path):
-    """This test does not check how often root's process gets the wanted id. Processes of other users may take the id before root's process."""
+    """This test does not check how often root's process gets the wanted id. A process of another user may get the wanted id before root's
+    process."""
     run("pinfold", "open", "recycled.2", "--uid", "alice", "--linger", "infinity")
     with few_numbers(tmp_path), forking_daemon() as place:
         assert offer_numbers("recycled.2", 100, place)
@@ -256,8 +257,8 @@ def test_12_connections_that_say_nothing(node):
 
 
 def test_12_connections_of_many_subordinate_ids(node):
-    """alice has subordinate ids, as users of rootless containers have. The kernel reports these ids to pinfoldd, no matter who has made the user
-    namespace."""
+    """alice has subordinate ids, as users of rootless containers have. The kernel reports subordinate ids to pinfoldd, no matter who has made the
+    user namespace."""
     first, last = os.pipe()
     words = [sys.executable, ATTACKS, "flood_of_ids", str(SUBORDINATES), "66", "300", str(first)]
     with subprocess.Popen(list(map(str, words)), stdout=subprocess.PIPE, text=True, pass_fds=[first]) as flood:
@@ -269,7 +270,8 @@ def test_12_connections_of_many_subordinate_ids(node):
 
 
 def test_12_descriptors_on_the_bus(node):
-    """Sends more descriptors than pinfoldd can hold. All are descriptors of a file whose close() hangs for ever, but only in pinfoldd."""
+    """Sends more descriptors than pinfoldd can hold. Each descriptor refers to a file whose close() hangs for ever in pinfoldd, but not in other
+    programs."""
     messages = 4500
     unique = str(dbus.SystemBus().get_name_owner("org.pinfold1"))
     with alices_server() as server:
@@ -310,8 +312,8 @@ def test_16_a_node_that_looks_sick():
 
 
 def test_17_names_that_fill_the_history():
-    """The leader of each job ends before the other processes of the job. So pinfoldd treats the other processes as leftovers, and writes their
-    names into the receipt."""
+    """The leader of each job ends before the other processes of the job. pinfoldd treats processes that outlive the leader as leftovers, and
+    writes their names into the receipt."""
     name = '"' * 4096
     many = f"for i in $(seq 40); do (exec -a '{name}' sleep 1000 <&- >&- 2>&-) & done"
     for key in ("long.0", "long.1", "long.2"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests attacks of users around a start of pinfoldd. These tests restart pinfoldd. They run last, because all other tests need the same pinfoldd
-from their start to their end."""
+"""Tests attacks of users around a start of pinfoldd. These tests run last, because they restart pinfoldd, and all other tests need the same
+pinfoldd the whole time."""
 
 import os
 import subprocess

@@ -22,7 +22,8 @@ LINE = "account required pam_pinfold.so\n"
 
 @pytest.fixture(scope="module", autouse=True)
 def all_installed():
-    # The box's PAM files lack pam_systemd. Without --disable, pam-auth-update would enable the profile of pam_systemd as a new profile.
+    # The box's PAM files lack pam_systemd. Without --disable, pam-auth-update would regard the profile of pam_systemd as new, and would enable
+    # the profile.
     run("pam-auth-update", "--disable", "systemd")
     debs.install(*debs.NAMES)
     assert set(debs.installed()) == set(debs.NAMES)
@@ -82,7 +83,7 @@ def archive_that_is_away():
 
 
 def test_pinfold_ship_reads_receipts_in_its_sandbox(archive_that_is_away):
-    """pinfold-ship cannot reach the archive. It reads the receipts and says how many receipts it would send."""
+    """pinfold-ship cannot reach the archive. pinfold-ship reads the receipts and says how many receipts it would send."""
     finish(start_job("package.ship", "true"))
     status = wait_until(lambda: next((text for text in [run("systemctl", "show", "--property=StatusText", "--value", "pinfold-ship").stdout]
                                       if "to send; the archive does not take receipts" in text), None), "the receipt of another user")

@@ -17,7 +17,7 @@ ELSEWHERE = ("/dev", "/payload", "/proc", "/results", "/sys", "/tmp", "/var/cach
 # systemd makes files in these directories for each boot, each unit and each journal.
 TRANSIENT = ("/run/systemd", "/run/udev", "/run/log")
 
-# These files belong to the box.
+# The box has these files from the start, and no package contains them.
 OF_THE_BOX = ("/etc/pinfold-disposable", "/usr/libexec/pinfold-tests")
 
 

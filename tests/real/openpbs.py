@@ -31,13 +31,14 @@ systemctl daemon-reload
 systemctl start pbs
 """
 
-# PBS needs a name of the host with an address other than the loopback address. A box without a network has no such name by itself.
+# PBS needs a name of the host with an address other than the loopback address. By default, the name of a box without a network has only the
+# loopback address.
 OWN_ADDRESS = """set -e
 ip address add 10.11.12.1/24 dev lo
 printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1' >/etc/hosts
 """
 
-# The last line is not in docs/schedulers/openpbs.md. The last line makes exechost_periodic run often enough for the tests.
+# The last command of INSTALL is not in docs/schedulers/openpbs.md. The last command makes exechost_periodic run often enough for the tests.
 INSTALL = [
     "create hook pinfold",
     f"import hook pinfold application/x-python default {HOOK}/pinfold_hook.py",
@@ -108,16 +109,16 @@ def start():
 
 
 def wait_back(node):
-    """Waits until the hook has set the vnode online again. The scheduler does not notice by itself that the vnode is online. Its next cycle
-    may come ten minutes later (scheduler_iteration), so this function asks for a cycle."""
+    """Waits until the hook has set the vnode online again. The scheduler does not notice by itself that the vnode is online. The scheduler's next
+    cycle may come ten minutes later (scheduler_iteration), so this function asks for a cycle."""
     wait_until(lambda: vnode(node)["state"] == "free", f"{node} is back", 600)
     qmgr("set server scheduling = true")
 
 
 @contextmanager
 def second_vnode(node):
-    """Gives the host a second vnode, `second`, with its own CPUs and memory. If the test deleted the vnode, PBS would make the vnode again. So
-    the test only sets the vnode offline."""
+    """Gives the host a second vnode, `second`, with its own CPUs and memory. PBS would restore a deleted vnode, so the test only sets the vnode
+    offline."""
     lines = ["$configversion 2", "second: resources_available.ncpus = 4", "second: resources_available.mem = 4gb"]
     if "state" not in vnode("second"):  # PBS prints an error if the vnode does not exist
         on(node, "sh", "-c", "printf '%s\\n' \"$@\" >/root/second", "sh", *lines)
@@ -163,7 +164,7 @@ def hook(name, events, text, order):
 
 
 class Launch:
-    """A job on node1 whose launch waits."""
+    """Describes the waiting launch of a job on node1."""
 
     def __init__(self):
         self.file = Path("/root", f"launch.{next(numbers)}")
@@ -201,7 +202,8 @@ def switched_off():
 
 
 def end_mom(node, signal):
-    """Ends MoM by a signal and not by systemd. The tests then start MoM with an option, and systemd would not pass this option."""
+    """Ends MoM by a signal and not by systemd. The tests later start MoM with an option. If systemd started MoM, MoM would not get this
+    option."""
     pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
     on(node, "kill", f"-{signal}", pid)
     wait_until(lambda: on(node, "test", "-e", f"/proc/{pid}", check=False).returncode != 0, f"MoM of {node} has ended")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares two records of calls for the same jobs. A real batch system made the calls of one record, and its stand-in made the other calls."""
+"""Compares two records of calls for the same jobs. A real batch system made the calls of the first record, and its stand-in made the calls of the
+second record."""
 
 from pathlib import Path
 

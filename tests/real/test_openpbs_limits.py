@@ -25,8 +25,8 @@ open(name + '.runs', 'w').close()
 while not os.path.exists(name + '.go'): time.sleep(0.1)"
 echo over"""
 
-# Uses this number of MiB of memory, but no address space. MoM limits each process's address space to vmem (RLIMIT_AS). MoM adds up the address
-# spaces of all processes of a job. MoM ends the job if the sum is larger than vmem.
+# The command uses the given number of MiB of memory in a file, and so needs little address space. MoM limits each process's address space to vmem
+# (RLIMIT_AS). MoM adds up the address spaces of all processes of a job. MoM ends the job if the sum is larger than vmem.
 FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the assumptions behind the tests with a stand-in for MoM (tests/container/test_openpbs.py), and checks MoM's log of all earlier
-tests."""
+"""tests/container/test_openpbs.py uses a stand-in for MoM. This file tests that the real MoM behaves like the stand-in, and checks MoM's log of
+all earlier tests."""
 
 import re
 import tempfile

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what a real Torque does while pinfold refuses jobs. pinfold refuses jobs on a drained node, without pinfoldd, and without a prologue that
-opens the job. The tests also start a job after pinfold has begun to take jobs again. After the last tests, pbs_server perhaps sends no jobs to
-node1 for five minutes."""
+"""Tests what a real Torque does while pinfold refuses jobs. pinfold refuses a job in three cases: the node is drained, pinfoldd does not run, or
+no prologue has opened the job. When pinfold takes jobs again, the tests start one more job. After the last tests, pbs_server perhaps sends no
+jobs to node1 for five minutes."""
 
 import torque
 from jobs import journal, read_journal, wait_until
@@ -45,8 +45,8 @@ def test_without_the_node_check_and_without_the_daemon_a_job_goes_back_to_the_qu
 
 
 def test_without_the_daemon_an_interactive_job_is_deleted():
-    """The prologue writes the reason to the terminal. pbs_mom at once kills the process that sends the terminal's output to qsub. Nobody can tell
-    whether the user sees the reason."""
+    """The prologue writes the reason to the terminal. pbs_mom at once kills the process that sends the terminal's output to qsub. For this
+    reason, the test does not check whether the user sees the prologue's reason."""
     with without_node_check():
         wait_back("node1")
         with no_pinfoldd():

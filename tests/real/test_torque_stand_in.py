@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the assumptions behind the tests with a stand-in for pbs_mom (tests/container/test_torque.py)."""
+"""tests/container/test_torque.py uses a stand-in for pbs_mom. This file tests that the real pbs_mom behaves like the stand-in."""
 
 import contextlib
 import signal

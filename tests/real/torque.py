@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Torque, set up as docs/schedulers/torque.md says, and its jobs. The server and the scheduler run on node1, and a pbs_mom runs on
-each node."""
+"""Sets up a real Torque as docs/schedulers/torque.md says, and runs jobs. The server and the scheduler run on node1, and a pbs_mom runs on each
+node."""
 
 import contextlib
 import itertools
@@ -157,7 +157,8 @@ def wait_back(name):
 
 def sent_back(job):
     """Returns the prologue's messages about the refused batch job. The prologue does not run for a job that pbs_mom itself refuses. start_count
-    counts such a job as well. Until pbs_mom's next status, up to 45 s later, pbs_mom refuses one job in each scheduler cycle."""
+    includes even the starts that pbs_mom itself refuses. Until pbs_mom's next status, up to 45 s later, pbs_mom refuses one job in each scheduler
+    cycle."""
     said = read_journal("-o", "cat", "-t", "torque-prologue").splitlines()
     return [line for line in said if line.startswith(f"job {job.key} goes back to the queue: ")]
 

@@ -27,8 +27,8 @@ ENDS = [
 
 
 def put_leave():
-    """Writes the program `leave SECONDS` into alice's home. MoM itself kills all processes in the session of an ended script or task. For this
-    reason, the program starts a daemon outside of the session."""
+    """Writes the program `leave SECONDS` into alice's home. MoM itself kills all processes in the session of an ended script or task. The program
+    therefore starts a daemon outside of the session of its script or task."""
     leave = Path("/home/alice/leave")
     leave.write_text(LEAVE)
     leave.chmod(0o755)

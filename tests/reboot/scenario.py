@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A node with many jobs goes down in several ways, one after the other. Each boot runs this program again. The program writes down what the
-earlier boot has left, and brings the node down again. In the last boot, pytest checks what the program has written down."""
+earlier boot has left, and brings the node down again. When the node has booted for the last time, pytest checks what the program has written
+down."""
 
 import json
 import os
@@ -51,7 +52,7 @@ WAYS = [reboot, reset]
 
 
 def start(kind, boot):
-    """Starts the jobs of a kind. Each job writes down when it began."""
+    """Starts all jobs of the kind `kind`. Each job writes down when it began."""
     for key in keys(kind, boot):
         begin = f"echo $EPOCHREALTIME >{STATE / key}.new; mv {STATE / key}.new {STATE / key}"
         with (STATE / f"{key}.err").open("w") as errors:
@@ -117,7 +118,7 @@ def write_down(boot):
 
 
 def main():
-    """Ends each boot except the last one. In the last boot, the function returns."""
+    """Returns only in the last boot. In each earlier boot, the function brings the node down."""
     STATE.mkdir(exist_ok=True)
     boot = int((STATE / "boot").read_text()) if (STATE / "boot").exists() else 0
     if boot > 0:

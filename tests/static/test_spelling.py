@@ -9,7 +9,7 @@ import pytest
 from project_files import TOP, every_file, name
 
 HERE = TOP / "tests/static"
-# The test leaves out text that a fuzzer or a mutation has made, and the list of words itself.
+# The test leaves out words.txt and the corpora, because fuzzers and mutations have made text of the corpora.
 FILES = [path for path in every_file() if "corpus" not in path.parts and path != HERE / "words.txt"]
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""clang-tidy finds nothing in the sources that a change touches. clang-tidy needs some five seconds for a source, and two or three times as
-long with its analyzer. For this reason, the test checks only a few sources, without the analyzer. Each change touches different sources, so in the
-course of time the test checks all sources.
+"""clang-tidy finds nothing in the sources that a change touches. clang-tidy needs some five seconds for a source, and two or three times as long
+with its analyzer. For this reason, the test checks only a few sources, without the analyzer. Because each change touches different sources, the
+test sooner or later checks all sources.
 
 PINFOLD_TIDY_BASE is the revision with which the change begins. Without this variable, the change begins with the first parent of HEAD. If the
 variable is "none", all sources count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If the variable is

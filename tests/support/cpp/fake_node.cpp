@@ -407,7 +407,7 @@ void FakeNode::listUnits(std::vector<std::string>,
 void FakeNode::goOn() {
     hangs = false;
     for (auto& request : std::exchange(queued_, {})) {
-        // systemd refuses a process that has ended.
+        // systemd does not start a scope with a process that has ended.
         const auto dead =
             std::any_of(request.scopeProperties.begin(), request.scopeProperties.end(), [this](const auto& property) {
                 const auto* pids = std::get_if<std::vector<std::uint32_t>>(&property.value);

@@ -57,7 +57,7 @@ public:
     std::string cgroupOf(pid_t pid) const;
     /// Writes a file of a cgroup, as the kernel would.
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
-    /// Does what the text in the cgroup's cgroup.freeze asks for.
+    /// Freezes or thaws the cgroup, as the cgroup's file cgroup.freeze says.
     void applyFreeze(const std::string& cgroup);
     /// Does what the kernel does with the text in cgroup.kill files. Returns true if a process was killed.
     bool applyCgroupKills();
@@ -70,7 +70,7 @@ public:
     std::deque<SystemdError> nextStopFaults;
     bool loseNextStartAnswer = false;                   ///< the next start succeeds, but the caller gets NoReply
     bool startWithoutMoving = false;                    ///< a start gets the answer "done", but moves no process into the scope
-    std::map<std::string, SystemdError> propertyFaults; ///< SetUnitProperties of these units fails with this error
+    std::map<std::string, SystemdError> propertyFaults; ///< maps a unit to the error of SetUnitProperties
     bool ignoreProperties = false; ///< SetUnitProperties succeeds but does nothing, as if a controller were missing
     std::optional<SystemdError> freezeFault;
     int earlyFreezeAnswers = 0; ///< how many times freeze() says "done" although the unit is not frozen yet
@@ -79,14 +79,14 @@ public:
     bool holdLists = false; ///< listUnits() gets no answer before releaseLists(); the answer has the units that existed at the
                             ///< time of the call
     void releaseLists();
-    bool shutDown = false;                           ///< PID 1 has begun a shutdown, but pinfoldd has not got its signal yet
+    bool shutDown = false;                           ///< PID 1 has begun a shutdown, but has not told pinfoldd yet
     std::map<std::string, std::string> activeStates; ///< these units have the given state, and all others are "active"
     bool holdStarts = false;                         ///< starts get no answer before release()
     void release();
     bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove an empty scope
     bool hangs = false;           ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in PID 1's queue
     void goOn();
-    /// Removes the callers. Nobody then gets the answers that the fake systemd still sends.
+    /// Removes the callers, so that nobody gets the answers that the fake systemd still sends.
     void forgetCallers();
 
     // The following functions implement Placeholders. The placeholders are not real processes.

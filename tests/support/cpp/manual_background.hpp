@@ -29,9 +29,9 @@ public:
         return true;
     }
 
-    /// From now on work that comes to the lane hangs.
+    /// After this call, all new work of the lane waits until release().
     void hold(Lane lane) { held_.insert(lane); }
-    /// Lets the hanging work of the lane continue.
+    /// Runs the work that has waited since hold().
     void release(Lane lane) {
         held_.erase(lane);
         serve(lane);

@@ -23,7 +23,7 @@ public:
     Microseconds cpuTime() const override { return now_.time_since_epoch(); }
     RealTime realTime() const override { return RealTime(1'700'000'000s) + now_.time_since_epoch() + clockAhead_; }
 
-    /// Sets the real-time clock. The clock is then ahead of its original time by `time`.
+    /// Sets the real-time clock to its original time plus `time`.
     void setClockAhead(Microseconds time) { clockAhead_ = time; }
 
     /// Handles all pending events, first of descriptors and then of idle work, until no event is left.

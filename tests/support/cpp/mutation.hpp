@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Damages an input like a fuzzer, but in the same way in every run.
+// Damages an input as a fuzzer does, but repeats the same damage in every run.
 #pragma once
 
 #include <random>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Leaves a process behind as a badly written batch job does. `escapist WAY [NAME]` leaves the process behind in the way WAY, and
-// exits with status 3. With the way "threads", the main thread ends, and the other threads continue until they can read a byte
-// from standard input. escapist prints "ready PID" when the process is in the wanted state.
+// Leaves a process behind, as a badly written batch job does. `escapist WAY [NAME]` leaves the process behind in the way WAY, and
+// exits with status 3. The way "threads" leaves behind a process whose main thread has ended. The other threads of this process
+// run until they can read a byte from standard input. escapist prints "ready PID" when the process is in the wanted state.
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -189,8 +189,8 @@ void* waitForByte(void*) {
 }
 
 [[noreturn]] void named(const char* name, char** argv) {
-    // The program executes itself under the name NAME. The command line and the thread name then have the text that the caller
-    // wants.
+    // The program executes itself under the name NAME. In this way, NAME becomes the command line of the process and the name of
+    // its thread.
     if (::fork() == 0) {
         setSid();
         const std::string fd = std::to_string(readyPipe[1]);
