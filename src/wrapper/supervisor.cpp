@@ -79,8 +79,8 @@ bool writeFromChild(const std::function<void()>& write, Microseconds most) {
 }
 
 /// Writes pinfoldd's messages about the job's end to the job's own output. If the output is a file and its file server hangs,
-/// write(2) waits for the server and no signal ends the wait. If write(2) waits for a file, close(2) of this file waits, too. So
-/// this process closes the output first, and then a child process writes the messages.
+/// write(2) waits for the server and no signal ends the wait. If write(2) waits for a file, close(2) of this file waits, too. For
+/// this reason, this process first closes the output, and then starts a child process that writes the messages.
 void sayLastWords(const WrapperReply& words) {
     if (words.notice.empty() && words.summary.empty())
         return;
@@ -299,7 +299,7 @@ void Supervisor::reap() {
 void Supervisor::stopWithTheJob() {
     // The shell of a terminal waits for the supervisor. The shell shows its prompt again only when the supervisor has stopped,
     // like the job. If a batch system sends a stop signal by kill(2), the signal must stop only the job and not the supervisor.
-    // So after a stop signal from a batch system, the supervisor continues to watch the job.
+    // After a stop signal from a batch system, the supervisor therefore continues to watch the job.
     if (!terminalStop_ || !leaderStopped_ || waitStatus_)
         return;
     terminalStop_ = false;

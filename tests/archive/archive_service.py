@@ -23,7 +23,7 @@ DAY = 24 * 60 * MINUTE
 NOW = time.time_ns() // 1000
 PASSWD = f"root:x:0:0::/root:/bin/sh\nalice:x:{ALICE}:{ALICE}::/:/bin/sh\nbob:x:{BOB}:{BOB}::/:/bin/sh\naudra:x:{AUDITOR}:{AUDITOR}::/:/bin/sh\n"
 GROUP = "root:x:0:\npinfold-admin:x:61100:\npinfold-audit:x:61101:audra\n"
-# The service gets its own user database. The service gets its socket in the same way as from systemd (sd_listen_fds(3)).
+# The service gets its own user database. The command passes the socket to the service as systemd would (sd_listen_fds(3)).
 START = ('mount --bind "$0/etc/passwd" /etc/passwd && mount --bind "$0/etc/group" /etc/group && exec 3<&"$1" && shift && '
          'LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"')
 # `pinfold` sees the configuration and the socket of the service, but it reaches neither the bus nor pinfoldd.

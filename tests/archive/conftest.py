@@ -145,7 +145,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def made_once(server):
-    """Makes the database anew, because the tests of another module may have changed or removed the database."""
+    """Makes a new database, because the tests of another module may have changed or removed the old one."""
     made = Archive(server)
     made.make()
     return made

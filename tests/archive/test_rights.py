@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node may send its own receipts and nothing else, and a login host may only read."""
+"""Apart from sending its own receipts, a node has no rights. Apart from reading, a login host has no rights."""
 
 import pytest
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""No user can keep other users from the archive's socket. An attacker may use descriptors that do not close, or subordinate user ids."""
+"""No user can keep other users from the archive's socket. An attacker may send descriptors whose close() hangs, or may use subordinate user
+ids."""
 
 import select
 import signal
@@ -89,7 +90,7 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
 
 
 def test_an_answer_comes_after_more_text_than_the_service_reads(start, archive):
-    """If a connection still contains unread text, the service does not reset the connection. So the client gets the whole answer."""
+    """The service does not reset a connection that still contains unread text. Because of this, the client gets the whole answer."""
     service = start(configuration(archive.server))
     with service.send(b'{"filter": {}}\n' + b"x" * 50_000, BOB) as connection:
         receipts, last = answer(connection)
@@ -97,7 +98,7 @@ def test_an_answer_comes_after_more_text_than_the_service_reads(start, archive):
 
 
 def hold(service, uid, count):
-    """Opens `count` connections of the user that send nothing."""
+    """Opens `count` connections as the user, and sends nothing on them."""
     connections = []
     with effective_user(uid):
         for _ in range(count):

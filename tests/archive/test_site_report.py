@@ -85,8 +85,7 @@ def insert(server, table, rows):
 
 
 def ask_whole(server, name, since=SINCE, until=UNTIL):
-    """Runs a query in the same way as the service on a login host: as the role pinfold_reader, and with the two ends of the period as
-    parameters."""
+    """Runs a query as the role pinfold_reader, with the two ends of the period as parameters. The service on a login host does the same."""
     answer = server.psql(f"SET TimeZone = 'UTC'; PREPARE report(timestamptz, timestamptz) AS SELECT to_json(t) FROM ({QUERIES[name]}) AS t;\n"
                          f"EXECUTE report('{since.isoformat()}', '{until.isoformat()}');", login=LOGIN_HOST)
     return [json.loads(line) for line in answer.splitlines()]
@@ -203,7 +202,8 @@ def test_totals(filled):
 
 
 def cause_of(job):
-    """Says how a job ended. Like a person, the function goes through the receipts of the job's hosts in the order in which they ended."""
+    """Says how a job ended. As a person would, the function looks at one host after the other, in the order in which the job ended on the
+    hosts."""
     ends = sorted(job, key=lambda host: (host["when"], host["node"]))
     own = [host for host in ends if host["outcome"] == "failed" and host["result"] not in ("stopped", "signaled")]
     known = [host for host in ends if host["outcome"] != "unknown"]

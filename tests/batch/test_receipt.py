@@ -6,12 +6,11 @@ Before a job's program runs, the process has used CPU time for its start. The jo
 program first reports the CPU time of the process and the CPU time of its cgroup. The tests subtract the CPU time of the process from the result
 of wait4(), and the CPU time of the cgroup from the receipt's figure.
 
-When the kernel reports that a process has ended, or that a cgroup is empty, the process is still on its CPU for some microseconds. The kernel
-counts the last time slice of the process only after this report. On real CPUs, the CPU time in each receipt of a job of 50 ms was wrong by at
-most 0.2 %. Under software emulation, the host may hold up a virtual CPU while a process ends. In this case, the kernel may count some
-milliseconds of CPU time only after its report. So if some milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one
-CPU, pinfoldd and the tests usually read the figures after the process has left the CPU. For some figures, the tests use the median of several
-runs."""
+The kernel reports that a process has ended or a cgroup is empty some microseconds before the process leaves its CPU. The kernel counts the last
+time slice of the process only after this report. On real CPUs, the CPU time in each receipt of a job of 50 ms was wrong by at most 0.2 %. Under
+software emulation, the host may hold up a virtual CPU while a process ends. In this case, the kernel may count some milliseconds of CPU time only
+after its report. If a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one CPU, pinfoldd and the tests
+usually read the figures after the process has left the CPU. For some figures, the tests use the median of several runs."""
 
 import contextlib
 import ctypes

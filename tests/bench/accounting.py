@@ -56,7 +56,7 @@ def spent(service, act, *arguments):
 
 
 def cycle(service, end):
-    """Returns four CPU times in microseconds per job: of pinfoldd and PID 1 for the start, and of pinfoldd and PID 1 for the end."""
+    """Starts and ends jobs. For each of the two steps, returns the CPU times of pinfoldd and of PID 1, in microseconds per job."""
     jobs, starting = spent(service, start)
     _, ending = spent(service, end, jobs)
     for job in jobs:

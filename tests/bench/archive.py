@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures the archive of a site: how much disk space a receipt takes, and how long `pinfold why`, `pinfold history` and the site report
-take. The program starts a server of its own in the directory of the option --directory. At the end, the program removes the server. The
-exit status is 1 if a query reads more than it has to.
+"""Measures how much disk space a receipt takes in the archive of a site. Measures how long `pinfold why`, `pinfold history` and the site report
+take. The program starts a server of its own in the directory of the option --directory. At the end, the program removes the server. The exit
+status is 1 if a query reads more than it has to.
 
     /usr/bin/python3 tests/bench/archive.py
     /usr/bin/python3 tests/bench/archive.py --rows 10000000 --plans --directory /var/tmp
 
-One INSERT adds a million receipts, which takes a third of the CPU time of pinfold.put(). pinfold.put() would make the same rows, tables and
-indexes."""
+One INSERT adds a million receipts. pinfold.put() would make the same rows, tables and indexes, but would use three times as much CPU time."""
 
 import argparse
 import json

@@ -7,9 +7,9 @@ changes the ratio. For each part of the node, the program prints how much CPU ti
 this CPU time less than it changes the ratio.
 
 The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many jobs
-start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). The program would sometimes measure
-28 jobs per second, and sometimes 63. For Slurm, the program repeats a third turn, in which Slurm runs without pinfold but with an empty epilogue.
-If a node has no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
+start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). With more slots, the program would
+measure 28 jobs per second in some turns, and 63 in others. For Slurm, the program repeats a third turn, in which Slurm runs without pinfold but
+with an empty epilogue. If a node has no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
 
 pinfold cannot avoid one wait at the start of a job: the kernel waits for all processors before it moves a process to another cgroup. (See
 favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the kernel needs to move a process."""

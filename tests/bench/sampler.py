@@ -7,11 +7,11 @@ interval, pinfoldd looks at all jobs of this age together. The program counts th
 five intervals, because pinfoldd writes down the profile of a job at each fifth look.
 
 For one look at a job, pinfoldd reads five files. Three of the five files belong to the controllers io, memory and pids. In a box without io,
-memory or pids, a look costs less than on a node. So the program prints which controllers the box lacks. The virtual machine has all controllers,
-but it is emulated and slow. The program itself reads a small file of a cgroup, and measures the time of a read. The program divides the time of
-one look of pinfoldd by the time of one read, and prints this ratio. The ratio is about the same on a slow and on a fast machine. To estimate how
-long a look with all controllers takes in the container, multiply two figures: the time of a read in the container, and the ratio from the virtual
-machine."""
+memory or pids, a look costs less than on a node. For this reason, the program prints which controllers the box lacks. The virtual machine has all
+controllers, but it is emulated and slow. The program itself reads a small file of a cgroup, and measures the time of a read. The program divides
+the time of one look of pinfoldd by the time of one read, and prints this ratio. The ratio is about the same on a slow and on a fast machine. To
+estimate how long a look with all controllers takes in the container, multiply two figures: the time of a read in the container, and the ratio
+from the virtual machine."""
 
 import os
 import re

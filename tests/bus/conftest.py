@@ -20,7 +20,7 @@ import pytest
 HERE = Path(__file__).resolve().parent
 BUILD = Path(os.environ.get("PINFOLD_BUILD", HERE.parents[1] / "build"))
 
-# This configuration has two rules of the system bus: everyone may connect, and a connection may have 128 unanswered calls.
+# As on the system bus, everyone may connect, and a connection may have 128 unanswered calls.
 CONFIG = """<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
  "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
 <busconfig>
@@ -45,8 +45,8 @@ def wait_until(predicate, what, deadline=60.0):
 
 
 def listens(path):
-    """Returns whether somebody listens at the socket. The function connects to the socket: if only the socket's file existed, the function
-    could not know whether somebody listens."""
+    """Returns whether somebody listens at the socket. The function connects to the socket, because a socket's file may exist even if nobody
+    listens."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         return connection.connect_ex(str(path)) == 0
 

@@ -250,7 +250,8 @@ class FakeSystemd(dbus.service.Object):
         return dbus.Array(self.calls, signature="s")
 
     def vanish(self, milliseconds):
-        """Leaves the bus with unanswered calls, and comes back on a new connection. pinfoldd gets NoReply for these calls."""
+        """Leaves the bus without an answer to pinfoldd's calls, and comes back on a new connection. pinfoldd gets NoReply for the unanswered
+        calls."""
         self.remove_from_connection(self.bus, PATH)
         self.bus.close()
 

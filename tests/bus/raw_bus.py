@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes a connection to the bus without a bus library. A bus library does not send a descriptor unless an argument of the message names
-it."""
+"""Makes a connection to the bus without a bus library. A bus library sends a descriptor only if an argument of the message names the
+descriptor."""
 
 import itertools
 import os

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that pinfoldd ignores forged signals of systemd. Every user can send a forged signal, either directly to pinfoldd or as a
-broadcast. For a signal that is sent directly to pinfoldd, the bus does not compare the sender with a match rule. A broadcast signal reaches
-pinfoldd if a match rule of pinfoldd names no sender."""
+"""Tests that pinfoldd ignores forged signals of systemd. Every user can send a forged signal, either directly to pinfoldd or as a broadcast. If a
+user addresses a signal to pinfoldd, the bus delivers the signal without regard to the match rules. A broadcast signal reaches pinfoldd if a match
+rule of pinfoldd names no sender."""
 
 import dbus
 import dbus.bus

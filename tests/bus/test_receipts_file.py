@@ -69,7 +69,7 @@ def test_each_receipt_is_in_the_file_once(world, collector):
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.1", "sge.2", "incomplete", "sge.3"], "the receipt whose line was cut")
     collector.kill()
-    collector.file.rename(collector.directory / "receipts.jsonl.1")  # by default, logrotate renames the file, too
+    collector.file.rename(collector.directory / "receipts.jsonl.1")  # by default, logrotate renames a file in the same way
     end_job(world, "sge.4")
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.4"], "the first receipt of the new file")

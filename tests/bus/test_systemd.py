@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests faults of systemd: it refuses calls, answers late, twice, in the wrong order or not at all, or disappears."""
+"""Tests what pinfoldd does if systemd refuses calls or disappears. Tests answers of systemd that come late, twice, in the wrong order or not at
+all."""
 
 import threading
 import time
@@ -114,7 +115,7 @@ def test_a_reload_ends_no_job(world):
 
 
 def test_more_calls_than_the_bus_allows_unanswered(world):
-    """dbus-daemon refuses a connection's 129th unanswered call. So pinfoldd must never wait for the answers to more than 128 calls."""
+    """dbus-daemon refuses a connection's 129th unanswered call, so pinfoldd must never have more than 128 unanswered calls."""
     world.systemd.Delay(dbus.UInt32(300))
     leaders = [world.process() for _ in range(200)]
     failures = []

@@ -404,8 +404,8 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.parent.mkdir(exist_ok=True)
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
-    # One user may have a quarter of the descriptors that all users together may have. While pinfoldd does not know the owner's name, it may
-    # accept twice as many descriptors from the owner.
+    # pinfoldd limits the descriptors of all users together, and each user may have a quarter of this limit. While pinfoldd does not know the
+    # owner's name, it may accept twice as many descriptors from the owner.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -562,8 +562,8 @@ def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
 
 
 def in_the_way_of(path):
-    """Makes a directory with the name of the temporary file that replace_file.cpp writes first. So pinfoldd cannot write the file at
-    `path`, as if the disk were full."""
+    """Makes a directory with the name of the temporary file that replace_file.cpp writes first. The directory prevents pinfoldd from writing the
+    file at `path`, as a full disk would."""
     path.with_name(f".{path.name}.tmp").mkdir()
 
 
@@ -615,7 +615,7 @@ LIST_WITH_IT = """
 connection = connect()
 socket.send_fds(connection, [{list!r}], [lingering.fileno()])
 """
-# pinfoldd reads only the first one of three messages.
+# The program sends three messages, of which pinfoldd reads only the first.
 UNREAD = """
 connection = connect()
 connection.send({list!r})

@@ -175,8 +175,8 @@ def terminated(story):
 
 
 def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
-    """Repeats a call until it gets an answer. If an answer is lost, the call may have been executed. Returns the standard output, or None
-    if nothing is left to do."""
+    """Repeats a call until it gets an answer. Even if the answer is lost, pinfoldd may have executed the call. Returns the standard output, or
+    None if nothing is left to do."""
     end = time.monotonic() + PATIENCE
     for tries in itertools.count():
         begin = time.monotonic()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes the plan of a chaos run: the jobs in their order, and the disturbances. The plan depends on nothing but the seed. Each disturbance
-begins after a given number of jobs. So the plan does not depend on the speed of the machine."""
+"""Makes the plan of a chaos run: the jobs in their order, and the disturbances. The plan depends on nothing but the seed. Each disturbance begins
+after a given number of jobs. The speed of the machine does not change the plan."""
 
 import random
 from dataclasses import dataclass

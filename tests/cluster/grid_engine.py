@@ -142,8 +142,8 @@ class Job:
         return self.accounts()[-1]
 
     def shepherd(self):
-        """Returns the pid of Grid Engine's own shepherd. The wrapper of pinfold writes its own pid into the file "pid" of the spool
-        directory, so this file does not contain the shepherd's pid."""
+        """Returns the pid of Grid Engine's own shepherd. The file "pid" of the spool directory does not contain the shepherd's pid, because
+        pinfold's wrapper writes its own pid into this file."""
         ours = (f"for process in /proc/[0-9]*; do [ $process/exe -ef {SHEPHERD} ] &&"
                 f" [ $process/cwd -ef {SPOOL}/{self.node}/active_jobs/{self.id}.1 ] && echo ${{process#/proc/}}; done; true")
         return wait_until(lambda: on(self.node, "sh", "-c", ours).stdout.strip(), f"the shepherd of job {self.id}")

@@ -17,14 +17,13 @@ def main_process(node, unit):
 
 
 def cursor(node):
-    """Returns the sequence in the node's cursor: as far as the node knows, the archive has this receipt and all receipts before it."""
+    """Returns the sequence in the node's cursor. The node knows that the archive has all receipts up to this sequence."""
     return json.loads(on(node, "cat", f"{STATE}/sent").stdout)["sequence"]
 
 
 def confirmed(node):
-    """Returns how many receipts the archive has confirmed to pinfold-ship since the start of pinfold-ship. The number comes from the
-    metrics of pinfold-ship, and is 0 if there are no metrics. pinfold-ship writes the metrics when it has read an answer and has tried to
-    write the cursor."""
+    """Returns how many receipts the archive has confirmed to pinfold-ship since the start of pinfold-ship. The number comes from the metrics of
+    pinfold-ship. If no metrics exist, the number is 0. pinfold-ship reads an answer, tries to write the cursor, and then writes the metrics."""
     done = on(node, "awk", '$1 == "pinfold_ship_receipts_total" { print $2 }', METRICS, check=False)
     return int(done.stdout or 0)
 
@@ -75,7 +74,7 @@ def kill_while_it_connects(site):
 
 
 def kill_while_it_asks_for_the_position(site):
-    """Kills pinfold-ship while the server runs pinfold.position() for the node. This function waits, because the table pinfold.node is
+    """Kills pinfold-ship while the server runs pinfold.position() for the node. pinfold.position() waits, because the table pinfold.node is
     locked."""
     with site.server.locked("pinfold.node", "ACCESS EXCLUSIVE"):
         site.relay.cut()  # after a broken connection, pinfold-ship asks the archive for its position

@@ -123,8 +123,8 @@ def wait_state(number, wanted, deadline=90.0):
 def start_now(number, wanted):
     """Starts a requeued job now. Slurm would start the job only after a delay of two minutes. Slurm may begin this delay a second time, so the
     function repeats the command until the job has the wanted state. slurmd compares times in whole seconds. If slurmd revoked the job's earlier
-    credential in the same second, it refuses the new credential ("already killed, do not launch batch job"). So start_now() first waits for two
-    seconds."""
+    credential in the same second, it refuses the new credential ("already killed, do not launch batch job"). For this reason, start_now() waits
+    for two seconds before its first command."""
     requeued = time.time()
     wait_until(lambda: time.time() > requeued + 2, "a later second than that of the requeue")
     for _ in range(9):

@@ -260,8 +260,8 @@ def test_a_node_that_goes_silent_and_comes_back(site):
 
 
 def test_a_node_sends_only_its_own_receipts(site):
-    """node2 has a certificate with the name node2. So the archive stores node2's receipts under the name node2, no matter what the host
-    name is."""
+    """node2 has a certificate with the name node2. For this reason, the archive stores node2's receipts under the name node2, even if node2 has
+    another host name."""
     on("node2", "hostname", "node1")
     try:
         on("node2", "systemctl", "restart", "pinfold-ship")

@@ -196,8 +196,8 @@ def test_a_hundred_jobs_a_receipt_each(cluster):
     wait_until(over, "all of them over", 600)
     found = [receipt for receipt in receipts() if receipt["key"].startswith("slurm.") and int(receipt["key"].split(".")[1]) >= first]
     assert len(found) == len({receipt["key"] for receipt in found}) == 100
-    # If a hundred jobs end at once, some processes may get SIGKILL before pinfoldd has read their command lines. But pinfoldd always knows
-    # the names of the processes.
+    # If a hundred jobs end at once, some processes may get SIGKILL before pinfoldd has read their command lines. Even for these processes,
+    # pinfoldd knows the names.
     assert {tuple(receipt["leftover_commands"]) for receipt in found} <= {(leaving("set-sid", 7206),), ("[escapist]",)}
     assert not processes_with("7206")
     expect_nothing_left()

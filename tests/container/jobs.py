@@ -79,7 +79,7 @@ def let_end(job):
 
 
 def held_up():
-    """Returns the seconds that a call of pinfoldd takes. The machine may be busy, so the tests add the result to their time limits."""
+    """Returns the seconds that a call of pinfoldd takes. The tests add these seconds to their time limits, because the machine may be busy."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun

@@ -59,8 +59,7 @@ def whole_job():
 
 
 def test_the_history_knows_a_job_a_second_after_its_start():
-    """If the history knows a live job before a power cut, the job gets its receipt after the power cut. The suite `reboot` tests real power
-    cuts."""
+    """If the history has a row for a live job, the job gets a receipt even after a power cut. The suite `reboot` tests real power cuts."""
     usual = whole_job()
     jobs, began, took = {}, {}, {}
     for key in (f"known.{number}" for number in range(5)):

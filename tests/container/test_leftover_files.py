@@ -266,8 +266,8 @@ def test_born_before_or_after_a_job_is_never_its():
         run("setpriv", "--reuid=alice", "--regid=alice", "--clear-groups", "touch", path)
     touch("/tmp/alices-before")
     left = Left("manual.between")
-    # The kernel takes a file's times from the clock of its last tick. This clock is up to 10 ms late, and pinfoldd records the job's end by an
-    # exact clock.
+    # The kernel takes a file's times from the clock of its last tick. The clock of the last tick is up to 10 ms late, but the receipt has the
+    # exact time of the job's end.
     [receipt] = receipts(left.key)
     wait_until(lambda: time.clock_gettime_ns(CLOCK_REALTIME_COARSE) // 1000 > receipt["ended"], "a tick after the job's end")
     touch("/tmp/alices-after")

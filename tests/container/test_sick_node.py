@@ -130,7 +130,7 @@ def test_no_inotify_watches(in_time):
             in_time(took)
         finally:
             used_up.unlink()
-        # pinfoldd begins to watch the unwatched jobs when it next looks for free watches.
+        # As soon as pinfoldd finds free watches, it begins to watch the jobs that have no watch yet.
         for job in unwatched[2:]:
             let_end(job)
             assert finish(job)[0] == 0

@@ -123,7 +123,7 @@ def scope(node, name, number, *options, user="alice"):
 
 
 def login(node, number):
-    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # otherwise the user's manager would end 10 s later
+    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # without this stop, the user's manager would end 10 s later
     terminal = Terminal(number)
     node.callback(terminal.close)
     return terminal
@@ -637,7 +637,7 @@ def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
         file.write_text('[strays]\nmin_age = "0"\n')
         node.callback(file.unlink)
         run("systemctl", "start", "pinfold-strays", timeout=60)
-        # The test asks for the identifier, because each line has it. journald reads the unit of a line from /proc, and fails if the process
-        # has ended.
+        # Each line in the journal has the identifier, but not always the unit: journald reads the unit from /proc, and fails if the process has
+        # ended.
         wait_until(lambda: f"cannot read a command line: process {locked} of user {ALICE} cannot be examined" in
                    read_journal("-o", "cat", "SYSLOG_IDENTIFIER=pinfold-strays", "_TRANSPORT=stdout"), "the line in the journal")

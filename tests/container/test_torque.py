@@ -19,7 +19,8 @@ from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
 PROGRAMS = Path("/usr/libexec/pinfold")
 DROP_IN = Path("/etc/pinfold/pinfold.toml.d/torque.toml")
 REFUSED = 125
-# The commands unmask the socket before the service. If a prologue waits, the bus starts pinfoldd.service as soon as it is unmasked.
+# The commands unmask the socket before the service. If a prologue waits for pinfoldd, the bus starts pinfoldd.service as soon as the second
+# command unmasks it.
 START_PINFOLDD = ("systemctl unmask --runtime pinfoldd.socket; systemctl unmask --runtime pinfoldd.service; "
                   "systemctl start pinfoldd.socket pinfoldd.service")
 

@@ -9,7 +9,7 @@ using namespace pinfold;
 
 namespace {
 
-/// If an entry has a wrong type, `decode` throws sdbus::Error. `decode` must not throw any other exception.
+/// If an entry has a wrong type, `decode` throws sdbus::Error. Any exception other than sdbus::Error is a fault of `decode`.
 template <class Decode> void decodeOne(Decode decode, const Dict& dict) {
     try {
         (void)decode(dict);

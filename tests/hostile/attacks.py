@@ -72,8 +72,8 @@ def forged_signals(number, key):
 
 
 def lingering_sockets(number):
-    """Sends sockets whose close() waits for a reader that does not read. This process then exits, so that pinfoldd closes the last descriptor of
-    each socket. If pinfoldd closes its descriptors before this process exits, the exit of this process waits for the reader."""
+    """Sends sockets whose close() waits for a reader that does not read. After the sends, this process exits, so that pinfoldd closes the last
+    descriptor of each socket. If pinfoldd closes its descriptors before this process exits, the exit of this process waits for the reader."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:
@@ -95,8 +95,8 @@ def lingering_sockets(number):
 
 
 def files_that_never_close(path, number):
-    """Sends files of the user's own file server, which does not answer close(). This process then exits, so that pinfoldd closes the last
-    descriptor of each file."""
+    """Sends files of the user's own file server, which does not answer close(). After the sends, this process exits, so that pinfoldd closes the
+    last descriptor of each file."""
     for _ in range(int(number)):
         if os.fork() == 0:
             for stream in (0, 1, 2):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Sets up a real OpenPBS as docs/schedulers/openpbs.md says, and runs jobs. The server runs on node1, and a MoM runs on each node. The whole
-OpenPBS can also run on one host. An emulated machine is twenty times slower than other machines, and the deadlines are long enough for it."""
+OpenPBS can also run on one host. An emulated machine is twenty times slower than other machines, so the deadlines are long."""
 
 import itertools
 import json

@@ -16,7 +16,7 @@ from two_hosts import outcome
 
 MIB = 1 << 20
 
-# Allocates this number of MiB, and holds them until the job may end.
+# The command allocates the given number of MiB, and keeps the memory until the test lets the job end.
 HOLDS = """/usr/bin/python3 -c "
 import os, time
 held = [b'x' * (1 << 20) for _ in range({})]
@@ -26,7 +26,7 @@ while not os.path.exists(name + '.go'): time.sleep(0.1)"
 echo over"""
 
 # The command uses the given number of MiB of memory in a file, and so needs little address space. MoM limits each process's address space to vmem
-# (RLIMIT_AS). MoM adds up the address spaces of all processes of a job. MoM ends the job if the sum is larger than vmem.
+# (RLIMIT_AS). MoM ends a job if the address spaces of its processes together are larger than vmem.
 FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
 
 

@@ -35,8 +35,8 @@ def told(job):
 
 @pytest.mark.parametrize("options", ["", "-p"])
 def test_pbs_mom_is_restarted(options):
-    """The restart uses KillMode=process, as docs/schedulers/torque.md says. If a job ends after the restart, Torque does not know its exit status,
-    and reports a value of its own."""
+    """The restart uses KillMode=process, as docs/schedulers/torque.md says. If a job ends after the restart, Torque does not know the job's exit
+    status, and reports an arbitrary value."""
     job = Job(WAITS.format(4716), nodes="node1")
     job.wait_file(f"{job.id}.runs")
     with option(options):

@@ -81,7 +81,7 @@ public:
     void releaseLists();
     bool shutDown = false;                           ///< PID 1 has begun a shutdown, but has not told pinfoldd yet
     std::map<std::string, std::string> activeStates; ///< these units have the given state, and all others are "active"
-    bool holdStarts = false;                         ///< starts get no answer before release()
+    bool holdStarts = false;                         ///< requests to start a unit get no answer before release()
     void release();
     bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove an empty scope
     bool hangs = false;           ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in PID 1's queue
