@@ -297,9 +297,9 @@ void Supervisor::reap() {
 }
 
 void Supervisor::stopWithTheJob() {
-    // The shell of a terminal waits for the supervisor. The shell shows its prompt again only when the supervisor has stopped,
-    // like the job. If a batch system sends a stop signal by kill(2), the signal must stop only the job and not the supervisor.
-    // After a stop signal from a batch system, the supervisor therefore continues to watch the job.
+    // The shell of a terminal waits for the supervisor. The shell shows its prompt again only when both the job and its
+    // supervisor have stopped. If a batch system sends a stop signal by kill(2), the signal must stop only the job and not the
+    // supervisor. After a stop signal from a batch system, the supervisor therefore continues to watch the job.
     if (!terminalStop_ || !leaderStopped_ || waitStatus_)
         return;
     terminalStop_ = false;

@@ -74,9 +74,9 @@ def turn(daemon, file, submit, settle):
 
 
 def time_of_a_move():
-    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup. If a
-    process already is in the cgroup, the kernel does nothing but wait for the other processors. Each pause between two moves is longer than the
-    time for which the kernel remembers a move."""
+    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup, so the
+    kernel does nothing but wait for the other processors. The pauses between the moves are so long that no move profits from the move before
+    it."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the real pinfoldd on a private bus, with a stand-in for systemd that misbehaves if a test asks for it. The tests change nothing on
-this host."""
+"""Runs the real pinfoldd on a private bus. A stand-in replaces systemd, and behaves wrongly if a test asks for faults. The tests change nothing
+on this host."""
 
 import contextlib
 import os

@@ -218,7 +218,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="b")
     def Hold(self, hold):
-        """After Hold(True), starts get no answer until Hold(False)."""
+        """After Hold(True), requests to start a unit get no answer until Hold(False)."""
         self.hold = bool(hold)
         held, self.held = self.held, []
         for start in held:

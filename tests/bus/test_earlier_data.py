@@ -24,7 +24,7 @@ ENDS = {
     "sge.9": "It ended; its exit status was not reported to pinfold.",
     "pbs.10": "It was killed because it needed more memory than its limit of 1G; the kernel chose python3 (process 4711, 1020M resident).",
 }
-# The history had no rows for live jobs in schema 2, so jobs that ran when the node went down got no receipts.
+# In schema 2, the history had no rows for live jobs. Jobs that ran when the node went down got no receipts.
 LOST = {2: set(), 4: {"sge.11", "user.12"}}
 NOT_KNOWN = ("host", "boot_id", "cluster", "version", "slots", "memory_need", "memory_peak", "memory_peak_shmem", "job_name", "account", "queue")
 

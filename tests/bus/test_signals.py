@@ -50,7 +50,7 @@ def test_a_stranger_hears_that_a_job_is_over_and_no_more(world, heard):
     path = world.manager().GetJob("sge.1")
     receipt = world.end("sge.1", leader)
     assert len(receipt) > 5
-    # The stand-in for systemd may notice later than pinfoldd that the leader has left its cgroup. pinfoldd then counts the leader as a
+    # The stand-in for systemd may notice later than pinfoldd that the leader has left its cgroup. In this case, pinfoldd counts the leader as a
     # leftover.
     said = [signal for signal in heard() if signal[0] not in ("LeftoversFound", "ReceiptsStored")]
     assert said == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]

@@ -26,7 +26,7 @@ RAN = b"ran\n"  # the first output of each job's command
 REFUSAL = "this node takes no jobs for now"
 STILL_LIVE = "is live already"
 NOT_OVER_YET = "is not over yet, so pinfold-run waits"
-# A disturbance or a busy machine may keep pinfoldd from running for two seconds. pinfoldd then believes that the disk is slow.
+# A disturbance or a busy machine may keep pinfoldd from running for two seconds. pinfoldd mistakes this pause for a slow disk.
 SLOW_DISK = "the disk did not confirm a write within"
 UNREACHABLE, TIMED_OUT = 6, 124  # exit statuses of pinfold
 OVER = ("no live job", "is live or in the history", "is ending", "is accounting", "too late")
@@ -75,7 +75,7 @@ class Wrapper:
         story.note(f"pid {self.process.pid}: {' '.join(words)}")
 
     def has_run(self):
-        """Waits until the command has printed that it runs. Returns False if the command ends without a word that it runs."""
+        """Waits until the command has printed that it runs. Returns False if the command ends before it has printed that it runs."""
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         said = self.process.stdout.read(len(RAN)) if ready else b""
         self.story.note(f"pid {self.process.pid} says {said!r}")

@@ -27,7 +27,7 @@ def _kill(unit):
 
 
 def _kill_and_wait(unit, *sockets):
-    """Kills a program that systemd starts again. This function does not start the program itself."""
+    """Kills a program that systemd starts again. This function leaves the restart of the program to systemd."""
     run("systemctl", "reset-failed", unit, *sockets, check=False)  # systemd counts the starts
     killed = _kill(unit)
     assert killed, f"{unit} does not run"

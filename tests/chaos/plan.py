@@ -23,7 +23,7 @@ class Item:
 
     @property
     def key(self):
-        # Every 5,000 jobs have a scheduler of their own, because `pinfold history` prints at most 10,000 receipts at once. Users' own jobs
+        # Each group of 5,000 jobs has its own scheduler name, because `pinfold history` prints at most 10,000 receipts at once. Users' own jobs
         # all have the scheduler `user`.
         return f"chaos{self.number // 5000}.{self.number}" if self.user == "root" else f"user.{self.number}"
 
@@ -69,8 +69,8 @@ def _items(chance, jobs, kinds):
 
 
 def _dealt(chance, names):
-    """Yields all names in a random order, and then all names again in another random order, without an end. Because each round has all names,
-    rare disturbances occur even in a short run."""
+    """Yields all names in a random order, then all names in another random order, and so on for ever. Because each round has all names, rare
+    disturbances occur even in a short run."""
     while True:
         yield from chance.sample(names, len(names))
 

@@ -185,7 +185,7 @@ def reboot(site, stream):
     wait_until(lambda: site.newest("node2") >= site.position("node2") + 20, "receipts that wait")
     before = history("node2")
     boot = boot_id("node2")
-    # The tests of Grid Engine use the same nodes. These tests have started Grid Engine's daemon on node2, but have not enabled it.
+    # The tests of Grid Engine have started Grid Engine's daemon on node2, but have not enabled the daemon.
     grid_engine = is_active("node2", "gridengine-exec")
     # The connection breaks before the command can end.
     on("node2", "systemctl", "reboot", "--force", "--force", check=False)

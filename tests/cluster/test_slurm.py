@@ -270,7 +270,7 @@ def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     number = slurm.submit("srun --error=/tmp/step-%j sleep 7213", "--output=/dev/null", "--error=/tmp/script-%j")
     key, script, step = f"slurm.{number}", Path(f"/tmp/script-{number}"), Path(f"/tmp/step-{number}")
     # slurmstepd runs the program by its full path, so the first word of the program's command line ends with /sleep. The command line of srun
-    # contains the words "sleep 7213", too. The wait must not end when srun runs, because srun opens the step's file only later.
+    # contains the words "sleep 7213", too. The wait must not end when srun runs, because srun has not yet opened the step's file at that time.
     wait_until(lambda: any(command.split(b"\0")[0].endswith(b"/sleep") for command, _ in processes_with("sleep\0007213").values()), "the step running")
     run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
     wait_until(lambda: "reaches its run time limit" in script.read_text(), "the warning")

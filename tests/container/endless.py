@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes a process whose /proc/PID/maps is so long that a search for files in use reads only a part of it. If this file runs as a script,
-its own process is the process with the long /proc/PID/maps."""
+"""Makes a process whose /proc/PID/maps is so long that a search for files in use reads only a part of it. If this file runs as a script, the
+process of the script gets the long /proc/PID/maps."""
 
 import contextlib
 import ctypes

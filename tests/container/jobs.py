@@ -32,7 +32,7 @@ def is_emulated():
 
 
 def run(*command, timeout=120, check=True, **options):
-    """Runs a command. In the emulated machine, run() asks again if pinfoldd did not answer a question in time. The emulator may be very slow: it
+    """Runs a command. In the emulated machine, run() repeats the command if pinfoldd did not answer in time. The emulator may be very slow: it
     once stopped a virtual processor for half a minute while the host was busy. In a container, run() does not repeat the command."""
     options.setdefault("stdin", subprocess.DEVNULL)
     words = [str(part) for part in command]

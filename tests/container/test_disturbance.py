@@ -187,8 +187,8 @@ def looks_at(key):
 
 
 def test_an_admins_systemctl_stop_of_the_slice_leaves_the_figures():
-    """systemd may remove the counters of a stopped slice before pinfoldd reads them. The receipt then has the counters that pinfoldd read
-    at its last look at the job."""
+    """systemd may remove the counters of a stopped slice before pinfoldd reads them. In this case, the receipt has the counters that pinfoldd
+    read at its last look at the job."""
     for number in range(3):
         key = f"admin.slice{number}"
         job = start_job(key, "sh", "-c", "while :; do :; done")

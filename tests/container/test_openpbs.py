@@ -541,7 +541,7 @@ def test_each_vnode_that_the_hook_has_taken_away_comes_back(mom):
 
 
 def test_a_vnode_that_an_administrator_has_set_offline_stays_so(mom, site):
-    """The vnode stays offline with and without a comment. A process of the job cannot end, because root traces the process."""
+    """The vnode stays offline, whether it has a comment or not. A process of the job cannot end, because root traces the process."""
     mom.add_vnode("second")
     admins = {"silent": {"state": OFFLINE, "comment": None}, "explained": {"state": OFFLINE, "comment": "new disk"}}
     for name, vnode in admins.items():

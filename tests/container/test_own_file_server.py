@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end this process. The rest of
-the node must work as before."""
+"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end this process. The other parts of
+the node must work as usual."""
 
 import contextlib
 import json
@@ -74,7 +74,7 @@ with socket.socket(socket.AF_UNIX) as listener:
     print("listens", flush=True)
     socket.send_fds(listener.accept()[0], [b"x"], [os.open(sys.argv[1], os.O_RDONLY)])
 """
-# The first read fails, and the second one never gets an answer.
+# The first read fails, and the second read never gets an answer.
 TAKES = """
 import contextlib, os, socket, sys
 with socket.socket(socket.AF_UNIX) as taker:

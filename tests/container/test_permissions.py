@@ -271,7 +271,7 @@ def test_the_key_of_a_live_job(callers):
 
 @pytest.mark.parametrize("user", [None, ADMIN, OWNER, OTHER])
 def test_who_may_pass_processes_on_the_bus(callers, user):
-    """The bus refuses every message in which an ordinary user sends a descriptor. pinfoldd then does not have to close these descriptors."""
+    """The bus refuses every message in which an ordinary user sends a descriptor, so pinfoldd does not have to close the descriptor."""
     with live_job():
         passes = {"CreateJob": "m.CreateJob('{key}', on_bus(), none)", "AddTask": "m.AddTask('{key}', on_bus(), none)",
                   "Adopt": "m.Adopt('{key}', [on_bus()])"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what pinfoldd does with real orphans of each kind when it starts, and what it does on request. If an orphan has processes, pinfoldd does
-not touch the orphan."""
+"""Tests what pinfoldd does with real orphans of each kind, both at its start and on request. If an orphan has processes, pinfoldd does not touch
+the orphan."""
 
 import json
 import subprocess
@@ -30,7 +30,7 @@ def clean_node():
 
 
 def reconcile(*options):
-    """Runs `pinfold reconcile`, and returns its lists without the empty ones."""
+    """Runs `pinfold reconcile`, and returns those lists of its output that are not empty."""
     done = run("pinfold", "reconcile", "--json", *options, check=False)
     found = json.loads(done.stdout)
     assert done.returncode == (0 if found["clean"] else 1), done.stderr

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """While jobs start, run and end, the tests break or use up something that pinfoldd needs. The jobs must end on time, and other callers must get
-their answers. Each job must then have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
+their answers. At the end, each job must have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
 
 import contextlib
 import os

@@ -66,8 +66,8 @@ def children(pid):
 
 
 def end_by_term(job):
-    """Returns the exit status, and the seconds from SIGTERM to the end. The function does not wait until standard error is closed, because
-    pinfoldd has a descriptor of this file."""
+    """Returns the exit status, and the seconds from SIGTERM to the end. The function does not wait for the end of standard error, because
+    pinfoldd keeps a descriptor of this file open."""
     begun = time.monotonic()
     job.send_signal(signal.SIGTERM)
     return job.wait(timeout=20), time.monotonic() - begun

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfoldd adds a line about a job's end to the job's standard error. If the job itself caused its end, pinfoldd adds no line."""
+"""pinfoldd adds a line about a job's end to the job's standard error. If the job itself caused its end, pinfoldd adds no line to the job's
+standard error."""
 
 import os
 import pwd

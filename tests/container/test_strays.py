@@ -285,8 +285,9 @@ def test_kill_takes_just_the_strays(node):
     assert all(alive(pid) for pid in sum(made.values(), []))
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
-    # When pinfold kills a process, other processes may end before pinfold reaches them. For example, a user's manager ends the processes that
-    # it has started. pinfold notices the end of such a process when it sends the signal, or when it checks the process before the signal.
+    # When pinfold kills a process, other processes may end before pinfold has sent them a signal. For example, a user's manager ends the
+    # processes that it has started. pinfold notices the end of a process when it sends the signal, or when it checks the process before the
+    # signal.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]

@@ -40,7 +40,7 @@ def inherited(*prefix):
         os.umask(0o037)
         os.nice(3)
 
-    # Python ignores SIGPIPE. Python's children ignore SIGPIPE as well, unless the caller asks Python to restore the signal.
+    # Python ignores SIGPIPE. Python makes its children ignore SIGPIPE, unless the caller asks Python to restore the signal.
     done = subprocess.run([*prefix, PYTHON, "-c", INHERITED, "an argument", ""], capture_output=True, text=True, preexec_fn=odd_parent,
                           cwd="/usr", env={"ODD": "a\nb", "PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL, timeout=60)
     assert done.stderr == ""

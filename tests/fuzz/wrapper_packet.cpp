@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Packets of the wrapper's socket. Any user can send such a packet to pinfoldd.
+// Tests how pinfoldd reads packets of the wrapper's socket. Any user can send packets to pinfoldd at this socket.
 #include "fuzz.hpp"
 #include "model/wrapper_protocol.hpp"
 

@@ -17,7 +17,7 @@ def prose(page):
 
 
 def anchors(page):
-    """Returns the anchors of the headings. Sites that show the pages make anchors by the same rule."""
+    """Returns the anchors of the headings. Sites that show the pages make the anchors of headings by the rule of this function."""
     found = set()
     for heading in re.findall(r"^#+ +(.*?) *#*$", prose(page), re.M):
         words = re.sub(r"\[([^]]*)\]\([^)]*\)", r"\1", heading).lower()

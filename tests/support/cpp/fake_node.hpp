@@ -66,7 +66,7 @@ public:
 
     // The following members make faults. nextStartFaults has the outcomes of the next starts. nextStopFaults has the outcomes of
     // the next stops.
-    std::deque<SystemdError> nextStartFaults; ///< each element makes one start fail without an effect
+    std::deque<SystemdError> nextStartFaults; ///< each element makes one start of a unit fail without an effect
     std::deque<SystemdError> nextStopFaults;
     bool loseNextStartAnswer = false;                   ///< the next start succeeds, but the caller gets NoReply
     bool startWithoutMoving = false;                    ///< a start gets the answer "done", but moves no process into the scope

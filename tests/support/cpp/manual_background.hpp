@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Does background work at once, unless the test lets the lane hang. ManualBackground calls the completions when the test calls
-// settle() of the loop.
+// Runs background work at once, unless the test has called hold() for the lane. ManualBackground calls the completions when the
+// test calls settle() of the loop.
 #pragma once
 
 #include "os/background.hpp"
