@@ -12,8 +12,8 @@
 namespace pinfold {
 
 struct TaskTable {
-    /// The first row has the names of the columns. If the job had only its batch script, the table has no rows, because the
-    /// figures of the whole job are the figures of the batch script.
+    /// The first row has the names of the columns. If the job had only its batch script, the table has no rows, because the job's
+    /// figures already describe the script.
     std::vector<std::vector<std::string>> rows;
     std::size_t more = 0; ///< the number of tasks that the table does not show
     bool exact = true;    ///< false if a figure in the table has the mark "+"

@@ -3,8 +3,8 @@
 choose how much memory and how many transfers a job needs.
 
 Before a job's program runs, the process has used CPU time for its start. The job's cgroup counts a part of the CPU time of this start. The
-program first reports the CPU time of the process and the CPU time of its cgroup. The tests subtract the CPU time of the process from the result
-of wait4(), and the CPU time of the cgroup from the receipt's figure.
+program first reports the CPU time of the process and the CPU time of its cgroup. The tests subtract the process's time from the result of
+wait4(), and the cgroup's time from the receipt's figure.
 
 The kernel reports that a process has ended or a cgroup is empty some microseconds before the process leaves its CPU. The kernel counts the last
 time slice of the process only after this report. On real CPUs, the CPU time in each receipt of a job of 50 ms was wrong by at most 0.2 %. Under

@@ -40,7 +40,7 @@ wait_until = private_bus.wait_until
 
 # LEAST_RETRY and MOST_RETRY are Schedule::kLeastRetry and Schedule::kMostRetry of src/ship, in seconds.
 LEAST_RETRY, MOST_RETRY = 1, 600
-# Before the first lot, pinfold-ship fails if the connection takes more than 10 s, or if the question for its position takes more than 20 s.
+# Before the first lot, pinfold-ship fails if the connection takes more than 10 s, or the question for the position more than 20 s.
 CONNECT = 10 + 20
 LOT = 500  # Lot::kMostReceipts
 SAMPLED_EVERY = 2

@@ -10,8 +10,8 @@ For one look at a job, pinfoldd reads five files. Three of the five files belong
 memory or pids, a look costs less than on a node. For this reason, the program prints which controllers the box lacks. The virtual machine has all
 controllers, but it is emulated and slow. The program itself reads a small file of a cgroup, and measures the time of a read. The program divides
 the time of one look of pinfoldd by the time of one read, and prints this ratio. The ratio is about the same on a slow and on a fast machine. To
-estimate how long a look with all controllers takes in the container, multiply two figures: the time of a read in the container, and the ratio
-from the virtual machine."""
+estimate the time of a look with all controllers in the container, measure the time of a read in the container. Multiply the time of this read by
+the ratio from the virtual machine."""
 
 import os
 import re

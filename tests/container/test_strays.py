@@ -638,7 +638,6 @@ def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
         file.write_text('[strays]\nmin_age = "0"\n')
         node.callback(file.unlink)
         run("systemctl", "start", "pinfold-strays", timeout=60)
-        # Each line in the journal has the identifier, but not always the unit: journald reads the unit from /proc, and fails if the process has
-        # ended.
+        # Each line in the journal has the identifier, but not always the unit. journald cannot read the unit from /proc if the process has ended.
         wait_until(lambda: f"cannot read a command line: process {locked} of user {ALICE} cannot be examined" in
                    read_journal("-o", "cat", "SYSLOG_IDENTIFIER=pinfold-strays", "_TRANSPORT=stdout"), "the line in the journal")

@@ -248,7 +248,7 @@ def test_the_histories_of_a_job_that_begins_to_work_late():
         job.stdin.write("\n")
         job.stdin.flush()
         # The curve has eight different heights. If the use grows to nine times its earlier value, the curve shows the earlier value at the lowest
-        # height, even on a busy machine.
+        # height.
         wait_until(lambda: max(cpu()) > max(100_000, 9 * cpu()[0]), "pinfoldd has looked at the busy job")
         with contextlib.closing(OnTerminal(columns=200)) as terminal:
             memory, busy = histories(terminal.until(FRAME_ENDS), "top.late")
