@@ -113,7 +113,7 @@ std::optional<std::uint64_t> clockTime(std::string_view text) {
     const auto seconds = parseUnsigned(clock.substr(colon + 4, 2));
     if (!days || !hours || !minutes || !seconds || *minutes > 59 || *seconds > 59 || (hasDays && *hours > 23))
         return std::nullopt;
-    const Wide total = Wide{*days} * kDay + Wide{*hours} * kHour + *minutes * kMinute + *seconds * 1'000'000;
+    const Wide total = Wide{*days} * kDay + Wide{*hours} * kHour + Wide{*minutes} * kMinute + Wide{*seconds} * 1'000'000;
     return total < kInfinity ? std::optional(static_cast<std::uint64_t>(total)) : std::nullopt;
 }
 
