@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests the part of the node that all jobs share. The machine has two
+"""Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests how much of the node all jobs together get. The machine has two
 sockets of two cores, and each core has two hyper-threads. Memory node 0 has the CPUs 0-3, and memory node 1 has the CPUs 4-7."""
 
 import json
@@ -37,7 +37,7 @@ def configure():
 
 
 def start(key, *options):
-    """Starts a job. Returns the job, and the words that the job's process has printed about its CPUs and memory nodes."""
+    """Starts a job. Returns the job, and the CPUs and memory nodes that the job's process has printed."""
     job = start_job(key, "/usr/bin/python3", "-c", WHERE, options=options)
     return job, job.stdout.readline().split()
 
@@ -213,7 +213,7 @@ def test_memory_low_protects_from_the_rest_of_the_node():
         jobs.append(job)
     assert batch("memory.low") == str(80 * MIB), "the kernel protects no more below a cgroup than the cgroup itself has"
     assert cached("low.kept") >= 64 * MIB and cached("low.lost") >= 64 * MIB
-    # This process is outside of all jobs. It makes the node itself run out of memory, so the kernel reclaims memory that is not protected.
+    # This process is outside of all jobs, and fills the memory of the node. So the kernel reclaims memory that is not protected.
     eater = subprocess.Popen(["systemd-run", "--pipe", "-q", "-p", "MemorySwapMax=0", "/usr/bin/python3", "-c", EAT],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while cached("low.lost") >= 32 * MIB:

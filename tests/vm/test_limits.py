@@ -98,7 +98,7 @@ def test_memory_max_kills_the_hog_and_nobody_else():
     assert "held" not in out, err
     receipt = receipts("limit.hog")[0]
     assert receipt["oom_kills"] >= 1
-    # The kernel charges a few pages beyond memory.max if an allocation may not fail (cgroup-v2.rst, "memory.max").
+    # For an allocation that must succeed, the kernel may charge a few pages beyond memory.max (cgroup-v2.rst, "memory.max").
     assert 32 * MIB <= receipt["memory_peak"] <= 65 * MIB
     assert receipt["memory_max"] == 64 * MIB
     witness.stdin.write("go\n")
@@ -135,7 +135,8 @@ def test_cpu_quota_throttles():
     receipt = receipts(key)[0]
     used = receipt["cpu_user"] + receipt["cpu_system"]
     assert used >= 500_000
-    # The quota is a fifth of a CPU. The job's last period may be shorter than the other periods, but the job may use a whole quota in it.
+    # The quota is a fifth of a CPU. Even if the job's last period is shorter than the other periods, the job may use its whole quota in the last
+    # period.
     assert used <= receipt["wall"] / 5 + 100_000
 
 

@@ -108,8 +108,8 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     assert abs(sum(seconds) - receipt["wall"] / 1e6) < 0.1
     memory = profile["anon"]["mean"]
     areas = [(time - receipt["started"] / 1e6, area) for time, area in json.loads(out)]
-    # After the job's last measurement, an emulated machine may need seconds to free the memory. pinfoldd may look at the job several times
-    # meanwhile. For this reason, the test uses only the looks before the job's last measurement.
+    # After the job's last measurement, an emulated machine may need seconds to free the memory. pinfoldd may look at the job several times meanwhile.
+    # For this reason, the test ignores what pinfoldd measured after the job's own last measurement.
     looks = [end for end in accumulate(seconds) if end <= areas[-1][0]]
     grown = memory[:len(looks)]
     assert len(grown) >= 8 and grown == sorted(grown), "it grows from each look to the next"
@@ -131,7 +131,7 @@ sys.stdin.readline()
 def test_a_job_near_its_memory_limit_is_told_once():
     job = start_job("need.near", *python(NEAR), options=["--memory-max=64M"], stdin=subprocess.PIPE)
     assert job.stdout.readline() == "held\n"
-    line = job.stderr.readline()  # the early looks come after 1, 2, 4, 8 and 16 s
+    line = job.stderr.readline()  # pinfoldd measures a new job after 1, 2, 4, 8 and 16 s
     words = rf"pinfold: job need\.near on {os.uname().nodename} needs [\d.]+M of memory, 9\d% of its limit of 64M \([\dT:-]+Z\)\. .*kills the job\.\n"
     assert re.fullmatch(words, line), line
     [entry] = wait_until(lambda: journal("need.near", "limit-near"), "the entry")

@@ -89,7 +89,7 @@ def test_the_leader_over_its_own_limit(mode):
     assert 40 * MIB <= receipt["oom_anon"] <= 48 * MIB
     assert receipt["memory_peak_anon"] == receipt["oom_anon"]
     assert receipt["memory_need"] == receipt["oom_anon"] + receipt["oom_shmem"]
-    # The kernel charges a few pages beyond memory.max if an allocation may not fail (cgroup-v2.rst, "memory.max").
+    # For an allocation that must succeed, the kernel may charge a few pages beyond memory.max (cgroup-v2.rst, "memory.max").
     assert 47 * MIB <= receipt["memory_peak"] <= 49 * MIB
     assert "more memory than its limit of 48M" in run("pinfold", "why", key).stdout
     expect_nothing_left()
@@ -138,8 +138,8 @@ def test_the_share_that_jobs_have_of_the_node():
 
 @pytest.fixture
 def no_thrashing():
-    """Without swap, the kernel first drops the pages of all programs and reads them again. On this machine, the kernel does this for minutes. With
-    a time in min_ttl_ms, the kernel soon kills a process (Documentation/admin-guide/mm/multigen_lru.rst)."""
+    """Without swap, the kernel first drops the pages of all programs and reads them again. On this machine, the kernel drops and reads pages for
+    minutes. With a time in min_ttl_ms, the kernel soon kills a process (Documentation/admin-guide/mm/multigen_lru.rst)."""
     settings = {Path("/sys/kernel/mm/lru_gen/enabled"): "y", Path("/sys/kernel/mm/lru_gen/min_ttl_ms"): "1000"}
     before = {file: file.read_text() for file in settings}
     for file, text in settings.items():

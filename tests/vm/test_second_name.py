@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A job has a limit on a disk. The job's owner tries to loosen this limit by a second name of the disk. tests/hostile tests further attacks."""
+"""A job has an I/O limit for a disk. The job's owner tries to loosen this limit with a second name of the same disk. tests/hostile tests further
+attacks."""
 
 import contextlib
 import json
@@ -31,7 +32,7 @@ def answer(change, deadline):
         name = error.get_dbus_name().removeprefix("org.pinfold1.Error.")
         if name != "Busy" or time.monotonic() > deadline:
             return name
-        time.sleep(1)  # pinfoldd lets a user with too many calls wait for a second, and does not announce the end of this second
+        time.sleep(1)  # after too many calls, a user has to wait for a second, and no event reports the end of the wait
         return answer(change, deadline)
 print(json.dumps([(answer(change, time.monotonic() + 60), [pathlib.Path(file).read_text() for file in files]) for change in changes]))
 """
@@ -91,6 +92,7 @@ def test_24_a_second_name_of_the_disk():
 
 @pytest.mark.usefixtures("job", "own_link")
 def test_24_a_name_that_is_of_another_disk_at_first():
-    """pinfoldd follows the link to a disk, and systemd then follows the link again. The link may point to another disk by then."""
+    """pinfoldd follows the link to a disk, and systemd then follows the link again. Before systemd follows the link, somebody may point the link to
+    another disk."""
     with switching():
         loosen([f"{DISK} 2M, {name} infinity" for name in (OWN, OWN.replace("/shm", "//shm"), OWN.replace("/shm", "/./shm")) for _ in range(10)])

@@ -32,7 +32,7 @@ os._exit(0)
 """
 
 
-# Each pair belongs to one process. It has the memory of the process in MiB, and the CPU time of the process in seconds.
+# Each pair describes one process: its memory in MiB, and its CPU time in seconds.
 PLAN = [(80, 0.2), (8, 1), (80, 0.1), (8, 0.1), (80, 0.2), (8, 0.5)]
 MOST_JOBS = 6
 
@@ -54,7 +54,8 @@ def job_of_tasks(key):
 
 
 def exact_after_checks(truths, receipt):
-    """Compares the figures of the tasks with the truth. Returns the memory in MiB of the tasks whose figures are exact."""
+    """Compares the receipt's figures of the tasks with PLAN and with the CPU times in `truths`. Returns the memory in MiB of the tasks whose figures
+    are exact."""
     tasks = {task["number"]: task for task in receipt["task_list"]}
     assert sorted(tasks) == list(range(len(PLAN) + 1))
     report = json.dumps([truths, receipt["task_list"]])
@@ -62,8 +63,8 @@ def exact_after_checks(truths, receipt):
         figures = tasks[number]
         mib = PLAN[number - 1][0]
         assert (figures["exit_status"], figures["command"][:6]) == (0, "python"), report
-        # The cgroup begins to count a process when the process is in its scope. The cgroup's figures include the exit of each process. The figures
-        # also include pinfoldd's placeholder process, which is in the new scope before the leader.
+        # The cgroup of a scope begins to count a process when the process enters the scope. The cgroup's figures include the exit of each process.
+        # The figures also include pinfoldd's placeholder process, which is in the new scope before the leader.
         assert (figures["cpu"] or 0) / 1e6 <= 1.1 * truth + 0.5, report
         assert (figures["memory_peak"] or 0) <= (mib + 50) * MIB, report
         if figures["exact"]:
@@ -78,8 +79,8 @@ def exact_after_checks(truths, receipt):
 
 def test_each_task_has_its_cpu_time_and_its_memory_peak():
     exact = set()
-    # systemd may remove the cgroup of a task before pinfoldd has read it. On a busy machine, this happens often. For this reason, the test runs
-    # further jobs until it has exact figures for a large task and for a small task.
+    # systemd may remove the cgroup of a task before pinfoldd has read it, and often does so on a busy machine. For this reason, the test runs further
+    # jobs until it has exact figures for a large task and for a small task.
     for number in range(MOST_JOBS):
         exact |= exact_after_checks(*job_of_tasks(f"figures.vm{number}"))
         if exact == {8, 80}:

@@ -36,7 +36,7 @@ def wait_point(pid):
 
 
 def hang(key, directory):
-    """Starts a job with a leader that hangs, and stops the job. Returns the job with the leader's pid."""
+    """Starts a job with a leader that hangs, and stops the job. Returns the job, and the pid of its leader."""
     job = start_job(key, "dd", "if=/dev/zero", f"of={directory}/file", "bs=4k", "count=1")
     pid = wait_until(lambda: live_jobs().get(key, {}).get("leader"), f"{key} running")
     wait_until(lambda: "rwsem" in wait_point(pid), f"{pid} waits for the thaw")

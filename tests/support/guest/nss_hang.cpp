@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A source of the name service ("passwd: files hang"). The source knows no user, and does not answer while /run/names-hang
+// A source of the name service ("passwd: files hang"). This source finds no user, and does not answer while /run/names-hang
 // exists.
 #include <nss.h>
 #include <pwd.h>

@@ -5,12 +5,12 @@
 // child then also prints the process id of its own child (otherwise 0).
 // `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler makes sure
 // that the next new process will get the process id of the offered process. While pinfoldd handles the request, recycler ends the
-// process and makes the server fork. For each try, recycler prints whether the server's child got the process id, and the cgroup
-// of this child. recycler then prints pinfoldd's answer, and the cgroup of the child's own child. `recycler give SOCKET KEY`
-// fills the job KEY with processes, and prints "ready". Somebody then signals these processes from a list. As soon as the first
-// process has ended, recycler ends processes near the end of the list and makes the server fork. The server's children now have
-// process ids of the list. At the end, recycler prints the number of these children, and the number of children that ended by a
-// signal.
+// offered process and makes the server fork. For each try, recycler prints whether the server's child got the process id, and the
+// cgroup of this child. recycler then prints pinfoldd's answer, and the cgroup of the child's own child.
+// `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". The test then lets pinfoldd signal these
+// processes one after the other. As soon as the first process has ended, recycler ends some of the last processes and makes the
+// server fork. The server's children now have the process ids of the ended processes. At the end, recycler prints the number of
+// these children, and the number of children that ended by a signal.
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -40,12 +40,12 @@ namespace {
 constexpr const char* kPinfoldd = "/run/pinfold/wrapper.sock";
 constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd need for a request on a busy machine
 constexpr long kSteps = 23;         // the delay grows slowly from one try to the next
-constexpr int kNear = 8;            // when the last process id is this close to the wanted one, recycler checks each process id
+constexpr int kNear = 8;            // recycler counts exactly from this many process ids before the wanted process id
 constexpr int kMostForks = 10'000;
 constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process may take if slowmove.so delays it
 constexpr int kSpare = 100;                           // how many process ids other processes may take before the end of the job
-constexpr int kHoard = 1000;                          // pinfoldd needs some milliseconds for this number of processes
-constexpr int kGivenAway = 40;                        // how many process ids of the hoard pass to the server's children
+constexpr int kHoard = 1000;                          // pinfoldd needs some milliseconds to signal this number of processes
+constexpr int kGivenAway = 40;                        // how many process ids of the hoard become free for the server's children
 
 int fail(const char* what) {
     std::perror(what);
@@ -76,7 +76,8 @@ std::string cgroupOf(pid_t pid) {
     return "";
 }
 
-/// Waits until somebody has moved this process out of `home`, and then forks. Returns -1 if nobody does so within kMoveMayTake.
+/// Waits until somebody has moved this process out of `home`, and then forks. Returns -1 if nobody moves this process within
+/// kMoveMayTake.
 pid_t forkWhenMoved(const std::string& home) {
     const auto begun = std::chrono::steady_clock::now();
     while (std::chrono::steady_clock::now() - begun < kMoveMayTake)
@@ -122,12 +123,13 @@ pid_t passingProcess() {
     return pid;
 }
 
-/// Lets the next new process get the process id `wanted` when this id is free. Returns false if other processes started at the
-/// wrong moment.
+/// Lets the next new process get the process id `wanted` when this id is free. Returns false if new processes of other programs
+/// prevent this.
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
-        // After the highest process id, the kernel goes on at 300. So the loop can come to the ids before `wanted` again.
+        // After the highest process id, the kernel continues with the process id 300. So after a round through all process ids,
+        // the loop reaches the ids before `wanted` again.
         if (count == kMostForks)
             return false;
         last = passingProcess();
@@ -236,7 +238,7 @@ struct Hoard {
         if (pid == 0)
             break;
     }
-    if (pids.back() != 0) // this is the first process, because it knows the process ids of all others
+    if (pids.back() != 0) // only the first process knows the process ids of all other processes
         (void)!::write(toParent, pids.data(), sizeof pids);
     ::pause();
     ::_exit(0);
@@ -267,8 +269,8 @@ int giveAway(const std::string& server, const std::string& key) {
     std::fflush(stdout);
 
     siginfo_t info{};
-    ::waitid(P_PID, static_cast<id_t>(hoard.first), &info, WEXITED | WNOWAIT); // nobody gets the first process's id yet
-    (void)bringCounterBefore(hoard.first); // until the last process ends, only the process ids of `given` become free
+    ::waitid(P_PID, static_cast<id_t>(hoard.first), &info, WEXITED | WNOWAIT); // WNOWAIT keeps the process id of `first`
+    (void)bringCounterBefore(hoard.first); // of the hoard's process ids, only those of `given` become free
     for (const auto pid : given)
         ::kill(pid, SIGKILL);
     std::vector<int> roots;
@@ -276,7 +278,7 @@ int giveAway(const std::string& server, const std::string& key) {
         ::waitpid(pid, nullptr, 0); // from here on, another process can get the process id
         roots.push_back(connectTo(server, SOCK_STREAM));
     }
-    ::waitpid(hoard.others.back(), nullptr, 0); // pinfoldd signals this process last, and has signalled all earlier numbers
+    ::waitpid(hoard.others.back(), nullptr, 0); // pinfoldd signals this process last
     int taken = 0;
     int hit = 0;
     for (const int root : roots) {

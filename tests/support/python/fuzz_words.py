@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""libFuzzer rarely guesses a name such as "task_memcg=". For this reason, each fuzz target gets a dictionary. It has the string literals of the
-code that reads the target's input. The suite makes the dictionaries when it runs, so that they have the newest names in the code."""
+"""libFuzzer rarely guesses a name such as "task_memcg=". For this reason, each fuzz target gets a dictionary. The dictionary has the string literals
+of the code that reads the target's input. The suite makes the dictionaries when it runs, so that they have the newest names in the code."""
 
 import re
 from pathlib import Path

@@ -4,8 +4,8 @@ on the hook's answers.
 
 The stand-in follows these sources of OpenPBS at cd7ab5eda:
   src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, MoM forks the child that becomes the job. The child
-                              is root and leads a session, and runs the hook. Then the child gives up its rights and executes progname, argv
-                              and env as the hook left them.
+                              runs the hook as root, as the leader of a session. Then the child gives up its rights and executes progname,
+                              argv and env as the hook left them.
   src/resmom/mom_hook_func.c  run_hook: the hook has its own session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook: the effect of a
                               rejection.
   src/resmom/catch_child.c    MoM kills the session and then runs the epilogue. A rejected epilogue deletes the job.
@@ -85,7 +85,7 @@ class Mom:
         self.restart()
 
     def add_vnode(self, name, by_qmgr=False, **server):
-        """Returns a vnode of this host. `server` has the server's values for this vnode that differ from the usual values."""
+        """Adds a vnode of this host. The values in `server` replace the usual values that the server has for this vnode."""
         self.server_vnodes[name] = {"state": 0, "comment": None, **server}
         if not by_qmgr:
             self.vnodes.append(name)
@@ -176,7 +176,7 @@ class Mom:
         return self.event("execjob_attach", job, pid=pid)
 
     def epilogue(self, job, child=None, over_limit=None):
-        """`over_limit` takes the place of the exit status. It is MoM's own number for a job that has exceeded a limit."""
+        """`over_limit` is MoM's own number for a job that has exceeded a limit, and takes the place of the exit status."""
         if child is not None:
             status = child.wait(timeout=60)
             job["Exit_status"] = over_limit or (status if status >= 0 else 256 - status)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs a disposable PostgreSQL server with the settings of docs/examples/archive, and a certificate authority of its own."""
+"""Runs a disposable PostgreSQL server with the settings of docs/examples/archive. The server has its own certificate authority."""
 
 import contextlib
 import glob
@@ -80,8 +80,8 @@ class Authority:
 
 
 class PostgresServer:
-    """The server starts at once. It has a site's users, and a site's lines in pg_hba.conf. The tests can connect as the superuser postgres as
-    well, over the socket in `directory`."""
+    """The server starts at once. The server has the users and the lines in pg_hba.conf that the server of a site has. Over the socket in `directory`,
+    the tests can connect as the superuser postgres."""
 
     host = "localhost"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records how a batch system calls programs and hooks for a job. tests/real compares the record of a real batch system with the record of its
-stand-in. The same jobs must cause the same calls. The order of the calls and the exit statuses must be the same as well.
+"""Records how a batch system calls programs and hooks for a job. tests/real records a real batch system and its stand-in, and compares the two
+records. For the same jobs, the batch system and its stand-in must make the same calls, in the same order, with the same exit statuses.
 
 `recorder.py FILE NAME PROGRAM [ARGUMENTS...]` adds a line to FILE about this call of PROGRAM, and then executes PROGRAM."""
 

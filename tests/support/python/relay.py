@@ -87,7 +87,7 @@ class Relay:
                 self.passed += len(data)
                 connection.asked = True
                 connection.server.sendall(data)
-        # The server may have refused the client and closed the connection. In this case, _pass_answers() still passes on the server's reason.
+        # If the server has refused the client and closed the connection, _pass_answers() still passes on the server's reason.
         connection.end_questions()
 
     def _pass_answers(self, connection):

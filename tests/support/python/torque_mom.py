@@ -149,7 +149,7 @@ class Server:
     # The following methods run scripts.
 
     def script_files(self, job, files):
-        """setup_pelog_outputs(): the script writes to the job's files or to /dev/null, or its output stays as it is."""
+        """setup_pelog_outputs(): the script's output goes to the job's files, goes to /dev/null, or stays as it is."""
         for number, suffix in ((1, ".OU"), (2, ".ER")):
             path = self.path(job, "spool", suffix)
             if files != "as they are":

@@ -30,8 +30,8 @@ std::string lineOf(const std::string& id) {
     return encode(receipt) + "\n";
 }
 
-/// Stands in for the service. The first connection gets the first one of `answers`, the second connection the second one, and so
-/// on.
+/// Acts as the service pinfold-archive. The first connection gets the first one of `answers`, the second connection the second
+/// one, and so on.
 class ArchiveClient : public test::TemporaryDirectory {
 protected:
     ArchiveClient() {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr PageSize kSize{.rows = 5, .bytes = 1000};
 
-/// Returns the conditions of a page's statement.
+/// Returns the part of the query between the name of the table and ORDER BY.
 std::string whereOf(const SqlQuery& query) {
     const std::string from = "FROM pinfold.receipt";
     const auto begin = query.sql.find(from) + from.size();

@@ -179,7 +179,7 @@ TEST(Parse, refusesDamagedTextInOneSafeLine) {
                 return;
             ++refused;
             EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
-            // The message is one line and safe to print. For this reason, printable() changes nothing in it except backslashes.
+            // The message is one line and safe to print. So printable() changes nothing in the message except backslashes.
             auto message = result.error().message;
             std::replace(message.begin(), message.end(), '\\', '~');
             EXPECT_EQ(printable(message), message);

@@ -107,7 +107,7 @@ TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     EXPECT_EQ(ofTask, kMembers<TaskReceipt> - 1 + kMembers<ExitState>) << "the exit state has fields of its own";
     constexpr std::size_t parts = 6;      // usage, oom, limits, allocation, identity and taskList have tables of their own
     constexpr std::size_t notPrinted = 4; // oomSaid, stopSaid, unwritten and profile are not in the JSON
-    constexpr std::size_t split = 3;      // origin, exit and leftovers have a field for each member
+    constexpr std::size_t split = 3;      // each member of origin, exit and leftovers has its own field
     EXPECT_EQ(ofReceipt,
               kMembers<Receipt> - parts - notPrinted - split + kMembers<Origin> + kMembers<ExitState> + kMembers<Leftovers>);
 }

@@ -170,7 +170,8 @@ std::vector<std::pair<std::string, Option>> allOptions(const std::vector<Verb>& 
     return all;
 }
 
-/// If an option gets an unknown word, the message says which words the option knows. Only the values in `texts` may be any text.
+/// If an option gets an unknown word, the message says which words the option knows. If the name of an option's value is in
+/// `texts`, the option accepts every text.
 TEST(CommandLine, everyOptionSaysWhichWordsItKnows) {
     const std::set<std::string> texts{"COMMAND", "DIR",  "DIRECTORY", "EPOCH", "FILE",    "GROUP,...",   "HOST",
                                       "HOSTS",   "JOB",  "KEY",       "NAME",  "PATTERN", "PATTERN,...", "PID",

@@ -28,7 +28,7 @@ std::variant<StraysOptions, EarlyExit> parsed(Words words) {
     return seen;
 }
 
-/// Returns a site's [strays] after the options have changed it.
+/// Returns the section [strays] of a site's configuration after the options have changed it.
 StraysConfig applied(const Words& words, const StraysConfig& config = {}) {
     const auto options = parsed(words);
     if (const auto* early = std::get_if<EarlyExit>(&options)) {

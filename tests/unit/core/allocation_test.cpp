@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests the part of the node that all jobs share.
+// Tests the CPUs, memory nodes and GPUs that pinfoldd gives to one job. Tests how much of the node all jobs together get.
 #include "base/parse.hpp"
 #include "tests/support/cpp/fake_topology.hpp"
 #include "tests/unit/core/core_fixture.hpp"
@@ -278,7 +278,7 @@ TEST_F(AllocationTest, withoutAReserveTheSiteSOwnSettingsHold) {
     manager->configChanged();
     loop.settle();
     EXPECT_TRUE(batchChanges().empty());
-    // The earlier configuration had a reserve, and systemd still enforces it.
+    // The earlier configuration reserved memory for the system, and systemd still enforces this reserve.
     write("run/systemd/system.control/batch.slice.d/50-MemoryMax.conf", "[Slice]\nMemoryMax=1");
     crash();
     restart();

@@ -88,8 +88,8 @@ private:
                 sum += sizeOf(core);
         return sum;
     }
-    /// Counts the free CPUs in each place, and returns the largest count. `member` says which kind of place the function counts,
-    /// for example an L3 cache.
+    /// Counts the free CPUs in each place, for example in each L3 cache, and returns the largest count. `member` chooses the kind
+    /// of place.
     unsigned roomInOne(unsigned CpuPlace::*member, const CpuList& taken) const {
         std::map<unsigned, CpuList> places;
         for (const auto& place : topology_.cpus)

@@ -20,7 +20,7 @@ class HistoryKeeperTest : public CoreTest {
 protected:
     HistoryKeeperTest() : keeper(*context) { config.history = {.maxAge = 24 * kHour, .maxSize = kInfinity}; }
 
-    /// Adds `number` receipts. Their jobs ended at the present time minus `ago`.
+    /// Adds `number` receipts of jobs that ended `ago` before now.
     void add(const std::string& name, std::uint64_t number, Microseconds ago) {
         std::vector<Receipt> made(number);
         for (std::uint64_t n = 0; n < number; ++n) {
@@ -147,7 +147,7 @@ TEST_F(HistoryKeeperTest, aReceiptThatIsNotInTheArchiveStays) {
     EXPECT_EQ(removals().back().message.find("not in the archive"), std::string::npos);
 
     config.archive.maxUnsent = 0;
-    add("new", 1, 0s); // without a new receipt, the clock would be doubtful
+    add("new", 1, 0s); // without a new receipt, the history would not trust the clock
     keeper.start();
     loop.advance(kFirstLook);
     EXPECT_EQ(rows(), 1U) << "beyond archive.max_unsent, history.max_age applies to all receipts";

@@ -31,7 +31,7 @@ protected:
         std::filesystem::remove(historyFile());
         std::filesystem::rename(saved, historyFile());
     }
-    /// Ends the job as the kernel and pinfold-run report it.
+    /// Ends the leader, and reports the leader's exit as pinfold-run does.
     void endJob(const std::string& key, ChildProcess& leader) {
         const auto pid = leader.pid();
         end(leader);
@@ -361,7 +361,8 @@ TEST_F(HistoryWriterTest, theReceiptThatAnEarlierPinfolddKeptIsTheOneThatIsTold)
     earlier.id = records.load()->records.at(0).id;
     earlier.key = "sge.1";
     earlier.wall = 42us;
-    // The disk was full, so an earlier pinfoldd kept this receipt in /run. It was killed before it could remove the slice.
+    // The disk was full, so an earlier pinfoldd kept this receipt in /run. Somebody killed the earlier pinfoldd before it could
+    // remove the slice.
     ASSERT_TRUE(ReceiptSpool(node.root() / "run/pinfold/receipts").keep(earlier, encodeForStore(earlier)));
     restart();
     endJob("sge.1", leader);

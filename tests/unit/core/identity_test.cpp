@@ -165,7 +165,7 @@ TEST_F(IdentityTest, aScopeWhoseStartIsUnderWayIsNotStopped) {
     const auto leader = child(0); // systemd itself gets the process id of a leader that belongs to root
     node.loseNextStartAnswer = true;
     node.startWithoutMoving = true;
-    node.activeStates["job-sge.2.scope"] = "inactive"; // PID 1 has the start in its queue
+    node.activeStates["job-sge.2.scope"] = "inactive"; // PID 1 has not started the scope yet
     create("sge.2", leader);
     loop.advance(400ms);
     EXPECT_FALSE(created);
@@ -236,7 +236,7 @@ TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
     node.holdStarts = true;
     node.freezeFault = SystemdError{SystemdFault::NoReply, "Method call timed out"};
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
-    node.holdStarts = false; // starts get answers again, but the answer to the suspension is late
+    node.holdStarts = false; // later starts get answers, but the suspension has no answer yet
     end(leader);
     loop.settle();
     ASSERT_EQ(manager->jobCount(), 0U);

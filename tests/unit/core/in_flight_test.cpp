@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a job is not over while it is being started. Tests that a late start does not start a job that is over.
+// Tests that a job is not over while it is being started. Tests that a job that is over does not come back when PID 1 starts its
+// unit late.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>
@@ -35,7 +36,7 @@ protected:
         node.show(leader.pid());
         std::filesystem::remove_all(node.root() / "sys/fs/cgroup" / kSlice.substr(1) / (batch ? kBatchScope : kTaskScope));
     }
-    /// PID 1 has received the call. systemd has made a job for the start, and this job waits in a queue.
+    /// Adopts the process. PID 1 has received the call, but keeps the start in its queue.
     void adoptHeld(const ChildProcess& process) {
         node.holdStarts = true;
         std::vector<UniqueFd> pidfds;
@@ -100,7 +101,7 @@ TEST_F(InFlightTest, aJobIsNotOverBeforeItsStartsAre) {
     create("sge.1", leader);
     auto task = child();
     addHeld(task);
-    node.holdStarts = false; // later starts get answers, but the task's start still has no answer
+    node.holdStarts = false; // later starts get answers, but the start of the task has no answer yet
     end(leader);
     loop.advance(kReportWait);
     EXPECT_EQ(manager->jobCount(), 1U);
@@ -355,7 +356,7 @@ protected:
     }
     void goOn() {
         node.goOn();
-        loop.advance(30s); // a call that pinfoldd made during the hang ends first
+        loop.advance(30s); // a call that pinfoldd made during the hang ends within this time
     }
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the warnings that a job gets before one of its limits ends it. If a job did not cause its own end, pinfoldd writes a line
-// about the end to the job's output. These tests check the line.
+// Tests the warnings that a job gets before one of its limits ends it. Tests the line that pinfoldd writes to the job's output if
+// the job did not cause its own end.
 #include "tests/unit/core/output_fixture.hpp"
 
 #include "base/message_ids.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A fixture for tests of what pinfoldd writes into a job's own output.
+// A fixture for tests that check what pinfoldd writes to a job's own output.
 #pragma once
 
 #include "tests/unit/core/core_fixture.hpp"

@@ -127,7 +127,7 @@ TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
     node.holdLists = true;
     ask();
     node.releaseLists();
-    // PID 1 sends its second list, which contains the scope, and then removes the scope.
+    // PID 1 sends its second list of units while the list still contains the scope, and then removes the scope.
     node.stop("job-sge.1-2.scope", [](const SystemdOutcome&) {});
     const auto stops = node.stops;
     loop.settle();

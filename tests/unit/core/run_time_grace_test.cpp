@@ -5,8 +5,8 @@
 namespace pinfold::test {
 namespace {
 
-/// A job of an ordinary user has a run time limit of 10 s. After this limit, the job has 100 ms, and not the hour that a job
-/// usually has.
+/// A job of an ordinary user has a run time limit of 10 s. From the first signal at this limit until SIGKILL, the job has 100 ms.
+/// Without `runTimeGrace`, the job would have one hour.
 class ShortRunTimeGraceTest : public CoreTest {
 protected:
     void SetUp() override {

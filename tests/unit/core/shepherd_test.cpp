@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A shepherd is the batch system's own process above a job. Tests that the shepherd sees the job's end, and can report the end
-// before the shepherd exits.
+// A shepherd is the batch system's own process that starts a job and waits for the job's end. Tests that the shepherd sees the
+// job's end, and can report the end before the shepherd exits.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <csignal>
@@ -31,7 +31,7 @@ protected:
         manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});
         loop.settle();
     }
-    /// The kernel freezes the job, and pinfoldd sees it.
+    /// Makes the fake kernel freeze the job, and lets pinfoldd notice the freeze.
     void freeze() {
         node.applyFreeze(kSlice);
         loop.waitForEvent(1000);

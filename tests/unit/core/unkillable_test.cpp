@@ -90,14 +90,14 @@ TEST_F(UnkillableTest, aGraceThatASoonerStopCutShortDelaysNoReport) {
     stop(0s);
     passBound();
     EXPECT_EQ(events("unkillable").size(), 1U);
-    loop.advance(1s); // pinfoldd writes the number of processes to the history
+    loop.advance(1s); // pinfoldd writes the number of unkillable processes to the history
     EXPECT_EQ(loop.timers(), 0U);
 }
 
 TEST_F(UnkillableTest, theJobEndsByItselfAndNobodyAsksForThat) {
     auto leader = stuckJob("sge.1");
     passBound();
-    loop.advance(1s); // pinfoldd writes the number of processes to the history
+    loop.advance(1s); // pinfoldd writes the number of unkillable processes to the history
     EXPECT_EQ(loop.timers(), 0U);
     EXPECT_TRUE(receipts().empty());
     end(leader);
@@ -295,7 +295,7 @@ TEST_F(UnkillableTest, aUserWhoWaitsForAFileServerOfHisOwnDoesNotDrainTheNode) {
     EXPECT_FALSE(manager->draining());
     EXPECT_EQ(events("unkillable").size(), 2U);
 
-    // From here on, a second process of the job hangs. It waits for a file system of the node itself.
+    // From here on, a second process of the job waits for a file system of the node itself.
     auto other = child();
     node.spawnInside(other.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
     node.hang(other.pid(), "rpc_wait_bit_killable");
@@ -361,7 +361,7 @@ TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNo
     passBound();
     EXPECT_TRUE(manager->draining()) << "it may be the node's own";
 
-    // From here on, there is a file server of a user. The job's process may hang in this user's file server.
+    // From here on, a user runs a file server. The job's process may hang in this file server.
     const auto users = node.root() / "sys/fs/fuse/connections/58";
     std::filesystem::create_directory(users);
     if (::geteuid() == 0) {

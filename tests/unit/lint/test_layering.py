@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the direction of dependencies. A folder includes only folders before it in the list. Only certain folders may use a library."""
+"""A folder of src includes only folders that precede it in the list. Only certain folders of src may use a library."""
 
 import re
 from pathlib import Path

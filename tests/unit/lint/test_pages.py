@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Some facts are written in two places of the sources. Tests that the two places agree with each other."""
+"""Tests that two places of the sources agree if both places state the same fact."""
 
 import os
 import re
@@ -71,7 +71,8 @@ def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
 
 
 def test_no_guide_selects_entries_of_the_journal_that_anybody_may_have_written():
-    """A guide says which entries a site should keep or send. If a line of a guide contains PINFOLD_EVENT=…, the line must contain _UID=0."""
+    """The guides tell a site which entries of the journal to keep or to send. If a line of a guide contains PINFOLD_EVENT=…, the line must contain
+    _UID=0."""
     guides = [TOP / "README.md", *(TOP / "docs").rglob("*.md")]
     named = [line for page in guides for line in page.read_text().splitlines() if re.search(r"PINFOLD_EVENT=[a-z]", line)]
     assert named
@@ -152,7 +153,7 @@ def comments():
     return {name: text for text, name in re.findall(r'<!--((?:(?!-->).)*)-->\s*<(?:method|property) name="(\w+)"', xml, re.S)}
 
 
-# Maps each header of src/model to a method or property. The method or property describes the entries of the header.
+# Maps each header of src/model to a method or property. The comment of the method or property describes the members that the header declares.
 ENTRIES = {"allocation.hpp": "CreateJob", "job_identity.hpp": "GetReceipt", "job_info.hpp": "ListProcesses", "node_resources.hpp": "Resources",
            "oom.hpp": "GetReceipt", "receipt.hpp": "GetReceipt", "reconciliation.hpp": "Reconcile", "task_receipt.hpp": "GetReceipt",
            "usage.hpp": "GetUsage"}

@@ -10,7 +10,7 @@ namespace {
 
 using Receipts = std::vector<Receipt>;
 
-/// Returns the first end in words such as "b task-failed 3".
+/// Returns the host that ended first and the reason, for example "b task-failed 3".
 std::string firstOf(Receipts receipts) {
     const auto job = hostsOfJob(std::move(receipts));
     if (!job.first.event)
@@ -112,7 +112,7 @@ TEST(FirstEnd, isTheHostThatWentDownWhateverItsLastSignOfLife) {
     EXPECT_EQ(firstOf({ended(toldHost("b", 2h), JobResult::NodeLost), withTask(toldHost("c", 1h), 8, 1h, {.status = 1})}),
               "c task-failed 8");
     EXPECT_EQ(firstOf({batchHost("a", 1h, {.status = 0}), lost}), "a batch-ended 0");
-    // Each of the two events would have ended the job. The receipts have the time of one event, but not of the other event.
+    // Each of the two events would have ended the job. The receipts say when the memory ran out, but not when the node was lost.
     EXPECT_EQ(firstOf({outOfMemory(toldHost("c", 1h), 1h), lost}), "c out-of-memory");
 }
 

@@ -52,7 +52,7 @@ TEST(HostsOfJob, usesTheReceiptThatWasAmended) {
     late.exit.status = 3;
     EXPECT_EQ(hostsOfJob({early, late}).hosts[0].receipts, Receipts{late});
     EXPECT_EQ(hostsOfJob({late, early}).hosts[0].receipts, Receipts{late});
-    auto other = late; // two receipts that contradict each other must give the same answer in each order
+    auto other = late; // the order of two contradictory receipts must not change the result
     other.exit.status = 4;
     EXPECT_EQ(hostsOfJob({late, other}), hostsOfJob({other, late}));
 }
@@ -129,7 +129,8 @@ Names newest(const Receipts& receipts) {
 }
 
 TEST(NewestRun, hasTheReceiptsWithTheNumberOfTheRun) {
-    // pinfoldd may find out late that a job is lost, so the receipt of the first run may have the latest end.
+    // pinfoldd may find out late that a job is lost. So the first run's receipt may have a later end than the second run's
+    // receipts.
     EXPECT_EQ(newest({inRun(1, "2", 1h, 2h), inRun(0, "1", 0s, 9h), inRun(1, "3", 90min, 2h)}), (Names{"2", "3"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 5h, 6h)}), (Names{"1", "2"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 300 * 24h, 301 * 24h)}), Names{"2"});
@@ -150,8 +151,8 @@ TEST(NewestRun, hasOneOwnerAndOneCluster) {
     EXPECT_EQ(newest({inRun(0, "1", 20min, 1h), other, elsewhere}), Names{"1"});
 }
 
-/// Makes receipts of one job. Nothing on another host caused the end of the host "first". This end has the time at(kEnd) of the
-/// host's own clock.
+/// Makes receipts of one job. The cause of the job's end is on the host "first". This host ended at the time at(kEnd) of its own
+/// clock.
 class RandomJob {
 public:
     explicit RandomJob(unsigned seed) : random_(seed) {}

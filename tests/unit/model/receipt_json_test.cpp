@@ -253,8 +253,8 @@ Receipt largestReceipt(std::size_t disks) {
     return receipt;
 }
 
-// If a receipt has more than 1 MiB, the archive's function put() keeps only its text (src/archive/sql/0001.sql). No user reads
-// this text.
+// If a receipt has more than 1 MiB, the archive's function put() stores only the receipt's text (src/archive/sql/0001.sql). No
+// user reads this text.
 TEST(ReceiptJson, ofAReceiptWithEverythingAtItsBoundIsFarSmallerThanTheArchiveAccepts) {
     for (const auto& [disks, most] : {std::pair<std::size_t, std::size_t>{100, 320 << 10}, {1000, 460 << 10}}) {
         const auto receipt = largestReceipt(disks);

@@ -18,7 +18,8 @@ protected:
     Watches()
         : events(write("cgroup.events", "populated 1\n")), other(write("other", "populated 1\n")), watch(std::in_place, loop) {}
 
-    /// Writes through an open file, so that one change makes one event. The kernel's own changes also make one event each.
+    /// When the kernel changes a file, inotify reports one event. So this function writes through an open file, which causes one
+    /// event.
     static void change(const std::filesystem::path& file) {
         std::ofstream(file, std::ios::in | std::ios::out) << "populated 0\n" << std::flush;
     }

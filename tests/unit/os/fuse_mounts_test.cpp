@@ -16,7 +16,7 @@ protected:
     void waiting(const std::string& connection, const std::string& count) const {
         write("sys/fs/fuse/connections/" + connection + "/waiting", count + "\n");
     }
-    /// Gives the connection's files to a user, as the kernel does for a user's file server.
+    /// Makes a user the owner of the connection's directory, as the kernel does when this user runs a file server.
     void belongsToAUser(const std::string& connection) const {
         const auto directory = top() / "sys/fs/fuse/connections" / connection;
         if (::geteuid() == 0) {

@@ -12,7 +12,7 @@
 namespace pinfold::test {
 namespace {
 
-/// A fake /proc. Its links lead to real files, as the links of the kernel's /proc do.
+/// A fake /proc. The links in the fake /proc lead to real files, as in the kernel's /proc.
 class OpenFiles : public TemporaryDirectory {
 protected:
     OpenFiles() { process(1, 0, 'S'); }

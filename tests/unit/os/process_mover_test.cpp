@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
 
-/// In these tests, a process has ended. A real child acts as the process that has got the process id afterwards.
+/// In these tests, a process has ended, and a new process has got its process id. A real child acts as the new process.
 class ProcessMoverTest : public TemporaryDirectory {
 protected:
     ProcessMoverTest() : mover(CgroupTree(top()), ProcessTable(top())) {

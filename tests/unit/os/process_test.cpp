@@ -198,7 +198,7 @@ TEST(Process, aProcessThatIsNotThereIsGone) {
     EXPECT_TRUE(hasEnded(child.pidfd()));
 }
 
-/// A second thread of this process, which runs until the object is destroyed.
+/// A second thread of this process. The thread runs until the object is destroyed.
 class OtherThread {
 public:
     OtherThread() : thread_([this] { pause(); }) {

@@ -90,7 +90,7 @@ TEST_F(Loop, aTimerFiresOnceAndNotEarly) {
     EXPECT_GE(fired, start + 20ms);
 }
 
-// The loop's own clock stands still during a round of events, at the time at which the round began.
+// While the loop handles a round of events, the loop's own clock shows the time at which the round began.
 TEST_F(Loop, aTimerSetInASlowHandlerIsNotEarly) {
     BootTime set{};
     BootTime fired{};
@@ -193,7 +193,7 @@ TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
     int told = 0;
     EventHandle bad = loop.onReadable(pipe.in.get(), [&] {
         if (++told == 2)
-            bad.reset(); // the second exception comes from a handler whose handle no longer exists
+            bad.reset(); // the handler removes itself before it throws the second exception
         throw std::runtime_error("no such luck");
     });
     const auto odd = loop.after(0s, [] { throw 5; });

@@ -115,7 +115,7 @@ TEST_F(BackgroundTest, aLaneTakesNoMoreThanItsBound) {
                 opened.wait();
             },
             [&done] { ++done; }));
-        if (i < bound.threads) // work that is still in the queue would take the place of a later call
+        if (i < bound.threads) // work that still waits would fill a place in the queue that a later call needs
             started.wait();
     }
     std::vector<Lane> told;

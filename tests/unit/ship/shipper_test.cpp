@@ -16,14 +16,14 @@ protected:
         archive.lots.clear();
     }
 
-    /// Adds receipts to the node. Gives the signal about the new receipts to the shipper.
+    /// Adds receipts to the node, and passes the signal ReceiptsStored to the shipper.
     void store(std::uint64_t number, int exitStatus = 0) {
         const auto first = node.last + 1;
         for (std::uint64_t n = 0; n < number; ++n)
             node.addOne(exitStatus);
         shipper.heard({.name = kReceiptsStored, .stored = StoredEvent{node.epoch, first, node.last}});
     }
-    /// Lets time pass, as main() does.
+    /// Advances the clock, and calls the shipper whenever it is due, as main() does.
     void advance(Microseconds time) {
         const auto end = now + time;
         while (shipper.next() <= end) {

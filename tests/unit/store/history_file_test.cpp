@@ -39,7 +39,7 @@ protected:
         }
         return found;
     }
-    /// Moves all data into the main file, and overwrites everything but its first page.
+    /// Moves all data into the main file, and overwrites all pages of the main file except the first page.
     void scribble() const {
         sqlite3* db = nullptr;
         ASSERT_EQ(sqlite3_open(file.c_str(), &db), SQLITE_OK);

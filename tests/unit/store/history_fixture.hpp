@@ -60,7 +60,7 @@ inline Receipt ended(Receipt made, JobResult result, std::optional<int> status, 
     return made;
 }
 
-/// Returns at least one receipt for each word of a filter. The newest receipt is last.
+/// Returns receipts of all kinds, so that each filter selects at least one receipt. The newest receipt is last.
 inline std::vector<Receipt> mixed() {
     return {ended(receipt("ok", "sge.1", 100, 1), JobResult::Exited, 0),
             ended(receipt("bad", "sge.2", 200, 1), JobResult::Exited, 1),
@@ -82,7 +82,7 @@ inline std::vector<std::string> idsOf(const Result<std::vector<Receipt>>& receip
 
 using Ids = std::vector<std::string>;
 
-/// Returns the receipt as pinfoldd gave it to the history, without a number.
+/// Returns the receipt without the sequence and the epoch that the history has added.
 inline Receipt unnumbered(Receipt receipt) {
     receipt.sequence.reset();
     receipt.epoch.reset();
@@ -171,8 +171,8 @@ protected:
     void downgradeToSchema4() const {
         sql("DROP TABLE numbering; DROP INDEX by_owner; DROP TRIGGER profile_goes; DROP TABLE profiles; PRAGMA user_version = 4");
     }
-    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". So the file must not have two kinds
-    /// of receipts that differ only in these outcomes.
+    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". So two kinds of receipts in the file
+    /// must not differ only in these two words.
     void downgradeToSchema3() const {
         downgradeToSchema4();
         sql("ALTER TABLE kinds RENAME COLUMN outcome TO exit_ok; UPDATE kinds SET exit_ok = 0 WHERE exit_ok = 2;"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The history has rows of running jobs. Tests that these rows become receipts if the node goes down while the jobs run.
+// Tests that the history's rows of running jobs become receipts if the node goes down while the jobs run.
 #include "history_fixture.hpp"
 
 #include "store/history_schema.hpp"

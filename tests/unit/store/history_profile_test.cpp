@@ -105,7 +105,7 @@ Receipt usual() {
     return made;
 }
 
-/// Returns a profile with almost the greatest number of points. The numbers in this profile are hard to shorten.
+/// Returns a profile with almost the greatest number of points. No number in this profile has a short text.
 Profile longProfile() {
     Profile profile;
     for (std::size_t i = 0; i + 1 < Profile::kMostPoints; ++i) {
@@ -117,7 +117,7 @@ Profile longProfile() {
     return profile;
 }
 
-// pinfold.toml(5) states these amounts, so a site can choose history.max_size.
+// pinfold.toml(5) states how much room a receipt takes, so that a site can choose history.max_size.
 TEST_F(HistoryFile, aReceiptTakesAsMuchRoomAsThePageStates) {
     constexpr std::uint64_t kReceipts = 300;
     auto history = open();

@@ -80,12 +80,12 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
         removed += vacuumed.removed;
     } while (vacuumed.more);
     EXPECT_LE(vacuumed.bytes, limit);
-    EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // the last call removes at most 100 receipts too many
+    EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // the last call may remove up to 100 receipts more than needed
     EXPECT_EQ(history.info()->bytes, vacuumed.bytes);
     EXPECT_EQ(history.info()->rows, 1000 - removed);
     EXPECT_EQ(history.info()->oldest, fromUsec<RealTime>(1000 + removed));
     EXPECT_EQ(history.info()->newest, fromUsec<RealTime>(1999));
-    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // the pages that the last call freed may be left
+    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // the last call may leave free pages
     sql("PRAGMA wal_checkpoint(TRUNCATE)");
     EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
 }

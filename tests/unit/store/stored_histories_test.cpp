@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Earlier versions of pinfold wrote histories. Tests that this version reads these histories completely. The files of
-// tests/support/earlier contain these histories.
+// Tests that this version reads everything in the histories of earlier versions of pinfold. The files of tests/support/earlier
+// contain these histories.
 #include "history_fixture.hpp"
 
 #include "store/history_schema.hpp"

@@ -48,7 +48,7 @@ std::string value(const std::vector<ExpectedCgroupValue>& values, const std::str
     return "none";
 }
 
-/// Returns a value of this form. Every limit of this form accepts the value.
+/// Returns a value that every limit of the form `form` accepts.
 const char* sampleOf(LimitForm form) {
     switch (form) {
     case LimitForm::Size:
@@ -129,8 +129,8 @@ TEST(UnitProperties, ofNoLimitsSetNone) {
               sliceProperties(key("sge.1"), {}));
 }
 
-// The properties have only allowed names, and each name once, whatever a key contains. No text may add a line to a unit file. No
-// text may join with the next line of a unit file.
+// Whatever a key contains, the properties have only allowed names. A property's text must not begin a new line of a unit file,
+// and must not continue in the next line.
 TEST(UnitProperties, staySafeWhateverTheKey) {
     const std::set<std::string> allowed{
         "Description", "CollectMode",        "CPUAccounting", "MemoryAccounting",     "TasksAccounting", "IOAccounting",

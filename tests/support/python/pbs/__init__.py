@@ -57,7 +57,7 @@ def check_settable():
 
 
 class size:
-    """Keeps the text of the size as somebody wrote it. Sizes from MoM itself are in kb."""
+    """Keeps the text of a size unchanged. Sizes from MoM itself are in kb."""
 
     def __init__(self, value):
         text = str(value).lower()
@@ -99,7 +99,7 @@ class pbs_resource:
         self.values[name] = self.changed[name] = value if isinstance(value, wanted) else wanted(value)
 
     def __contains__(self, name):
-        return True  # every known name is in the list, with or without a value
+        return True  # a known name counts as present, even if it has no value
 
 
 class Attributes:
