@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Offers pinfoldd a process whose process id belongs to another process a moment later.
 // `recycler serve SOCKET` acts like sshd: the server forks a child for each connection. The child prints its process id and lives
-// until the connection ends. With `serve SOCKET forks`, a child forks at once when it notices that somebody has moved it. The
-// child then also prints the process id of its own child (otherwise 0).
+// until the connection ends. With `serve SOCKET forks`, a child forks at once when it notices that somebody has moved it. With
+// `forks`, the child also prints the process id of its own child (otherwise 0).
 // `recycler attack SOCKET KEY TRIES` asks pinfoldd to adopt a process into the job KEY. Before the request, recycler makes sure
 // that the next new process will get the process id of the offered process. While pinfoldd handles the request, recycler ends the
 // offered process and makes the server fork. For each try, recycler prints whether the server's child got the process id, and the

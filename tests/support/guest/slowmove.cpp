@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces functions of libc, so that each write to a cgroup.procs comes 20 ms later. During this delay, another process can get
+// Replaces functions of libc, so that each write to a cgroup.procs comes 20 ms later. During these 20 ms, another process can get
 // the process id.
 #include <dlfcn.h>
 #include <unistd.h>

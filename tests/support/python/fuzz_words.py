@@ -36,7 +36,7 @@ SOURCES = {
 
 
 def literals(file):
-    """Returns the string literals of a C++ file that can be names. A longer literal with blanks cannot be a name, because it is a message."""
+    """Returns those string literals of a C++ file that can be names. A longer literal with blanks cannot be a name, because it is a message."""
     # A character literal or a comment can contain a quotation mark that does not begin a string.
     found = re.findall(r"""//.*|\#include.*|'(?:\\.|[^'\\\n])'|"((?:[^"\\\n]|\\.)*)\"""", file.read_text())
     texts = {text.encode().decode("unicode_escape") for text in found}

@@ -3,7 +3,7 @@
 
 Each event has a fresh interpreter. An alarm interrupts a script that runs too long. The script runs in its own name space, and `__name__` is
 "builtins" there. If the script does not catch an exception other than SystemExit, the exit status is 254. After the alarm, the exit status is 253.
-MoM treats both statuses as a rejection. The input and the output are JSON. MoM's own program uses lines NAME=VALUE.
+MoM treats the exit statuses 253 and 254 as a rejection. The input and the output are JSON. MoM's own program uses lines NAME=VALUE.
 """
 
 import json

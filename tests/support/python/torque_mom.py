@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for pbs_mom. It calls the scripts and the job starter in the same order as pbs_mom. A program gets the same user, groups,
+"""A stand-in for pbs_mom. The stand-in calls the scripts and the job starter in the same order as pbs_mom. A program gets the same user, groups,
 arguments, environment, descriptors, session, working directory and time limit. The comments name functions in src/resmom of Torque 6.1, and the
 code does what these functions do. The stand-in reads one request per line from its standard input, and answers each request in one line."""
 
@@ -305,7 +305,7 @@ class Server:
             os.chdir(job["variables"].get("PBS_O_INITDIR", user.pw_dir))  # go_to_init_dir()
             report(JOB_EXEC_OK)
             os.closerange(3, 256)
-            # mom_jobstarter_execute_job(): the program's name no longer marks a login shell
+            # mom_jobstarter_execute_job() does not put "-", the mark of a login shell, before the program's name
             os.execve(self.starter, [self.starter, user.pw_shell], environment)
         os.close(writing)
         code, session = struct.unpack("ii", os.read(reading, 8))

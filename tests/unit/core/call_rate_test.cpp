@@ -91,7 +91,7 @@ TEST(PerUserLimit, mayOutliveTheCounter) {
         wait = waits.enter(1000);
     }
     EXPECT_EQ(wait.use_count(), 1);
-    wait.reset(); // a wrong reset() would touch freed memory, which the sanitizers report
+    wait.reset(); // the sanitizers report if reset() touches freed memory
     EXPECT_FALSE(wait);
 }
 

@@ -306,7 +306,7 @@ TEST_F(FreezerTest, aResumeThawsAlsoWhatIsFrozenWithoutPinfolddsKnowledge) {
 }
 
 TEST_F(FreezerTest, untilItIsFrozenItRuns) {
-    node.holdStarts = true; // acts as if PID 1 were slow, or were moving processes
+    node.holdStarts = true; // acts as if PID 1 were slow, or as if systemd were moving processes
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
     loop.advance(5s);
     node.release();

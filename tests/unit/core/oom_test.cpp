@@ -29,7 +29,8 @@ protected:
                (": Killed process " + std::to_string(victim)) +
                " (hog) total-vm:9kB, anon-rss:58000kB, file-rss:0kB, shmem-rss:0kB, UID:1000");
     }
-    /// Sets the kernel's counters for the job's slice. These counters include the events in the cgroups below the slice.
+    /// Sets the kernel's counters for the job's slice. The counters of the slice include the events in the cgroups below the
+    /// slice.
     void count(std::uint64_t limitsHit, std::uint64_t kills) {
         node.setFile(kSlice, "memory.events",
                      "low 0\nhigh 0\nmax 9\noom " + std::to_string(limitsHit) + "\noom_kill " + std::to_string(kills) + "\n");

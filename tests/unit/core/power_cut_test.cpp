@@ -14,7 +14,7 @@ namespace {
 
 class PowerCutTest : public CoreTest {
 protected:
-    /// Cuts the power, and boots the node again after `downFor`. Only the disk keeps its contents.
+    /// Cuts the power, and boots the node again after `downFor`. After the power cut, only the files on the disk are left.
     void powerCut(Microseconds downFor = 60s) {
         crash();
         std::filesystem::remove_all(node.root() / "run/pinfold/jobs");

@@ -52,7 +52,7 @@ OWNERS = {
     "fmt/": {"core", "bus", "socket", "strays", "doctor", "cli", "bus_client", "postgres", "archive", "archive_service", "ship"},
     "openssl/": {"ship"},
 }
-# These files translate between a batch system and pinfold. These files do no I/O, because the caller passes all data.
+# The files in PURE translate between a batch system and pinfold. The files in PURE do no I/O, because the caller passes all data.
 PURE = {"adapters/grid_engine/outcome", "adapters/grid_engine/spool_config", "adapters/grid_engine/translate", "adapters/slurm/translate",
         "adapters/torque/translate"}
 IO = {"fcntl.h", "fstream", "filesystem", "poll.h", "unistd.h", "sys/socket.h", "sys/stat.h"}

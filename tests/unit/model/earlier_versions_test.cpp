@@ -121,8 +121,8 @@ TEST(EarlierVersions, understandTheAnswersToPinfoldRun) {
     EXPECT_FALSE(refused.contains("key")) << "an answer with a key is not an error";
 }
 
-// Revision f7cc5991 wrote these packets. pinfoldd decodes a packet and encodes it again, and refuses the packet if the texts
-// differ.
+// Revision f7cc5991 wrote these packets. pinfoldd decodes each packet and encodes the result. If the new packet differs from the
+// old packet, pinfoldd refuses the request.
 TEST(EarlierVersions, areUnderstoodWhenTheyAsk) {
     for (
         const char* packet :

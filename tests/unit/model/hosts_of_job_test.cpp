@@ -220,7 +220,7 @@ public:
         return receipts;
     }
 
-    /// Returns the receipts in a random order. Some of the receipts come several times.
+    /// Returns the receipts in a random order. Some of the receipts are in the result several times.
     Receipts mixed(Receipts receipts) {
         for (auto again = number(receipts.size()); again > 0; --again)
             receipts.push_back(receipts[number(receipts.size() - 1)]);

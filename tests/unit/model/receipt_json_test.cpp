@@ -125,7 +125,7 @@ TEST(ReceiptJson, theHistoryLeavesOutWhatIsUnknown) {
     for (const char* name :
          {"exit_status", "unkillable_processes", "cpu_user", "memory_max", "account", "labels", "nodes", "sequence"})
         EXPECT_EQ(text.find(name), std::string::npos) << text;
-    // If one of these members is missing in a text, an earlier pinfold does not accept the text as a receipt.
+    // An earlier pinfold accepts a text as a receipt only if the text has all the following members.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         EXPECT_NE(text.find("\"" + std::string(name) + "\":"), std::string::npos) << name;
@@ -150,11 +150,11 @@ TEST(ReceiptJson, anOlderOneLacksWhatWasAddedSince) {
     EXPECT_EQ(killable->unkillableProcesses, std::nullopt);
 }
 
-/// Adds a member of each kind of value to all objects in the JSON value. Every version of pinfold writes only whole numbers into
-/// a receipt.
+/// Adds four members to each object in the JSON value: a text, a number, a list and an object. Every version of pinfold writes
+/// only whole numbers into a receipt.
 void addMembers(nlohmann::json& json) {
     for (auto& [name, value] : json.items())
-        if (value.is_structured() && name != "labels") // a user may choose any name for a label, so a new member would be a label
+        if (value.is_structured() && name != "labels") // each member of "labels" is a label with any name
             addMembers(value);
     if (json.is_object())
         json.update({{"later_text", "x"}, {"later_number", 5}, {"later_list", {1, nullptr}}, {"later_object", {{"a", 1}}}});

@@ -87,7 +87,7 @@ TEST_F(Watches, aHandlerMayEndItself) {
     EventHandle handle;
     handle = on(events, [&, alive = std::make_shared<int>(7)] {
         handle.reset();
-        told += *alive; // the data of the handler must outlast its registration
+        told += *alive; // the data of the handler must outlast `handle`
     });
     change(events);
     change(events);

@@ -68,7 +68,7 @@ TEST_F(BackgroundTest, aLaneWithOneThreadKeepsTheOrder) {
         EXPECT_EQ((*order)[static_cast<std::size_t>(i)], i);
 }
 
-// The thread of the journal's lane pauses after a message. Nobody wakes the thread when the next message comes.
+// The thread of the journal's lane pauses after a message. The next message does not wake the thread.
 TEST_F(BackgroundTest, aMessageThatComesWhileTheJournalsThreadRestsIsWritten) {
     for (int i = 0; i < 3; ++i) {
         bool done = false;

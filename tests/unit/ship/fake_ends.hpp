@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A node and an archive in memory. A test tells them when to fail. The archive follows the rules of pinfold.put() in
-// src/archive/sql.
+// A fake node and a fake archive in memory. A test decides when each of them fails. The fake archive follows the rules of
+// pinfold.put() in src/archive/sql.
 #pragma once
 
 #include "model/receipt_json.hpp"
@@ -16,7 +16,7 @@ namespace pinfold::test {
 
 class FakeNode : public NodeReceipts {
 public:
-    /// Adds a receipt with the next sequence.
+    /// Adds a receipt that has the next sequence number.
     Receipt& addOne(int exitStatus = 0) {
         Receipt made;
         made.sequence = ++last;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for OpenPBS's Python module pbs. It has the parts that a hook needs for the events of a job in MoM. pbs_python.py runs hooks with it.
+"""A stand-in for OpenPBS's Python module pbs. The stand-in has the parts that a hook needs for the events of a job in MoM. pbs_python.py runs hooks
+with this stand-in.
 
 The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which these sources show:
   constants             src/include/hook.h, src/include/pbs_nodes.h, src/include/log.h
@@ -118,7 +119,7 @@ class Attributes:
 
 
 class project:
-    """A project can be printed as a text, but does not compare equal to this text. OpenPBS's own type is the same (_base_types.py)."""
+    """str() turns a project into a text, but the project does not compare equal to this text. OpenPBS's own type is the same (_base_types.py)."""
 
     def __init__(self, value):
         self._value = value
