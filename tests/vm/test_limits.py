@@ -400,7 +400,7 @@ def test_the_kill_signal_and_its_grace(result):
     grace, end = {"timeout": ("--run-time-grace=30s", ["limits", "--run-time-max=1s"]), "stopped": ("--kill-grace=30s", ["stop"])}[result]
     job = start_job(key, "sh", "-c", script, options=["--kill-signal=USR1", grace])
     assert job.stdout.readline() == "ready\n"
-    run("pinfold", *end, key)  # a time limit that exists from the start may end the job before the shell has set its trap
+    run("pinfold", *end, key)  # a time limit that is set earlier may end the job before the shell has set its trap
     status, out, _ = finish(job)
     assert out == "usr1\nsaved\n" and status == 7
     assert receipts(key)[0]["result"] == result

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A conftest.py imports this module. Fixtures can then use request.node.failed, and clean up after a test that has failed."""
+"""A conftest.py imports this module, so that fixtures can use request.node.failed, and clean up after a test that has failed."""
 
 import pytest
 

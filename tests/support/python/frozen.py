@@ -8,7 +8,7 @@ from jobs import run, wait_until
 
 @pytest.fixture
 def frozen(tmp_path):
-    """Mounts and freezes a file system, and gives the directory where it is mounted."""
+    """Mounts and freezes a file system, and gives the test the directory of the mounted file system."""
     image, mount = tmp_path / "image", tmp_path / "mount"
     mount.mkdir()
     run("truncate", "-s", "16M", image)

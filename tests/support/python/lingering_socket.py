@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Contains a part of a program. This part makes a TCP socket, `lingering`, whose close() waits for LINGERS seconds. close() waits because the
-other end reads nothing (socket(7), SO_LINGER)."""
+"""Contains a part of a program. This part makes the TCP socket `lingering`. close() of this socket waits for LINGERS seconds, because the other end
+reads nothing (socket(7), SO_LINGER)."""
 
 LINGERS = 20
 

@@ -156,7 +156,7 @@ class Server:
                 os.dup2(os.open(path if files == "job" and path.exists() else "/dev/null", os.O_WRONLY | os.O_APPEND), number)
 
     def run_script(self, name, job, words, files, user=None):
-        """run_pelog(). `user` is the user for whom the script runs. If the name contains a path, the file belongs to the user."""
+        """run_pelog(). `user` is the user for whom the script runs. If `name` is an absolute path, the script must belong to this user."""
         script = self.home / "mom_priv" / name
         if not script.exists():
             return 0

@@ -6,7 +6,7 @@
 
 namespace pinfold {
 
-/// Sets the time zone of this process. `zone` has a form for which the C library needs no file, such as "CET-1". A test that
+/// Sets the time zone of this process. `zone` is a text such as "CET-1", for which the C library needs no file. A test that
 /// expects local times must call useTimeZone() at its beginning.
 inline void useTimeZone(const char* zone) {
     ::setenv("TZ", zone, 1);

@@ -55,7 +55,8 @@ TEST_F(ShepherdTest, hearsNothingOfAStop) {
     EXPECT_TRUE(node.signals.empty()) << "systemd would have told all of them";
 }
 
-// pinfoldd read the list of processes before the signal. Since then, a different process may have got a process id of the list.
+// pinfoldd reads the list of processes before it sends the signal. In the meantime, a different process may get a process id of
+// the list.
 TEST_F(ShepherdTest, aSignalIsForProcessesThatAreInTheJob) {
     auto stranger = child(1001, "/system.slice/other.service");
     node.setFile(kScope, "cgroup.procs", std::to_string(stranger.pid()) + "\n" + std::to_string(script.pid()) + "\n");

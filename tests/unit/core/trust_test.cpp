@@ -127,7 +127,8 @@ TEST_P(TrustTable, holdsInEachState) {
         EXPECT_EQ(node.signals.size(), signalsBefore);
         EXPECT_EQ(manager->job("sge.1")->state, state);
     }
-    // The manager still waits for an answer. The answer must not come later, when the variables of this test no longer exist.
+    // The manager still waits for an answer. The answer must come now, because the variables of this test will soon no longer
+    // exist.
     node.release();
     manager.reset();
 }

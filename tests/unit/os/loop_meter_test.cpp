@@ -51,7 +51,7 @@ TEST(LoopMeter, aTurnThatSleepsIsSaidWithItsHandler) {
 
 TEST(LoopMeter, withoutAMeterNothingIsSaid) { EXPECT_TRUE(logOf(SdEventLoop::Meter::Off, &sleepInACall).empty()); }
 
-// The meter must not report a blocking call because the machine is busy. To make the machine busy, the test starts two threads
+// If the machine is busy but no call blocks, the meter must report nothing. To make the machine busy, the test starts two threads
 // per processor.
 TEST(LoopMeter, workIsNoWait) {
     std::vector<std::thread> others;

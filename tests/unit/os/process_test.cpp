@@ -112,7 +112,7 @@ TEST(Process, aProcessIsReadAsItIs) {
     EXPECT_GT(info->rss, 0U);
     // In an emulator, the name of the emulator stands before the name of the program.
     EXPECT_NE(info->command.find(printable(program_invocation_name)), std::string::npos) << info->command;
-    // The kernel rounds the start down to a clock tick, which is 10 ms.
+    // The kernel rounds the start time down to a clock tick of 10 ms.
     EXPECT_GE(info->started + 10ms, before);
     EXPECT_LE(info->started, BootClock::now());
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the profiles of jobs, which are in a table of their own and are removed together with the receipts.
+// Tests the profiles of jobs. The profiles have a table of their own. A removal of a receipt also removes the receipt's profile.
 #include "history_fixture.hpp"
 
 #include "model/profile.hpp"
