@@ -37,7 +37,7 @@ protected:
         node.setFile(kSlice, "memory.stat", fmt::format("anon {}\nfile 900000000\nshmem {}\n", anon, shmem));
         loop.advance(31s); // longer than profile.interval
     }
-    /// Stops the job. Then reports the end of the leader, as a supervisor or a batch system does.
+    /// Stops the job, and then reports the end of the leader, as a supervisor or a batch system does.
     void stopAndReport() {
         manager->stopJob(root, "sge.1", {}, [](const Result<void>&) {});
         loop.settle();

@@ -57,8 +57,8 @@ def test_every_man_page_is_installed():
 
 
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
-    """journalctl -u uses systemd's own fields about a unit. Every user can write all fields that do not begin with "_", so a search for one of
-    them needs _UID=0."""
+    """journalctl -u uses systemd's own fields about a unit. Every user can write a field that does not begin with "_". So a search by such a field
+    needs _UID=0."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked

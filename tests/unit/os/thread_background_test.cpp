@@ -184,7 +184,8 @@ TEST_F(BackgroundTest, whatACompletionOwnsGoesWhenItIsForgotten) {
 TEST_F(BackgroundTest, whatGoesWhenItIsForgottenMayAskForMore) {
     Hanging hanging;
     bool goesOn = false;
-    // The object acts as a connection that waits for an answer. The background closes the descriptor of such a connection.
+    // The object `owned` acts as a connection that waits for an answer. The background closes the descriptor of a waiting
+    // connection.
     std::shared_ptr<void> owned(nullptr, [&](void*) {
         EXPECT_TRUE(background->run(
             Lane::Descriptors, [] {}, [&goesOn] { goesOn = true; }));

@@ -278,8 +278,8 @@ TEST(ExpectedCgroupValues, ofAnIoWeightAreEitherSchedulers) {
     EXPECT_FALSE(holds(std::nullopt, std::nullopt));
 }
 
-// systemd accepts a property without an error even if the kernel lacks the cgroup's file for it. If pinfoldd did not read this
-// file, nobody would notice that the limit is missing.
+// If the kernel lacks the cgroup's file for a property, systemd still accepts the property without an error. If pinfoldd did not
+// read the cgroup's file, nobody would notice that the limit is missing.
 TEST(ExpectedCgroupValues, existForEachLimitThatTheKernelEnforces) {
     for (const auto& row : limitTable()) {
         const bool byKernel = row.property != nullptr;
