@@ -27,8 +27,8 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """Makes the package `name` with the version OLDER. The configuration file in this package has an additional line. older() changes the package of
-    an earlier revision, if one exists, and otherwise the current package."""
+    """Makes the package `name` with the version OLDER. The configuration file in this package has an additional line. If a package of an earlier
+    revision exists, older() starts from that package, and otherwise from the current package."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
     run("dpkg-deb", "--raw-extract", next(EARLIER_DIRECTORY.glob(f"{name}_*.deb"), deb(name)), tree)
