@@ -97,5 +97,7 @@ def test_what_a_parallel_job_may_use_and_its_stop():
     found = receipt(job)
     assert (found["result"], found["exit_signal"]) == ("stopped", signal.SIGTERM)
     assert outcome(job.account()) == (AFTER_JOB, "143")
+    [line] = [line for line in job.output().splitlines() if line.startswith("pinfold: ")]
+    assert line.startswith(f"pinfold: job {job.key()} on ") and " was stopped on request of user root. It ran for " in line
     assert [entry["MESSAGE"] for entry in journal(job.key()) if int(entry["PRIORITY"]) <= 4] == []
     expect_nothing_left()
