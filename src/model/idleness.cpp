@@ -48,8 +48,8 @@ std::optional<double> cpusHeld(const ResourceLimits& limits, std::optional<std::
 }
 
 std::optional<double> memoryHeld(const ResourceLimits& limits) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 60; // no node has more memory than kMost
-    if (!limits.memoryMax || *limits.memoryMax > kMost)
+    constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 60; // no node has more memory than kMostMemory
+    if (!limits.memoryMax || *limits.memoryMax > kMostMemory)
         return std::nullopt;
     return static_cast<double>(*limits.memoryMax);
 }

@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
+#include <exception>
 #include <random>
 #include <thread>
 
@@ -168,10 +169,15 @@ int ship(const std::filesystem::path& root) {
 } // namespace pinfold
 
 int main(int argc, char** argv) {
-    const auto parsed = pinfold::parseServiceOptions(argc, argv, {.name = "pinfold-ship", .usage = pinfold::kUsage});
-    if (const auto* early = std::get_if<pinfold::EarlyExit>(&parsed)) {
-        std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
-        return early->status;
+    try {
+        const auto parsed = pinfold::parseServiceOptions(argc, argv, {.name = "pinfold-ship", .usage = pinfold::kUsage});
+        if (const auto* early = std::get_if<pinfold::EarlyExit>(&parsed)) {
+            std::fputs(early->text.c_str(), early->status == 0 ? stdout : stderr);
+            return early->status;
+        }
+        return pinfold::ship(std::get<pinfold::ServiceOptions>(parsed).root);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "<3>pinfold-ship: cannot go on: %s\n", error.what());
+        return 1;
     }
-    return pinfold::ship(std::get<pinfold::ServiceOptions>(parsed).root);
 }

@@ -102,7 +102,7 @@ Result<std::array<std::uint64_t, N>> PostgresArchive::ask(const std::string& sql
             connection_.reset();
         return behind ? Error{ErrorCode::InvalidArgument, answer.error().message} : answer.error();
     }
-    const auto numbers = numbersOf<N>(*answer);
+    auto numbers = numbersOf<N>(*answer);
     if (!numbers)
         connection_.reset();
     return numbers;

@@ -290,7 +290,7 @@ Result<Vacuumed> History::tryVacuum(const Retention& retention, RealTime now, st
                          "the dry run needs longer than " + formatDuration(patience) +
                              ", and pinfoldd writes no receipts in this time: ask for a larger age and size, "
                              "so that fewer receipts would be removed"};
-        const auto done = removeReceipts(impl_->db(), impl_->epoch, retention, now, maxRows);
+        auto done = removeReceipts(impl_->db(), impl_->epoch, retention, now, maxRows);
         if (!done)
             return done;
         sum.removed += done->removed;

@@ -114,7 +114,7 @@ std::optional<double> limitOf(Curve curve, const ChartLimits& limits) {
 }
 
 std::string headingOf(const Profile& profile, Curve curve, const ChartLimits& limits, const Amounts& amounts) {
-    const auto text = amountOf(curve, highestOf(profile, curve), amounts) + " at most";
+    auto text = amountOf(curve, highestOf(profile, curve), amounts) + " at most";
     const auto limit = limitOf(curve, limits);
     if (!limit)
         return text;
