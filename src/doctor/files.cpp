@@ -15,7 +15,7 @@ namespace pinfold::doctor {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr int kMostLinks = 40;  // the maximum number of links, as in the kernel
+constexpr int kMostLinks = 40;  // the kernel's maximum number of symbolic links in a path
 constexpr int kMostFiles = 256; // the number of files is limited, because files may include each other for ever
 constexpr std::string_view kBlanks = " \t\r";
 

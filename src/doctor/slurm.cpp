@@ -20,8 +20,7 @@ std::vector<std::filesystem::path> included(const std::string& line) {
                                                                    : std::vector<std::filesystem::path>{};
 }
 
-/// Returns the values of all NAME=VALUE entries in which NAME is `name`. Names are compared without regard to upper and lower
-/// case.
+/// Returns the values of all NAME=VALUE entries in which NAME is `name`. settings() ignores the case of letters in names.
 std::vector<std::string> settings(const Files& files, const std::filesystem::path& file, const std::string& name) {
     std::vector<std::string> values;
     for (const auto& [from, line] : files.linesWithIncludes(file, included)) {
@@ -75,7 +74,7 @@ void checkPlugin(const Host& host, const Files& files, const std::filesystem::pa
         findings.ok(id, "Slurm's jobs use pinfold", plugin->where);
 }
 
-/// Returns true if the file is pinfold's epilogue, or a script of the site that calls pinfold's epilogue.
+/// Returns true if the file is pinfold's epilogue, or a script that calls pinfold's epilogue.
 bool isEpilogue(const Host& host, const Files& files, const std::filesystem::path& file) {
     return files.exists(file) && (files.resolve(file) == files.resolve(host.libexec + "/" + kEpilogue) ||
                                   files.text(file).find(kEpilogue) != std::string::npos);

@@ -77,7 +77,7 @@ void checkOomd(const Host& host, Findings& findings) {
 } // namespace
 
 void checkSystemd(const Host& host, const Files& files, Findings& findings) {
-    if (!files.exists("/run/systemd/system")) { // sd_booted(3) looks for this directory
+    if (!files.exists("/run/systemd/system")) { // sd_booted(3) looks for /run/systemd/system
         findings.fail("systemd.version", "systemd does not run as PID 1 here", "boot with systemd as init",
                       "/run/systemd/system");
         return;

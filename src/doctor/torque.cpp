@@ -20,8 +20,8 @@ constexpr Script kScripts[] = {
     {"epilogue.parallel", "torque-epilogue"},
 };
 
-/// Returns the reason why pbs_mom would refuse to run the file. If pbs_mom would run the file, the result is "". The check
-/// follows symbolic links, as pbs_mom does.
+/// Returns the reason why pbs_mom would refuse to run the file. If pbs_mom would run the file, the result is "". Like pbs_mom,
+/// the doctor follows symbolic links.
 std::string refused(const Files::Status& status) {
     if (status.owner != 0)
         return "the file does not belong to root";

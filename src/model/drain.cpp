@@ -25,8 +25,8 @@ Result<Drain> decodeDrain(std::string_view text) {
         optionalFromJson(json, "by", read.by);
         return read;
     });
-    // decodeDrain() encodes the result and compares the encoded text with `text`. Without the comparison of the texts,
-    // decodeDrain() would accept wrong numbers, because get<T>() wraps and truncates numbers without an error.
+    // decodeDrain() encodes the result and compares the encoded text with `text`. Without the comparison with `text`,
+    // decodeDrain() would accept wrong numbers. get<T>() wraps and truncates numbers without an error.
     if (drain && encode(*drain) != text)
         return Error{ErrorCode::InvalidArgument, "the drain cannot be read: pinfoldd did not write it in this form"};
     return drain;

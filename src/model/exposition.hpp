@@ -32,7 +32,7 @@ private:
 };
 
 /// Writes Prometheus' text format, version 0.0.4
-/// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). The text has no time stamps, because
+/// (https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format). The metrics have no time stamps, because
 /// node_exporter refuses a textfile with time stamps.
 class Exposition {
 public:
@@ -42,7 +42,7 @@ public:
     /// argument `type` is counter, gauge or histogram.
     void metric(std::string_view name, std::string_view type, std::string_view help);
     void sample(const Labels& labels, std::uint64_t value) { line("", labels, std::to_string(value)); }
-    /// Adds a value that is in millionths of the metric's unit.
+    /// Adds a sample whose value is in millionths of the metric's unit.
     void millionths(const Labels& labels, std::uint64_t value) { seconds(labels, Microseconds(value)); }
     /// Adds a duration as a sample in seconds, because Prometheus uses seconds for times.
     void seconds(const Labels& labels, Microseconds duration);

@@ -89,7 +89,7 @@ EndKind kindOf(const ExitState& exit) {
 
 /// Returns the approximate time at which the tasks of the job began to end on the host. `receipt.ended` is the time at which the
 /// last process ended. Because of the kill grace, the last process may end long after the first process. pinfoldd stops all tasks
-/// at the same time, so begun() uses the end of the first failed task.
+/// of a job at the same time. If tasks failed shortly before the end of the job, begun() returns the time of the first failure.
 RealTime begun(const Receipt& receipt) {
     auto at = receipt.ended;
     for (const auto& task : receipt.taskList)
@@ -136,7 +136,8 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
 }
 
 /// A lost host went down at an unknown time after its last sign of life. On other hosts, the job may have ended after the last
-/// sign of life of the lost host. As the time of the loss, placeLostNodes() uses the next end of the job on another host.
+/// sign of life of the lost host. placeLostNodes() looks for the first end of the job on another host after the last sign of
+/// life. placeLostNodes() assumes that the lost host went down when the job ended on the other host.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)

@@ -5,8 +5,8 @@
 // - The clocks of the hosts differ. Two events on different hosts count as simultaneous if they are at most kClockTolerance
 //   apart. The kind of each event, and not the clock, decides which of several simultaneous events ended the job.
 // - The task that ended first is often not the cause of the job's end. After the failure of a task, batch systems and MPI
-//   libraries stop the job's other tasks with signals. Some tasks fail because they have lost the connection to the failed task.
-//   If another process ended a task by a signal, the task counts as the cause only if no other event explains the job's end.
+//   libraries stop the job's other tasks with signals. Some tasks fail only because they have lost the connection to a task that
+//   failed before. If another process ended a task by a signal, EndSearch prefers any other event as the cause.
 // - On a host without the batch script, the receipt contains the exit status of the whole job. The batch system has reported the
 //   exit status of the whole job to pinfoldd. On a host without the batch script, EndSearch uses the exit states of the tasks
 //   instead of the exit status in the receipt.
@@ -45,7 +45,7 @@ enum class EndKind {
 
 std::string_view toString(EndKind kind);
 
-/// Returns true if an event of this kind cannot be a consequence of the job's end on another host.
+/// Returns true if the end of the job on another host cannot cause an event of the kind `kind`.
 bool isOfItself(EndKind kind);
 
 struct EndEvent {
@@ -62,8 +62,8 @@ struct EndEvent {
 
 struct FirstEnd {
     std::optional<EndEvent> event; ///< the event that ended the job; unset if the receipts do not show the event
-    /// Other hosts on which the first event may have happened instead of on `event->host`. The clocks of the hosts are not exact
-    /// enough to tell which event was the first (see kClockTolerance).
+    /// Lists the hosts, except `event->host`, on which an event may have happened before `event`. The clocks of the hosts are not
+    /// exact enough to tell which event was the first (see kClockTolerance).
     std::vector<std::size_t> alike;
     std::size_t survived = 0;         ///< how many failures of tasks the job survived before the event
     std::optional<EndEvent> survivor; ///< the last failure that the job survived before the event

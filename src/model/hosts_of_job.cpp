@@ -22,8 +22,8 @@ std::string hostOf(const Receipt& receipt) {
     return name.empty() ? "\n" + receipt.id : keyOfHost(name);
 }
 
-/// If two receipts have the same id, hostsOfJob() prefers the receipt with the exit state. pinfoldd wrote the other receipt
-/// before somebody reported the exit state.
+/// If two receipts have the same id, hostsOfJob() prefers the receipt with the exit state. pinfoldd wrote the receipt without the
+/// exit state before somebody reported the exit state.
 bool isBetter(const Receipt& receipt, const Receipt& than) {
     if (receipt.exit.known() != than.exit.known())
         return receipt.exit.known();

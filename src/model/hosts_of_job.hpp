@@ -31,8 +31,8 @@ struct HostOfJob {
     /// The name of the host in the receipts. If some receipts have the short name of the host, `name` is the short name. The name
     /// of the host is empty if an earlier pinfold wrote the receipts.
     std::string name;
-    /// The receipts of the job from this host, sorted by Receipt::started. The list has at least one receipt. The list has more
-    /// than one receipt if the job had no process on the host for a while.
+    /// The receipts of the job from this host, sorted by Receipt::started. `receipts` has at least one element. `receipts` has
+    /// more than one element if the job had no process on the host for a while.
     std::vector<Receipt> receipts;
     HostRole role = HostRole::After;
     RealTime ended{};                        ///< the time at which the last process of the job ended, by the clock of the host
@@ -46,7 +46,7 @@ struct HostOfJob {
     bool operator==(const HostOfJob&) const = default;
 };
 
-/// Holds the sum, the maximum and the minimum of a figure. Hosts without the figure in their receipts do not count.
+/// Holds the sum, the maximum and the minimum of a figure. Spread leaves out each host whose receipts do not contain the figure.
 struct Spread {
     std::size_t hosts = 0; ///< how many hosts have the figure in their receipts, at least 1
     std::uint64_t total = 0;
@@ -59,7 +59,7 @@ struct Spread {
     bool operator==(const Spread&) const = default;
 };
 
-/// For the hosts with the role HostRole::After, Delays says how long after the first event the job ended.
+/// Says how long after the first event the job ended on the hosts with the role HostRole::After.
 struct Delays {
     std::size_t hosts = 0;
     Microseconds earliest{}; ///< 0 if the clock of a host is behind the clock of the first host

@@ -33,8 +33,8 @@ struct Idleness {
     double percent() const { return used / held * 100; }
 };
 
-/// Returns true if the job uses less than `share` percent of the held resource. The held resource is the job's CPUs or the job's
-/// memory. Returns false if `idleness` is unset.
+/// Returns true if the job uses less than `share` percent of the CPUs or of the memory that the job holds. Returns false if
+/// `idleness` is unset.
 inline bool isBelow(const std::optional<Idleness>& idleness, std::uint32_t share) {
     return idleness && idleness->percent() < share;
 }
@@ -47,14 +47,14 @@ struct IdleJobs {
     bool operator==(const IdleJobs&) const = default;
 };
 
-/// Compares the CPUs that a job kept busy with the CPUs that the job holds. The comparison covers a period of the length `since`,
-/// which ends with Sampler's last look at the job. Idleness::over is the length of the compared period. Idleness::over may exceed
+/// Compares the CPUs that a job kept busy with the CPUs that the job holds. The comparison covers the time `since` before
+/// Sampler's last look at the job. Idleness::over is the time that the comparison really covers. Idleness::over may exceed
 /// `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0. Returns nullopt if the last
 /// look at the job was at least the time `since` ago. `age` is the time since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
-/// Compares the highest sum of anonymous and shared memory with the memory that the job holds. The compared period is the same as
-/// in idlenessOf(). Returns nullopt in the same cases as idlenessOf(). Returns nullopt if the sum was always 0, for example
-/// because the node does not count the memory of jobs.
+/// Compares the highest sum of anonymous and shared memory with the memory that the job holds. The comparison covers the same
+/// time as the comparison of idlenessOf(). Returns nullopt in the same cases as idlenessOf(). Returns nullopt if the sum of
+/// anonymous and shared memory was always 0. For example, some nodes do not count the memory of jobs.
 std::optional<Idleness> memoryIdlenessOf(const Profile& profile, std::optional<double> held, Microseconds age,
                                          Microseconds since);
 

@@ -17,8 +17,8 @@ namespace pinfold {
 
 using Labels = std::map<std::string, std::string>;
 
-/// Only admins, such as the batch system, may set the members other than `labels`. Users thus cannot write somebody else's
-/// account into the receipt of a job. A user may set the labels of the user's own jobs.
+/// Only admins, such as the batch system, may set the members other than `labels`. If users could set `account`, users could
+/// write somebody else's account into the receipt of a job. A user may set the labels of the user's own jobs.
 struct JobIdentity {
     static constexpr std::size_t kMostTextBytes = 256; ///< the maximum length of each text, in bytes
     static constexpr std::size_t kMostNodes = 128;
@@ -85,8 +85,8 @@ void complete(JobIdentity& identity, const JobIdentity& more);
 void makePrintable(JobIdentity& identity);
 
 /// Checks that there are at most kMostLabels labels, and that each label is valid. The name of a label has 1 to
-/// kMostLabelNameBytes characters, and begins with a letter or a digit. The characters are letters, digits, '_', '-' and '.'. The
-/// value of a label has at most kMostTextBytes bytes of UTF-8 without control characters. Error: InvalidArgument.
+/// kMostLabelNameBytes characters, and begins with a letter or a digit. The name of a label consists of letters, digits, '_', '-'
+/// and '.'. The value of a label has at most kMostTextBytes bytes of UTF-8 without control characters. Error: InvalidArgument.
 Result<void> validate(const Labels& labels);
 /// Returns each label as "NAME=VALUE".
 std::vector<std::string> labelPairs(const Labels& labels);

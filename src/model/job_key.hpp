@@ -13,8 +13,8 @@
 
 namespace pinfold {
 
-/// Returns true if the text is valid as the part of a key before the first dot. A valid text has only lower case letters and
-/// digits.
+/// Returns true if `text` is a valid name of a scheduler. In a key, the name of the scheduler stands before the first dot. The
+/// name of a scheduler has only lower case letters and digits.
 bool isSchedulerName(std::string_view text);
 
 /// A JobKey is the key of a job in the form "<scheduler>.<id>", for instance "sge.4711.3" or "pbs.12[7].server".

@@ -24,7 +24,7 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
 
 /// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`. A record of an earlier pinfoldd
 /// must have the same text after decoding and encoding. encode() always writes `number` and `leader`, because earlier versions of
-/// pinfoldd wrote both members. encode() omits the remaining members of a task if they are unset.
+/// pinfoldd wrote both members. encode() omits each unset member of a task, except `number` and `leader`.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)

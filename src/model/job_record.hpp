@@ -21,8 +21,8 @@
 
 namespace pinfold {
 
-/// Identifies a process across a restart of pinfoldd. The process id alone is not enough, because another process may have the
-/// same process id after the restart.
+/// Identifies a process across a restart of pinfoldd. A process id alone does not identify a process, because another process may
+/// have the same process id after the restart.
 struct ProcessIdentity {
     pid_t pid = 0;
     BootTime started{};
@@ -126,7 +126,7 @@ struct JobRecord {
     /// If unkillableInFuse is true, a process that outlived SIGKILL waits for a file server that a user runs. A wait for a user's
     /// file server is not a fault of the node.
     bool unkillableInFuse = false;
-    /// The value for Receipt::unkillableProcesses. The value stays set after the unkillable processes have ended.
+    /// The value for Receipt::unkillableProcesses. `unkillableProcesses` stays set after the unkillable processes have ended.
     std::optional<std::uint32_t> unkillableProcesses;
     Boxed<FinalFigures> figures;
 
@@ -136,11 +136,11 @@ struct JobRecord {
 /// Ends the suspension of a job, and adds the length of the suspension to `suspended`. Returns false if the job is not suspended.
 bool endSuspension(JobRecord& record, BootTime now);
 
-/// Returns the record as one JSON document. The document contains the version of its format. If pinfoldd decodes a text and
-/// encodes the resulting record, the new text is the same as the old text.
+/// Returns the record as one JSON document. The document contains the version of the document's format. If pinfoldd decodes a
+/// text and encodes the resulting record, the new text is the same as the old text.
 std::string encode(const JobRecord& record);
-/// Reads a text that encode() has written, and fails with InvalidArgument for any other text. If a newer pinfoldd has written the
-/// record, the error is InvalidArgument too.
+/// Reads a text that encode() has written, and fails with InvalidArgument for any other text. decodeJobRecord() fails with
+/// InvalidArgument if a newer pinfoldd has written the record.
 Result<JobRecord> decodeJobRecord(std::string_view text);
 
 } // namespace pinfold

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Lists the states in the life of a job. Before each step, pinfoldd writes the record of the job to the disk, so that a
-/// restarted pinfoldd can continue.
+/// Lists the states in the life of a job. In each state, pinfoldd first writes the record of the job to the disk, and acts only
+/// afterwards. After a restart, pinfoldd continues with the record.
 ///
 /// A new state needs a value in this enumeration. In job_state.cpp, a new state needs a word, transitions and a ShownState. If a
 /// state has no word, job_state.cpp does not compile. Recovery::takeUp() decides what a restart does with a job in each state.

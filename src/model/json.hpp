@@ -31,15 +31,15 @@ namespace pinfold {
 
 using Json = nlohmann::ordered_json;
 
-/// Adds a member to the object. The object must not have a member of this name yet. The function put() does not use operator[],
-/// because operator[] compares the new name with the names of all other members.
+/// Adds a member to the object. Call put() only if the object does not have a member with the name `name`. The function put()
+/// does not use operator[], because operator[] compares the new name with the names of all other members.
 inline void put(Json& object, const char* name, Json value) {
     if (object.is_null())
         object = Json::object();
     object.get_ref<Json::object_t&>().emplace_back(name, std::move(value));
 }
 
-/// Says what happens to a member without a value.
+/// Says what put() does with a member that has no value.
 enum class Unset { AsNull, LeftOut };
 
 /// Adds a member. With Unset::LeftOut, put() adds no member if `value` is null.
@@ -75,12 +75,12 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
     optionalFromJson(json, name, value);
 }
 
-// Returns the document as text. The document may contain strings that are not valid UTF-8. An invalid string must not make dump()
-// throw an exception.
+// Returns the document as text. The JSON document may contain strings that are not valid UTF-8. An invalid string must not make
+// dump() throw an exception.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Returns the value, or throws std::invalid_argument if there is no value. The message of the exception contains `what` as the
-/// name of the value.
+/// Returns the content of `value`. Throws std::invalid_argument if `value` is unset. The message of the exception contains `what`
+/// as the name of the value.
 template <class T> T required(std::optional<T> value, const char* what) {
     if (!value)
         throw std::invalid_argument(std::string("unknown ") + what);

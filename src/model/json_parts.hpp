@@ -104,7 +104,8 @@ inline void takeMember(const Json& json, const char* name, JobResult& result) {
     result = required(jobResultFromString(json.at(name).get<std::string>()), "result");
 }
 
-/// Adds the members about the end of the job. The members are the same in a receipt and in a record.
+/// Adds to `json` the members that describe the end of the job. A receipt and a record describe the end of the job with the same
+/// members.
 template <class R> void putEnd(Json& json, const R& ended, Unset unset) {
     forEachEndField(ended, [&json, unset](const char* name, const auto& value) { putMember(json, name, value, unset); });
 }
@@ -162,7 +163,8 @@ inline void takeAllocation(const Json& json, Allocation& allocation) {
     allocation.exclusive = json.value("exclusive", false);
 }
 
-/// Adds only the members that are set. An earlier pinfoldd cannot read a record that contains an unknown member.
+/// Adds to `json` only the members of `identity` that are set. An earlier pinfoldd cannot read a record that contains an unknown
+/// member.
 inline void putIdentity(Json& json, const JobIdentity& identity) {
     forEachIdentityField(identity, [&json](const char* name, const auto& member) {
         if (isSet(member))

@@ -1,8 +1,7 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the table of limits. For each limit, the table contains the name, the form of its value, and the valid range. The
-// table contains the systemd property and the cgroup file of each limit. The code for D-Bus, JSON, the configuration and the
-// command line uses the table of limits. To add a limit, add a member to ResourceLimits and a row to the table of limits.
-// Reference: systemd.resource-control(5) of 252 and 257, cgroup-v2.rst.
+// SPDX-License-Identifier: LGPL-2.1-or-later Declares the table of limits. For each limit, the table contains the name, the form
+// of the value, and the valid range of the value. The table contains the systemd property and the cgroup file of each limit. The
+// code for D-Bus, JSON, the configuration and the command line uses the table of limits. To add a limit, add a member to
+// ResourceLimits and a row to the table of limits. Reference: systemd.resource-control(5) of 252 and 257, cgroup-v2.rst.
 #pragma once
 
 #include "base/parse.hpp"
@@ -43,8 +42,8 @@ struct LimitRow {
     /// The file that shows the limit in the cgroup of the job's slice. `cgroupFile` is a nullptr if and only if `property` is a
     /// nullptr.
     const char* cgroupFile = nullptr;
-    /// The text that stands before the limit's amount in the file `cgroupFile`. If the file has a line for each device, the text
-    /// stands in each line.
+    /// The text that stands before the limit's amount in the file `cgroupFile`. If the file has a line for each device, each line
+    /// contains `cgroupWord`.
     const char* cgroupWord = "";
     std::uint64_t least = 0;            ///< the smallest value of a limit that is a number
     std::uint64_t most = kInfinity - 1; ///< the largest value of a limit that is a number, apart from kInfinity
@@ -52,8 +51,8 @@ struct LimitRow {
     /// A limit is harmless if no value of the limit takes anything from other users. Every user may choose any value for a
     /// harmless limit.
     bool harmless = false;
-    /// The value that the kernel uses if the limit is unset. pinfold uses the value `unset` to compare an unset limit with a
-    /// limit that is set.
+    /// The value that the kernel uses if the limit is unset. To compare an unset limit with a set limit, pinfold uses the value
+    /// `unset` for the unset limit.
     std::uint64_t unset = 0;
     LimitChange change = LimitChange::Live;
     const char* range; ///< the valid range in words, for error messages

@@ -12,9 +12,9 @@ constexpr std::uint64_t kUsecPerCpu = 1'000'000; // the CPU time that one CPU pr
 constexpr std::uint64_t kUsecPerSecond = 1'000'000;
 constexpr const char* kOmpVariable = "OMP_NUM_THREADS";
 
-/// Returns how many CPUs the job can keep busy. The result is the smallest of three numbers: the number of slots, the number of
-/// listed CPUs, and the number of CPUs of the quota. cpusOf() rounds the job's CPU quota up to whole CPUs. The result is unset if
-/// the job has no slots, no list of CPUs and no CPU quota.
+/// Returns how many CPUs the job can keep busy. The result is the smallest of three numbers: the slots, the listed CPUs, and the
+/// CPUs of the quota. cpusOf() rounds the job's CPU quota up to whole CPUs. The result is unset if the job has no slots, no list
+/// of CPUs and no CPU quota.
 std::optional<std::uint64_t> cpusOf(const JobRecord& record) {
     auto least = record.slots;
     const auto atMost = [&least](std::uint64_t cpus) { least = std::min(least.value_or(cpus), cpus); };

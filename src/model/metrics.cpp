@@ -123,9 +123,9 @@ template <class T> struct JobMetric {
 using JobTime = JobMetric<Microseconds>;
 using JobNumber = JobMetric<std::uint64_t>;
 
-// If treydock's cgroup_exporter has the same metric, pinfold uses the name from cgroup_exporter. Dashboards for cgroup_exporter
-// thus work with pinfold. All metrics of jobs are gauges, as in cgroup_exporter, although the values of some metrics can only
-// grow.
+// If treydock's cgroup_exporter has the same metric, pinfold uses the name from cgroup_exporter, so that dashboards for
+// cgroup_exporter work with pinfold. All metrics of jobs are gauges, as in cgroup_exporter, although the values of some metrics
+// can only grow.
 constexpr std::array kJobSeconds{
     JobTime{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
     JobTime{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},

@@ -37,7 +37,7 @@ std::string_view toString(Trouble trouble);
 std::vector<std::string> troubleNames();
 
 /// Counts events since the start of pinfoldd. When a job is over, pinfoldd adds the figures in the job's receipt to the counts.
-/// The numbers of ended jobs thus agree with the output of `pinfold history`.
+/// The numbers of ended jobs agree with the output of `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
@@ -86,15 +86,15 @@ struct NodeMetrics {
     std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
     std::size_t unclosed = 0; ///< the number of users' file descriptors that wait for close() or hang in close()
-    /// Each key is a kind of work that may block. The value is the number of calls that pinfoldd refused, because too many calls
-    /// hang.
+    /// For each kind of work that may block, the number of calls that pinfoldd refused. pinfoldd refuses a call if too many
+    /// earlier calls of the same kind hang.
     std::map<std::string, std::uint64_t> refused = {};
     NodeCounts counts;
     std::vector<JobFigures> each; ///< the figures of each live job; empty if the site does not want figures of single jobs
 };
 
-/// Returns the metrics in Prometheus' text format. If a figure of a job is not known, the text has no series for the figure.
-/// The text has no series for a limit that is unset or infinite.
+/// Returns the metrics in Prometheus' text format. If a figure of a job is not known, metricsText() writes no series for the
+/// figure. metricsText() writes no series for a limit that is unset or infinite.
 std::string metricsText(const NodeMetrics& metrics);
 
 } // namespace pinfold

@@ -13,8 +13,8 @@ struct NodeShare {
     std::optional<std::uint64_t> kept = {};  ///< the part of the resource that the site does not give to jobs
     std::optional<std::uint64_t> given = {}; ///< the sum of the amounts that live jobs hold; may exceed `total`
     std::optional<std::uint64_t> free = {};  ///< `total` minus `kept` and minus `given`, at least 0
-    /// The number of live jobs whose share of the resource has no limit. A job without a limit adds nothing to `given`.
-    /// unlimitedJobs is unset for GPUs, because no job gets more GPUs than the job asks for.
+    /// The number of live jobs whose share of the resource has no limit. A job without a limit adds nothing to `given`. For GPUs,
+    /// unlimitedJobs is unset, because each job gets only the GPUs that the job asks for.
     std::optional<std::uint64_t> unlimitedJobs = {};
 
     bool operator==(const NodeShare&) const = default;
@@ -24,7 +24,7 @@ struct NodeShare {
 NodeShare withFree(NodeShare share);
 
 struct NodeResources {
-    NodeShare cpus;   ///< the share in microseconds of CPU time per second, so 1,000,000 is one CPU (hyper-thread)
+    NodeShare cpus;   ///< in microseconds of CPU time per second; 1,000,000 is one CPU (hyper-thread)
     NodeShare memory; ///< in bytes
     NodeShare gpus;   ///< in numbers of GPUs; all members are unset if the configuration has no GPUs
 

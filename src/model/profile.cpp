@@ -21,9 +21,9 @@ constexpr auto kMeasureNames = enumNames<Measure>({
     {Measure::MemoryPressure, "memory_pressure"},
 });
 
-// The encoded form begins with the version, the number of points and the step. After the step, the encoded form contains the
-// lengths of all points, and then the numbers of all points. encode() stores a number n in 12 bits, as 64 * log2(n + 1). With 12
-// bits for each number, 120 points take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
+// encode() first writes the version, the number of points and the step of the profile. After the step of the profile, encode()
+// writes the lengths of all points and the numbers of all points. encode() stores a number n in 12 bits, as 64 * log2(n + 1).
+// With 12 bits for each number, 120 points take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
 constexpr char kVersion = 1;
 constexpr std::size_t kHeaderBytes = 6;
 constexpr std::size_t kLengthBytes = 4;
@@ -115,7 +115,7 @@ void Profile::halve() {
     }
     points_.resize(points_.size() / 2);
     // The first points are short, and a point that spans an outage of pinfoldd is long. halve() uses the median length of the
-    // points as the new step, because very short and very long points hardly change the median.
+    // points as the new step. Very short and very long points hardly change the median.
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     step_ = *middle;

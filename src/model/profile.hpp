@@ -25,7 +25,7 @@ enum class Measure {
 };
 constexpr std::size_t kMeasures = 7;
 
-/// Returns a word for the measure, such as "anon". D-Bus and JSON use the word as the name of the measure.
+/// Returns the name of the measure in D-Bus and JSON, such as "anon".
 std::string_view toString(Measure measure);
 constexpr std::array<Measure, kMeasures> kAllMeasures{Measure::Anon, Measure::Shmem, Measure::Cache,         Measure::Cpu,
                                                       Measure::Io,   Measure::Tasks, Measure::MemoryPressure};
@@ -44,8 +44,8 @@ struct ProfilePoint {
 };
 
 /// Holds the points in the order of time, from the job's start and without gaps. If there are too many points, Profile merges
-/// neighbouring points. The profile of a long job thus takes no more room than the profile of a short job. Merging does not
-/// change the maximum of a measure, and does not change the sum of a measure over time.
+/// neighbouring points. Because Profile merges points, the profile of a long job takes no more room than the profile of a short
+/// job. Merging points changes neither the maximum of a measure nor the sum of a measure over time.
 class Profile {
 public:
     static constexpr std::size_t kMostPoints = 120;
@@ -72,7 +72,7 @@ private:
     Microseconds step_{}; ///< the usual length of a point; 0 until Profile merges points for the first time
 };
 
-/// Returns the profile as at most Profile::kMostBytes bytes. encode() rounds each number by at most 0.6 %, and rounds each length
+/// Encodes the profile in at most Profile::kMostBytes bytes. encode() rounds each number by at most 0.6 %, and rounds each length
 /// to whole milliseconds.
 std::string encode(const Profile& profile);
 /// Reads bytes that encode() has written, and fails with InvalidArgument for any other bytes.

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-/// Calls f(name, member) for each member of a Reading.
+/// Calls f(name, member) for each member of `reading`.
 template <class R, class F> void forEachNumber(R& reading, F&& f) {
     f("age", reading.age);
     f("cpu", reading.cpu);

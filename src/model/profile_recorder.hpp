@@ -16,12 +16,14 @@ namespace pinfold {
 /// to look(). A ProfileRecorder takes at most 8 KiB.
 class ProfileRecorder {
 public:
-    /// Adds a point to the profile for the time since the previous call of look(). The first call adds the time since the job's
-    /// start. look() assumes that the amounts of memory and the number of tasks grow or shrink evenly between two calls. `age` is
-    /// the time since the job's start. If `age` is not greater than in the previous call, look() adds nothing.
+    /// Adds a point to the profile for the time since the previous call of look(). The first call of look() adds a point for the
+    /// time since the job's start. look() assumes that the amounts of memory and the number of tasks grow or shrink evenly
+    /// between two calls. `age` is the time since the job's start. If `age` is not greater than in the previous call, look() adds
+    /// nothing.
     void look(Microseconds age, const Usage& usage);
-    /// Adds a point for the time from the last call of look() to the job's end. An ended job has freed its memory. end() uses the
-    /// amounts of memory and the number of tasks from the last call of look(). `usage` has the job's final counters.
+    /// Adds to the profile a point for the time from the last call of look() to the job's end. An ended job has freed its memory.
+    /// end() uses the amounts of memory and the number of tasks from the last call of look(). `usage` has the job's final
+    /// counters.
     void end(Microseconds age, const Usage& usage);
 
     const Profile& profile() const { return profile_; }

@@ -59,7 +59,8 @@ struct Leftovers {
     bool operator==(const Leftovers&) const = default;
 };
 
-/// Calls f(name, member) for each member about the end of the job. A receipt and a record have the same members about the end.
+/// Calls f(name, member) for each member of `ended` that describes the end of the job. A receipt and a record describe the end of
+/// the job with the same members.
 template <class R, class F> void forEachEndField(R& ended, F&& f) {
     f("exit_status", ended.exit.status);
     f("exit_signal", ended.exit.signal);
@@ -108,7 +109,7 @@ struct Receipt {
     Usage usage;
     Boxed<OomVerdict> oom;
     bool oomSaid = false;  ///< the job's own output already has a line about `oom`; not stored in the history
-    bool stopSaid = false; ///< the job's own output already has the line of stopLine(); not stored in the history
+    bool stopSaid = false; ///< the job's own output already has the line from stopLine(); not stored in the history
     /// Says why the receipt is not in the history yet. `unwritten` is empty if the receipt is in the history, or if pinfoldd will
     /// soon write the receipt to the history. The history does not store `unwritten`.
     std::string unwritten;
@@ -117,11 +118,11 @@ struct Receipt {
     Allocation allocation; ///< the CPUs and GPUs of the job; the history stores neither the reserved CPUs nor the environment
     std::optional<std::uint64_t> slots; ///< the number of slots that the batch system gave the job
     JobIdentity identity;
-    /// The first TaskReceipt::kMost tasks of the job, in the order of their numbers. The list is empty if an earlier pinfold
+    /// The first TaskReceipt::kMost tasks of the job, in the order of their numbers. `taskList` is empty if an earlier pinfold
     /// wrote the receipt, or if the node went down.
     std::vector<TaskReceipt> taskList;
-    /// What the job used over time, in the form of encode(Profile). The text is empty if the job has no profile. The history has
-    /// a separate table for profiles, and list() reads this table only if ReceiptFilter::profiles is set.
+    /// The job's resource use over time, in the form that encode(Profile) writes. `profile` is empty if the job has no profile.
+    /// The history has a separate table for profiles, and list() reads this table only if ReceiptFilter::profiles is set.
     std::string profile;
 
     bool operator==(const Receipt&) const = default;
@@ -163,10 +164,10 @@ enum class JobOutcome {
 };
 JobOutcome outcomeOf(const Receipt& receipt);
 
-/// Adds the exit state of the leader and the facts in `identity` to a receipt. Somebody reported the facts after pinfoldd had
-/// written the receipt. amend() adds only what the receipt does not have, and replaces nothing. An admin can add facts even if
-/// the owner has already reported an exit state. Returns false if amend() added nothing. amend() adds nothing if `identity`
-/// describes another run of the job than `receipt`.
+/// Adds the exit state of the leader and the facts in `identity` to a receipt. Call amend() if somebody reports the exit state or
+/// the facts only after pinfoldd has written the receipt. amend() adds only what the receipt does not have, and replaces nothing.
+/// An admin can add facts even if the owner has already reported an exit state. Returns false if amend() added nothing. amend()
+/// adds nothing if `identity` describes another run of the job than `receipt`.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

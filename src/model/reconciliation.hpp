@@ -7,8 +7,8 @@
 
 namespace pinfold {
 
-/// Lists the orphans: units, cgroups and records that did not belong together. Each list is for one kind of orphan and for one
-/// action of pinfoldd. The list unitsStopped, for example, contains the units that pinfoldd has stopped.
+/// Lists the orphans: units, cgroups and records that did not belong together. Each list contains orphans of one kind that
+/// pinfoldd has treated in the same way. The list unitsStopped, for example, contains the units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
     std::vector<std::string> unitsLeft;    ///< the units that have no record and may have processes

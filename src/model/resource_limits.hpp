@@ -20,8 +20,8 @@ enum class OomPolicy {
 };
 
 /// Holds a job's limits. If a limit is unset, the site's default or the kernel's default applies. The value kInfinity means that
-/// the job explicitly has no limit. Each member has a row in the table of limit_table.cpp. The row contains the name, the range,
-/// the systemd property and the cgroup file of the limit.
+/// the job explicitly has no limit. Each member has a row in the table of limit_table.cpp. A row of the table contains the name,
+/// the range, the systemd property and the cgroup file of one limit.
 struct ResourceLimits {
     std::optional<std::uint64_t> memoryMax = {};      ///< the number of bytes above which the kernel kills the job
     std::optional<std::uint64_t> memoryHigh = {};     ///< the number of bytes above which the kernel slows the job down
@@ -67,8 +67,8 @@ inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit)
     return limit ? std::optional(fromUsec<Microseconds>(*limit)) : std::nullopt;
 }
 
-/// Returns the run time at which pinfoldd or the batch system ends the job, in microseconds: the smaller one of run_time_max and
-/// batch_run_time_max. The result is unset if the job may run for ever.
+/// Returns the run time at which pinfoldd or the batch system ends the job, in microseconds. The run time is the smaller one of
+/// the limits run_time_max and batch_run_time_max. The result is unset if the job may run for ever.
 std::optional<std::uint64_t> runTimeEnd(const ResourceLimits& limits);
 
 /// Returns true if the batch system ends the job at runTimeEnd(), before pinfoldd would end it.

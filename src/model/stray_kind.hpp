@@ -34,8 +34,8 @@ std::optional<StrayKind> strayKindFromString(std::string_view text);
 /// Returns the names of all kinds, in the order of the enumeration.
 std::vector<std::string> strayKindNames();
 
-/// Returns the kind with the given name. Returns nullopt if a node takes no action against strays of this kind. A node never acts
-/// on an orphan, because nobody knows whether the job of the orphan is over.
+/// Returns the kind of stray with the name `text`. Returns nullopt if a node takes no action against strays of this kind. A node
+/// never acts on an orphan, because nobody knows whether the job of the orphan is over.
 std::optional<StrayKind> actionableStrayKind(std::string_view text);
 std::vector<std::string> actionableStrayKindNames();
 

@@ -36,8 +36,8 @@ struct TaskReceipt {
     std::optional<Microseconds> cpu = {};         ///< the CPU time, user and system
     std::optional<std::uint64_t> memoryPeak = {}; ///< the highest memory use with page cache, in bytes
     /// If `exact` is true, `cpu` and `memoryPeak` are the final figures of the whole task. If `exact` is false, systemd removed
-    /// the task's counters before pinfoldd could read the final figures. `cpu` and `memoryPeak` are then from an earlier time, or
-    /// are unset.
+    /// the task's counters before pinfoldd could read the final figures. If `exact` is false, `cpu` and `memoryPeak` are from an
+    /// earlier time, or are unset.
     bool exact = false;
 
     bool operator==(const TaskReceipt&) const = default;

@@ -22,8 +22,8 @@ struct DeviceIo {
     bool operator==(const DeviceIo&) const = default;
 };
 
-/// Holds the resource usage of a job, from the files of its slice's cgroup (cgroup-v2.rst, psi.rst). A member is unset if the
-/// kernel or the node does not count the figure.
+/// Holds the resource usage of a job, from the files of its slice's cgroup (cgroup-v2.rst, psi.rst). A member of Usage is unset
+/// if the kernel or the node does not count the member's figure.
 struct Usage {
     std::optional<Microseconds> cpuUser;
     std::optional<Microseconds> cpuSystem;
@@ -73,7 +73,7 @@ struct Usage {
 
     std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
     std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the kernel reclaimed memory at the limit memory_max
-    /// How often the job reached a memory limit, and the kernel could not reclaim any of the job's memory. If memory runs out
+    /// How often the job reached a memory limit while the kernel could not reclaim any of the job's memory. If memory runs out
     /// once, the kernel may count several events.
     std::optional<std::uint64_t> oomEvents;
     std::optional<std::uint64_t> oomKills;      ///< the number of processes that the kernel killed because memory ran out

@@ -169,8 +169,8 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
-/// Returns a copy of the receipt without the command lines of leftovers and without the list of tasks, because the receiver needs
-/// neither. Users choose the command lines, and a command line may be far longer than a packet.
+/// Returns a copy of the receipt without the command lines of leftovers and without the list of tasks. The receiver needs neither
+/// the command lines nor the list of tasks. Users choose the command lines, and a command line may be far longer than a packet.
 Json withoutLists(Receipt receipt) {
     receipt.leftovers.commands.clear();
     receipt.taskList.clear();

@@ -33,16 +33,16 @@ enum class WrapperRole {
     Job,   ///< the leader becomes task 0 of a new job
     Batch, ///< the leader becomes task 0 of a job that OpenJob opened
     Task,  ///< the leader becomes a further task of a live job
-    /// The leader becomes a further task. If the job is not live, pinfoldd first opens the job with the request's limits (admin
-    /// only).
+    /// The leader becomes a task of the job, but not task 0. If the job is not live, pinfoldd first opens the job with the
+    /// request's limits (admin only).
     TaskOfOpen,
 };
 
 /// A WrapperCreate is a request to create a job, to add a task to a job, or to open a job. WrapperCreate corresponds to the D-Bus
-/// methods CreateJob, AddTask and OpenJob. The packet contains the leader's pidfd. If the request has a supervisor, the second
-/// descriptor in the packet is the supervisor's pidfd. If the request has a descriptor of the job's standard error, this
-/// descriptor is the last in the packet. With the roles Batch and Task, the job exists already, so the request has neither limits
-/// nor an allocation.
+/// methods CreateJob, AddTask and OpenJob. The packet of the request contains the leader's pidfd. If the request has a
+/// supervisor, the second descriptor in the packet is the supervisor's pidfd. If the request has a descriptor of the job's
+/// standard error, this descriptor is the last in the packet. With the roles Batch and Task, the job exists already, so the
+/// request has neither limits nor an allocation.
 struct WrapperCreate {
     std::string key; ///< the key of the job; empty if pinfoldd should choose a key
     ResourceLimits limits;
@@ -55,7 +55,7 @@ struct WrapperCreate {
     /// The number of slots that the batch system gave the job. The meaning of the number of slots depends on the setting
     /// jobs.slots.
     std::optional<std::uint64_t> slots = {};
-    /// If `shepherd` is true, the leader is a program of the batch system that starts the job's processes. Only admins may set
+    /// If `shepherd` is true, the leader is a program of the batch system, and starts the job's processes. Only admins may set
     /// `shepherd`.
     bool shepherd = false;
     JobIdentity identity = {}; ///< the identity of the job; only admins may set members other than the labels
@@ -97,8 +97,8 @@ struct WrapperList {
     bool operator==(const WrapperList&) const = default;
 };
 
-/// A WrapperAdopt is a request to adopt one process into a job, like Adopt on D-Bus. The packet contains the pidfd of the
-/// process.
+/// A WrapperAdopt is a request to adopt one process into a job, like Adopt on D-Bus. The packet of the request contains the pidfd
+/// of the process.
 struct WrapperAdopt {
     std::string key;
     uid_t owner = 0; ///< the user id of the job's owner; needed because the key may now belong to another user's job
@@ -132,8 +132,8 @@ struct WrapperReply {
     /// If the request asked for the receipt, the answer contains the receipt of the ended job. The receipt in the answer lacks
     /// the command lines of leftovers and the list of tasks.
     Boxed<Receipt> receipt = {};
-    /// In the answer to WrapperList, `jobs` contains the jobs of the user. Running jobs come first, and newer jobs come before
-    /// older jobs.
+    /// In the answer to WrapperList, `jobs` contains the jobs of the user. In `jobs`, running jobs come first, and newer jobs
+    /// come before older jobs.
     std::optional<std::vector<WrapperJob>> jobs = {};
 
     bool operator==(const WrapperReply&) const = default;

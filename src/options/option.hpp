@@ -64,8 +64,8 @@ using OptionSet = std::vector<Option>;
 /// Returns the option with this name ("--user") or letter ("-u"), or nullptr if no option has the name or letter.
 const Option* findOption(const OptionSet& options, std::string_view word);
 
-/// Sets an option to `text`, the value that the user typed. Fails with InvalidArgument or an error of the setter. The error
-/// message names the option.
+/// Sets an option to `text`, the value that the user typed. Fails with InvalidArgument or an error of the setter. The message of
+/// each error names the option.
 Result<void> apply(const Option& option, const std::string& text);
 
 /// Returns the names of all options and arguments.

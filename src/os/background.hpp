@@ -2,14 +2,14 @@
 // Declares the interface for all calls that may block.
 //
 // Calls that need a disk, a server or the network may take long. An fsync on a busy disk can take a minute. A broken file server
-// may never answer. A name service waits for the network. If another program has made a descriptor, close() may flush a file or
-// wait for the peer of a socket. Background has threads of its own for calls that may take long. The event loop's thread makes
+// may never answer. A name service may wait for the network. If another program has made a descriptor, close() may flush a file
+// or wait for the peer of a socket. Background has threads of its own for calls that may take long. The event loop's thread makes
 // the following calls, because the kernel needs only data in memory for these calls:
 // - The event loop's thread reads and writes cgroup files, and files in /run such as the records of live jobs.
 // - The event loop's thread reads files in /proc and /sys such as /proc/PID/stat, /proc/PID/status and /proc/PID/cgroup. The
-//   kernel does not lock a process when somebody reads these files.
-// - The event loop's thread reads events of inotify, lines of the kernel's log, timers and signals. read(2) does not block on the
-//   descriptors of these sources.
+//   kernel does not lock a process when a thread reads, for example, /proc/PID/stat.
+// - The event loop's thread reads events of inotify, lines of the kernel's log, timers and signals. For inotify, the kernel's
+//   log, timers and signals, read(2) does not block.
 // - The event loop's thread uses three sockets, and never blocks on a socket. The sockets are the connection to the bus, the
 //   socket for wrappers, and the socket for messages from services to systemd (NotifySocket).
 //
@@ -68,8 +68,8 @@ public:
     /// Returns false if too many earlier calls in this lane hang. When run() returns false, Background calls neither `work` nor
     /// `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
-    /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. A class with a limit
-    /// of its own for the work in a lane calls refuse() for each refused call.
+    /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. If a class has its
+    /// own limit for the work in a lane, the class calls refuse() for each call that it refuses.
     void refuse(Lane lane);
     /// Returns how often refuse() was called for the lane.
     std::uint64_t refused(Lane lane) const { return refused_[static_cast<std::size_t>(lane)]; }

@@ -127,7 +127,8 @@ Result<std::vector<std::string>> subdirectories(int directory) {
     return names;
 }
 
-/// Adds to `pids` the numbers in the file "cgroup.procs" or "cgroup.threads" of the directory and of all directories below it.
+/// Reads the file `file` in `directory` and in all directories below `directory`, and adds the numbers in these files to `pids`.
+/// `file` is "cgroup.procs" or "cgroup.threads".
 Result<void> collect(int directory, const char* file, std::vector<pid_t>& pids) {
     const auto text = readFile(directory, file, 64 << 20);
     if (!text && vanished(errno))
@@ -182,8 +183,8 @@ bool CgroupDir::populated() const {
     std::array<char, 256> text{};
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
-        // The file of an existing cgroup cannot be read if, for instance, no descriptor is free. The cgroup may have processes,
-        // so populated() returns true, and the job does not end.
+        // The file of an existing cgroup cannot be read if, for instance, no descriptor is free. If the file cannot be read,
+        // populated() returns true, so that a job with processes does not end.
         return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }

@@ -58,7 +58,7 @@ public:
     Usage profileUsage() const;
     /// Reads the two figures that a receipt contains for each task: the CPU time and the memory peak.
     Usage taskUsage() const;
-    /// Holds limits that the kernel enforces. A member is unset if there is no limit, or if the controller is off.
+    /// Holds limits that the kernel enforces. A member of Bounds is unset if there is no limit, or if the controller is off.
     struct Bounds {
         std::optional<std::uint64_t> memoryMax; ///< the limit in bytes
         std::optional<double> cpus;             ///< how many CPUs the cgroup can keep busy (cpu.max, cpuset.cpus.effective)
@@ -95,7 +95,7 @@ public:
 
     /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. If the error is Internal, its message says what to do.
     Result<void> check() const;
-    /// Opens the cgroup with this path. The path has the form in which /proc/PID/cgroup shows it. Fails with Internal if the
+    /// Opens the cgroup with the path `path`. `path` has the same form as a path in /proc/PID/cgroup. Fails with Internal if the
     /// cgroup does not exist.
     Result<CgroupDir> open(std::string_view path) const;
     bool exists(std::string_view path) const;

@@ -33,8 +33,8 @@ struct CgroupWatch::Impl {
     EventHandle timer;                        ///< the timer that runs as long as `unwatched` has entries
 
     void drain() {
-        // CgroupWatch reads one event at a time. If a handler throws an exception, the kernel still keeps all later events. For a
-        // watched file, inotify adds no name to the event.
+        // CgroupWatch reads one event at a time. If a handler throws an exception, the kernel keeps the events that CgroupWatch
+        // has not read yet. For a watched file, inotify adds no name to the event.
         inotify_event event{};
         while (::read(inotify.get(), &event, sizeof event) > 0)
             if ((event.mask & IN_Q_OVERFLOW) != 0)
@@ -75,8 +75,8 @@ struct CgroupWatch::Impl {
         timer = unwatched.empty() ? nullptr : loop.after(kLookAgain, [this] { lookAtUnwatched(); });
     }
 
-    /// Calls the handlers of all unwatched files as if the files had changed. A call of the handler is harmless for an unchanged
-    /// file, because each handler looks at the state of the cgroup.
+    /// Calls the handlers of all unwatched files as if the files had changed. If a file has not changed, calling the file's
+    /// handler is harmless, because each handler looks at the state of the cgroup.
     void lookAtUnwatched() {
         lookLater(); // lookAtUnwatched() sets the timer before the loop, because an exception in a handler would end the loop
         const auto copy = unwatched;

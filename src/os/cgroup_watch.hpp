@@ -27,7 +27,7 @@ class CgroupWatch {
 public:
     static constexpr Microseconds kLookAgain = 1s;
 
-    using AddWatch = int (*)(int inotify, const char* file, std::uint32_t mask); ///< the type of inotify_add_watch(2)
+    using AddWatch = int (*)(int inotify, const char* file, std::uint32_t mask); ///< a function like inotify_add_watch(2)
 
     explicit CgroupWatch(EventLoop& loop, AddWatch addWatch = &::inotify_add_watch);
     ~CgroupWatch();

@@ -28,8 +28,8 @@ void closeWithoutLingering(int fd) {
 
 } // namespace
 
-// Each thread fetches its next descriptor without help from the event loop's thread. The event loop's thread thus need not wake
-// up for each closed descriptor.
+// Each thread fetches its next descriptor without help from the event loop's thread. The event loop's thread need not wake up for
+// each closed descriptor.
 struct DescriptorCloser::Users {
     struct User {
         std::deque<int> waiting; ///< the user's descriptors that wait for a thread
@@ -40,7 +40,8 @@ struct DescriptorCloser::Users {
     explicit Users(std::size_t mostOfUsersArg) : mostOfUsers(mostOfUsersArg) {}
 
     void add(Descriptor descriptor);
-    /// Returns the next descriptor that a thread may close. next() counts the thread as a thread of the descriptor's owner.
+    /// Returns the next descriptor that a thread may close. next() counts the thread that will close the descriptor as a thread
+    /// of the descriptor's owner.
     std::optional<Descriptor> next();
     /// Undoes next() if the kernel could not start a thread.
     void giveBack(Descriptor descriptor);

@@ -29,8 +29,8 @@ std::uint64_t partOfDescriptors(std::uint64_t part);
 bool onlyRootsQuarterIsLeft();
 
 /// Returns true if the number `descriptor` is one of the `reserve` highest numbers of descriptors that this process may have. The
-/// kernel gives a new descriptor the lowest free number. A high number of a new descriptor thus means that few descriptors are
-/// free. If the process may have fewer than 1024 descriptors, isOfReserve() uses a proportionally smaller number than `reserve`.
+/// kernel gives a new descriptor the lowest free number. If a new descriptor has a high number, few descriptors are free. If the
+/// process may have fewer than 1024 descriptors, isOfReserve() uses a proportionally smaller number than `reserve`.
 bool isOfReserve(int descriptor, std::uint64_t reserve);
 
 /// Returns true if isOfReserve() would return true for a new descriptor.

@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Represents the registration of a handler. The destruction of the EventSource ends the registration. The handler itself may
-/// destroy its EventSource, because the loop keeps the handler until the handler returns.
+/// Represents the registration of a handler. The destruction of the EventSource ends the registration. A handler may destroy the
+/// EventSource of the handler, because the loop keeps the handler until the handler returns.
 class EventSource {
 public:
     virtual ~EventSource() = default;

@@ -42,8 +42,8 @@ struct FileStatus {
 };
 
 /// Returns the status of `name` in a directory, or of the directory itself if `name` is "". The function fileStatus() follows no
-/// link and asks no file server. A file server thus cannot make the caller of fileStatus() wait. Returns nullopt and sets errno
-/// if the status cannot be read.
+/// link and asks no file server. A file server cannot make the caller of fileStatus() wait. Returns nullopt and sets errno if the
+/// status cannot be read.
 std::optional<FileStatus> fileStatus(int directory, const char* name);
 
 } // namespace pinfold

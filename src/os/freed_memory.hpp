@@ -19,8 +19,8 @@ public:
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call giveBack() after a long answer. At once, giveBack() gives the memory of the answer's data back to the system. After
-    /// kDelay, giveBack() gives back the memory of the message that carried the answer.
+    /// Call giveBack() after a long answer. giveBack() immediately gives the memory of the answer's data back to the system.
+    /// After kDelay, giveBack() gives back the memory of the message that carried the answer.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -21,7 +21,7 @@ public:
 
     explicit OutputWriters(Background& background) : background_(background) {}
 
-    /// Begins to write the text. Returns false if OutputWriters will not write the text, because too many threads hang.
+    /// Begins to write the text. If too many threads hang, write() returns false and drops the text.
     bool write(ForeignFd descriptor, std::string text);
 
 private:
@@ -30,8 +30,8 @@ private:
 };
 
 /// Holds the descriptor of a job's standard error, to which pinfoldd seldom writes a line. A full pipe, a stopped terminal or a
-/// hung file server may block a write. Even close(2) may block, because a network file system then flushes the file. The event
-/// loop's thread neither writes to a job's output nor closes the output, because both calls may block.
+/// hung file server may block a write. Even close(2) may block, because a network file system flushes the file during close(2).
+/// The event loop's thread neither writes to a job's output nor closes the output, because both calls may block.
 class JobOutput {
 public:
     JobOutput() = default;
@@ -43,7 +43,7 @@ public:
     }
 
     explicit operator bool() const { return static_cast<bool>(descriptor_); }
-    /// Begins to write the line. Returns false if the line will not be written, because too many threads hang.
+    /// Begins to write the line. If too many threads hang, say() returns false and drops the line.
     bool say(const std::string& line) const;
 
 private:

@@ -14,7 +14,8 @@ struct JournalEvent {
     int priority = 6;      ///< the level of the entry as in syslog(3): 3 is an error, 4 a warning, 6 information
     std::string messageId; ///< the id of the message in 32 hexadecimal digits (message_ids.hpp); may be empty
     std::string message;
-    /// Each pair is the name and the value of a field. Names are in upper case, and values may contain any bytes.
+    /// Each pair is the name and the value of a field. The name of a field is in upper case, and the value of a field may contain
+    /// any bytes.
     std::vector<std::pair<std::string, std::string>> fields;
 };
 
@@ -24,8 +25,8 @@ public:
     virtual void event(const JournalEvent& event) = 0;
 };
 
-/// Writes with sd_journal_sendv(3). sd_journal_sendv(3) blocks while journald reads no messages. If the journal does not accept
-/// an entry, the entry is lost, because pinfold stores it nowhere else.
+/// Writes entries to the journal with sd_journal_sendv(3). sd_journal_sendv(3) blocks while journald reads no messages. If the
+/// journal does not accept an entry, the entry is lost, because pinfold stores it nowhere else.
 class SdJournal : public Journal {
 public:
     /// `identifier` is the entry's SYSLOG_IDENTIFIER, the program's name.

@@ -21,23 +21,25 @@ struct JournalEntry {
     std::string cursor;
     RealTime realTime{};
     MonotonicTime monotonic{}; ///< the time of the entry on CLOCK_MONOTONIC, in the boot in which the entry was written
-    /// Each pair is the name and the value of a field. A name may occur several times, and values may contain any bytes.
+    /// Each pair is the name and the value of a field. The name of a field may occur several times, and the value of a field may
+    /// contain any bytes.
     std::vector<std::pair<std::string, std::string>> fields;
 
     /// Returns the first value of the field, or an empty text if the entry does not have the field.
     std::string_view field(std::string_view name) const;
 };
 
-/// Holds lists of conditions of the form "FIELD=value". A journal entry matches a list if the entry meets at least one
-/// condition for every field in the list. JournalReader returns each entry that matches at least one list of JournalMatches.
+/// Holds lists of conditions of the form "FIELD=value". A journal entry matches a list of conditions if, for every field in the
+/// list, the entry meets at least one condition. JournalReader returns each entry that matches at least one list of
+/// JournalMatches.
 using JournalMatches = std::vector<std::vector<std::string>>;
 
 /// Returns matches for the entries that `journalctl -u UNIT` shows. The matches select every entry that a process of the unit
-/// wrote. If systemd or a program that runs as root wrote an entry about the unit, the matches select the entry, too.
+/// wrote. The matches also select every entry about the unit from systemd or from a program that runs as root.
 JournalMatches matchesOfUnit(const std::string& unit);
 
-/// Reads the entries that match the JournalMatches, from the oldest to the newest. A call may block, because it reads the
-/// journal's files.
+/// Reads the entries that match the JournalMatches, from the oldest to the newest. A call of JournalReader may block, because
+/// JournalReader reads the journal's files.
 class JournalReader {
 public:
     static Result<JournalReader> open(const JournalMatches& matches);

@@ -97,8 +97,8 @@ std::string unescaped(std::string_view text) {
 
 } // namespace
 
-// Users choose parts of many lines in the kernel's log. The line about a crashed program begins with the name of the process.
-// The name of a process has at most kMaxComm bytes. The line about a crashed program also contains the name of the program's
+// Users choose parts of many lines in the kernel's log. The line about a crashed program begins with the name of the process. The
+// name of a process has at most kMaxComm bytes. The kernel's line about a crashed program also contains the name of the program's
 // file. feed() looks for the kernel's words only in parts of a line that no user can choose.
 std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view line) {
     // The line reads "python3 invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0".
@@ -202,7 +202,7 @@ void KernelLog::take(std::string_view record) {
     const auto end = std::min(record.find('\n', text), record.size());
     const auto line = record.substr(text + 1, end - text - 1);
     // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. A record without statistics is one
-    // line, and an escaped line break in it comes from a process's name.
+    // line. In a record without statistics, an escaped line break is a part of a process's name.
     if (line.starts_with("anon ")) {
         for (std::size_t start = 0; start <= line.size();) {
             const auto stop = std::min(line.find("\\x0a", start), line.size());

@@ -8,9 +8,9 @@
 
 namespace pinfold {
 
-/// Measures how long a thread slept in system calls: the wall time without the time in which the thread ran or waited for a CPU.
-/// A measurement costs some microseconds, so pinfoldd uses a LoopMeter only if the
-/// environment has the variable PINFOLD_LOOP_METER.
+/// Measures how long a thread slept in system calls. From the wall time, LoopMeter subtracts the time in which the thread ran or
+/// waited for a CPU. A measurement costs some microseconds, so pinfoldd uses a LoopMeter only if the environment has the variable
+/// PINFOLD_LOOP_METER.
 class LoopMeter {
 public:
     /// If one turn of the loop slept longer than kTooLong, the turn has made a call that may block.
@@ -19,7 +19,7 @@ public:
     /// Measures the thread that constructs the LoopMeter.
     LoopMeter();
     void begin();
-    /// Returns how long the thread has slept since begin(). The result is 0 if the kernel had to read a page from a disk. While
+    /// Returns how long the thread has slept since begin(). slept() returns 0 if the kernel had to read a page from a disk. While
     /// the kernel reads a page, the thread sleeps outside of any system call.
     Microseconds slept() const;
 

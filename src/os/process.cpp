@@ -33,8 +33,8 @@ constexpr unsigned kPidfdThread = O_EXCL;               // the flag PIDFD_THREAD
 
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
-/// Returns the error for a failed read of /proc/PID/…. A failed read does not always mean that the process has ended: for
-/// instance, the process that reads may have no free descriptor.
+/// Returns the error for a failed read of /proc/PID/…. A failed read of a file in /proc/PID does not always mean that the process
+/// has ended. For instance, the reader may have no free descriptor.
 Error notRead(pid_t pid) {
     if (errno == ENOENT || errno == ESRCH)
         return gone(pid);
@@ -89,8 +89,8 @@ bool parseUids(std::string_view status, ProcessInfo& info) {
     return true;
 }
 
-/// Returns true if `pid` is the number of a thread other than the first one of a process. A thread has its own status, and its
-/// user ids may differ from those of the process.
+/// Returns true if `pid` is the number of a thread other than the first one of a process. Each thread has its own status, and a
+/// thread's user ids may differ from the user ids of the process.
 bool isThread(std::string_view status, pid_t pid) {
     const auto group = number<pid_t>(lineOf(status, "Tgid:").value_or(""));
     return group && *group != pid;
@@ -142,8 +142,8 @@ std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem
     return inFuse ? inFuse : first;
 }
 
-/// Returns a thread that has not ended. The list of threads may contain ended threads, because a traced thread stays in the
-/// list after its end.
+/// Returns the number of a living thread of a process. The list of threads may contain ended threads, because a traced thread
+/// stays in the list after its end.
 std::optional<pid_t> livingThread(const std::filesystem::path& threads) {
     const auto found =
         firstThread(threads, [](const std::filesystem::path&, char state) { return state != kZombie && state != kDead; });
@@ -362,8 +362,8 @@ Result<UniqueFd> openPidfd(pid_t pid) {
     auto fd = pidfdOf(pid);
     if (fd)
         return fd;
-    // If `pid` is the number of a thread, pidfd_open(2) fails with EINVAL or ENOENT. A thread can have the number `pid` only
-    // after the end of the process that had this number.
+    // If `pid` is the number of a thread, pidfd_open(2) fails with EINVAL or ENOENT. If a thread has the number `pid`, the
+    // process that had this number has ended.
     if (errno == ESRCH || errno == EINVAL || errno == ENOENT)
         return gone(pid);
     return Error{ErrorCode::Internal, "pidfd_open of process " + std::to_string(pid) + ": " + std::strerror(errno)};

@@ -1,7 +1,6 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads the data of processes from /proc and through pidfds. A pidfd always refers to the same process. After the end of a
-// process, another process may get its pid. Before and after the use of a pid, code must check that the pid still belongs to
-// the intended process.
+// SPDX-License-Identifier: LGPL-2.1-or-later Reads the data of processes from /proc and through pidfds. A pidfd always refers to
+// the same process. After the end of a process, a new process may get the pid of the ended process. Before and after the use of a
+// pid, code must check that the pid still belongs to the intended process.
 #pragma once
 
 #include "base/clock.hpp"
@@ -27,8 +26,8 @@ struct ProcessInfo {
     uid_t savedUid = 0;
     std::vector<gid_t> groups; ///< the real group id and the supplementary group ids of the process
     bool kernelThread = false;
-    /// If `thread` is true, `pid` belongs to a thread other than the first thread of a process. If a number belongs to a thread,
-    /// /proc shows the thread under this number.
+    /// If `thread` is true, `pid` belongs to a thread other than the first thread of a process. If `pid` is the number of a
+    /// thread, /proc/PID shows this thread.
     bool thread = false;
     char state = '?';
     /// If `dying` is true, the process runs none of its own code any more: SIGKILL is pending for the process, or the process has
@@ -98,16 +97,16 @@ public:
     /// Reads all facts about a process except its command line. Fails with PidGone if the process has ended, or with Internal if
     /// pinfold cannot read or parse a file of the process.
     Result<ProcessInfo> read(pid_t pid) const;
-    /// Reads a process with its command line. readWithCommand() may block.
+    /// Reads all facts about a process, including the command line. readWithCommand() may block.
     Result<ProcessInfo> readWithCommand(pid_t pid) const;
     /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
     /// the result is `info.command`. commandOf() may block.
     std::string commandOf(const ProcessInfo& info) const;
-    /// Does the work of read(), and reads the state and the wait point of a thread that cannot be interrupted. If several threads
-    /// cannot be interrupted, readStuck() prefers a thread that waits for a file server. If the process has no uninterruptible
-    /// thread, readStuck() looks for an uninterruptible thread in the process's tracer. Only a process with CAP_SYS_PTRACE sees
-    /// the wait points and namespaces of other users' processes. The function readStuck() looks at each thread of a process, and
-    /// a process may have thousands of threads.
+    /// Reads the same facts as read(). In addition, readStuck() reads the state and the wait point of a thread that cannot be
+    /// interrupted. If several threads cannot be interrupted, readStuck() prefers a thread that waits for a file server. If the
+    /// process has no uninterruptible thread, readStuck() looks for an uninterruptible thread in the process's tracer. Only a
+    /// process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The function readStuck() looks
+    /// at each thread of a process, and a process may have thousands of threads.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:

@@ -26,7 +26,8 @@ std::string inSeconds(std::chrono::milliseconds time) {
 
 } // namespace
 
-/// Controls a thread that examines processes. The thread shares the object with the callers that wait for the thread.
+/// Controls a thread that examines processes. The callers that wait for the thread share the object ProcessLooks::Thread with the
+/// thread.
 class ProcessLooks::Thread {
 public:
     /// Throws std::system_error if the kernel cannot start a thread.
@@ -36,8 +37,8 @@ public:
         return shared;
     }
 
-    /// Runs `look` in the thread. Returns false if `look` does not end within `patience`. If `look` takes longer than
-    /// `patience`, it continues in the thread.
+    /// Runs `look` in another thread. Returns false if `look` does not end within `patience`. If `look` takes longer than
+    /// `patience`, `look` continues in the other thread.
     bool make(std::function<void()> look, std::chrono::milliseconds patience) {
         std::unique_lock lock(mutex_);
         look_ = std::move(look);

@@ -20,11 +20,11 @@
 
 namespace pinfold {
 
-/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user who runs a file server can make
-/// a process hold the lock of its memory for ever. ProcessLooks reads the files in /proc in a separate thread, because the read
-/// may hang. If the thread takes too long, ProcessLooks leaves the thread behind. Nothing waits for a thread that was left
-/// behind. A thread that was left behind ends when `look` returns, or when the program ends. pinfoldd does not use
-/// ProcessLooks, because ProcessLooks makes its caller wait. pinfoldd examines processes with the Describer.
+/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user who runs a file server can make a
+/// process hold the lock of its memory for ever. ProcessLooks reads the files in /proc in a separate thread, because the read may
+/// hang. If the thread takes too long, ProcessLooks leaves the thread behind. Nothing waits for a thread that was left behind. A
+/// thread that ProcessLooks has left behind ends when `look` returns, or when the program ends. pinfoldd does not use
+/// ProcessLooks, because ProcessLooks makes its caller wait. pinfoldd uses the class Describer to examine processes.
 ///
 /// setuid(3) and similar functions of glibc wait for all threads, even for a thread that ProcessLooks has left behind. A thread
 /// must change its own user ids with syscall(2) and not with a function of glibc.
@@ -48,7 +48,7 @@ public:
     ProcessLooks& operator=(const ProcessLooks&) = delete;
 
     /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. into()
-    /// itself fails with TimedOut if `look` takes too long, and with Internal if the kernel starts no thread. into() fails with
+    /// fails with TimedOut if `look` takes too long, and with Internal if the kernel cannot start a thread. into() fails with
     /// Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time limit. ProcessLooks does
     /// not call `look` if an earlier look at the process hangs, or if too many looks at other processes hang. ProcessLooks does
     /// not call `look` if the looks at the user's processes have used up the user's time limit.

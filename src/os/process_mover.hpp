@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
-// Moves processes of other programs from one cgroup to another. To move a process, ProcessMover writes the process id to a file
-// of the cgroup. The kernel accepts no pidfd for a move. When a process has ended and its parent has noticed the end, the
-// process id may belong to another process. Before and after the move, ProcessMover uses the pidfd to check whether the process
-// still lives. ProcessMover puts back a process that it has moved by mistake.
+// SPDX-License-Identifier: LGPL-2.1-or-later Moves processes of other programs from one cgroup to another. To move a process,
+// ProcessMover writes the process id to a file of the cgroup. The kernel accepts process ids in the file cgroup.procs, but not
+// pidfds. When a process has ended and its parent has noticed the end, the process id may belong to another process. Before and
+// after the move, ProcessMover uses the pidfd to check whether the process still lives. ProcessMover puts back a process that it
+// has moved by mistake.
 #pragma once
 
 #include "base/result.hpp"
@@ -24,8 +24,8 @@ namespace pinfold {
 struct Newcomer {
     pid_t pid = 0;
     UniqueFd pidfd;
-    /// If isRoots is true, all user ids of the process are root's. No ordinary user can end a process of root to free its
-    /// process id for a different process.
+    /// If isRoots is true, all user ids of the process are root's. Ordinary users cannot end a process of root, and so they
+    /// cannot free the process id for a different process.
     bool isRoots = false;
 };
 
@@ -36,10 +36,10 @@ public:
     virtual ~ProcessMover() = default;
 
     struct Outcome {
-        /// The error is PidGone if the process has ended, and Denied if another request has moved the process into a job. Every
-        /// error except PidGone and Denied is Internal, for instance if the cgroup does not exist.
+        /// The error is PidGone if the process has ended, and Denied if another request has moved the process into a job. All
+        /// errors except PidGone and Denied are Internal. For instance, the error is Internal if the cgroup does not exist.
         Result<void> result;
-        /// Describes what happened to a process that ProcessMover moved by mistake. The text is empty if ProcessMover moved no
+        /// Describes what happened to a process that ProcessMover moved by mistake. `trouble` is empty if ProcessMover moved no
         /// process by mistake.
         std::string trouble = {};
     };
@@ -47,16 +47,16 @@ public:
     /// processes. move() uses `owner` only to call putBack().
     virtual Outcome move(const Newcomer& process, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call putBack() with the process id of a process that has ended. If a new process in `cgroup` has the number `pid`,
-    /// putBack() moves the new process to the cgroup of its parent. Every process begins in the cgroup of its parent. If the
-    /// new process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move it. The kill
-    /// gives the user no new power, because the user may end the process directly. If putBack() moved a process of `owner`, the
-    /// process might escape from a job. Returns a text that says what putBack() did, or why putBack() failed. Returns an empty
-    /// text if there was nothing to do.
+    /// putBack() moves the new process to the cgroup of its parent. Every process begins in the cgroup of its parent. If the new
+    /// process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move it. Killing the new
+    /// process gives `owner` no new power, because `owner` may end the process without pinfoldd. If putBack() moved a process of
+    /// `owner`, the process might escape from a job. Returns a text that says what putBack() did, or why putBack() failed.
+    /// Returns an empty text if there was nothing to do.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked children in `cgroup`.
-    /// The function clear() calls putBack() for each process of a user other than `owner`. clear() never touches a process in
-    /// `newcomers`, a child of pinfoldd, or a descendant of such a process. Returns one line for each action of clear() and for
-    /// each failure.
+    /// The function clear() calls putBack() for each process of a user other than `owner`. clear() leaves the processes in
+    /// `newcomers` and the children of pinfoldd alone. clear() leaves all descendants of newcomers and of pinfoldd's children
+    /// alone. Returns one line for each action of clear() and for each failure.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };

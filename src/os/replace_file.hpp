@@ -21,8 +21,8 @@ constexpr std::string_view kTemporarySuffix = ".tmp";
 /// the error Internal contains the file's name.
 Result<void> replaceFile(const std::filesystem::path& file, std::string_view text, mode_t mode);
 
-/// Replaces the file like replaceFile(). When replaceFileDurably() returns, the text is on the disk and survives a loss of
-/// power.
+/// Replaces the file in the same way as replaceFile(). When replaceFileDurably() returns, the text is on the disk and survives a
+/// loss of power.
 Result<void> replaceFileDurably(const std::filesystem::path& file, std::string_view text, mode_t mode);
 /// Removes the file. When removeFileDurably() returns, the removal is on the disk. It is not an error if the file does not
 /// exist. The message of the error Internal contains the file's name.

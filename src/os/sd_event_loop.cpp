@@ -135,7 +135,7 @@ RealTime SdEventLoop::realTime() const { return RealClock::now(); }
 Microseconds SdEventLoop::cpuTime() const { return ThreadCpuClock::now().time_since_epoch(); }
 
 int SdEventLoop::run() {
-    // run() ends on the same condition as sd_event_loop() of libsystemd.
+    // Like sd_event_loop() of libsystemd, run() ends in the state SD_EVENT_FINISHED.
     while (sd_event_get_state(event_) != SD_EVENT_FINISHED)
         if (meter_)
             meteredTurn();

@@ -41,13 +41,13 @@ public:
     /// Blocks the signal for the process, and calls `handler` each time the signal comes.
     EventHandle onSignal(int signal, Handler handler);
     /// Sets the status with which the loop quits after an exception. If no status is set, the loop continues after an exception.
-    /// pinfoldd sets a status while it starts, because a start with an exception would be incomplete.
+    /// pinfoldd sets a status while it starts, because an exception would leave the start incomplete.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }
     /// Runs until quit() is called, and returns the status that was passed to quit().
     int run();
     void quit(int status);
     /// Handles the pending events. If no event is pending, turn() waits at most the time `patience` for an event. Returns false
-    /// if no event came. A program with another loop of its own calls turn() when descriptor() is readable.
+    /// if no event came. If a program has its own loop, the program calls turn() when descriptor() is readable.
     bool turn(Microseconds patience);
     int descriptor() const;
 
@@ -63,7 +63,8 @@ private:
     LogSink log_;
     std::optional<LoopMeter> meter_;
     std::optional<int> statusOfException_;
-    /// The handler that the loop called last in the present turn, or null for a handler of the bus.
+    /// The type of the handler that the loop has called in the present turn. If the turn handled a call from the bus, `handler_`
+    /// is null.
     const std::type_info* handler_ = nullptr;
 };
 

@@ -172,7 +172,7 @@ Result<TreeRemoval> SharedDirectory::remove(const DirectoryEntry& entry) const {
             ++removal.entries;
             return {};
         }
-        // remove() leaves a directory with files of other users, and reports no error.
+        // If a directory contains files of other users, remove() does not remove the directory, and reports no error.
         return (errno == ENOTEMPTY || errno == EEXIST) && removal.others > 0 ? Result<void>() : fileError(walk.path);
     };
     if (entry.status.directory)

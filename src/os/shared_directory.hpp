@@ -29,8 +29,8 @@ struct DirectoryEntry {
 struct TreeSurvey {
     std::uint64_t size = 0;
     std::uint64_t entries = 0; ///< the number of entries, including the file or directory itself
-    /// The number of mount points and of entries of other users. survey() does not look into a mount point or into an entry of
-    /// another user.
+    /// The number of entries that are mount points or belong to other users. survey() does not look into a mount point or into an
+    /// entry of another user.
     std::uint64_t others = 0;
     /// The time at which the oldest entry was created. `oldest` is unset if the file system does not know the time of each entry.
     std::optional<RealTime> oldest;
@@ -61,9 +61,9 @@ public:
     /// Examines an entry and everything in it. `inUse` says whether a file is in use. Fails with Internal if survey() could not
     /// examine a part of the entry.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
-    /// Uses the rights of the entry's owner to remove the entry. If the entry is a directory, remove() first removes those of
-    /// its contents that belong to the entry's owner. The error is Busy if the entry has changed since the directory was
-    /// listed. The error is Internal if remove() could not remove a part of the entry.
+    /// Uses the rights of the entry's owner to remove the entry. If the entry is a directory, remove() first removes the contents
+    /// of the directory. remove() leaves contents that belong to other users. The error is Busy if the entry has changed since
+    /// the directory was listed. The error is Internal if remove() could not remove a part of the entry.
     Result<TreeRemoval> remove(const DirectoryEntry& entry) const;
 
 private:

@@ -22,9 +22,9 @@
 
 namespace pinfold {
 
-/// Finds the user who owns a subordinate user id. With newuidmap(1), an ordinary user may use a range of 65,536 subordinate
-/// user ids. The file /etc/subuid lists these ranges. When pinfoldd limits something for each user, the limit covers the user's
-/// own id and the 65,536 subordinate ids together.
+/// Finds the user who owns a subordinate user id. With newuidmap(1), an ordinary user may use a range of 65,536 subordinate user
+/// ids. The file /etc/subuid lists the ranges of all users. When pinfoldd limits something for each user, the limit covers the
+/// user's own id and the 65,536 subordinate ids together.
 ///
 /// SubordinateUsers reads /etc/subuid and asks the name service in the background. Callers of SubordinateUsers never wait for the
 /// name service, so results may be incomplete until the name service has answered.
@@ -56,12 +56,12 @@ public:
     /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name
     /// service for the user's name.
     UserIds idsOf(uid_t user);
-    /// Returns the results of userOf() for all subordinate ids. Every thread may use the result.
+    /// Returns the results of userOf() for all subordinate ids. Every thread may read the returned object.
     std::shared_ptr<const SubordinateOwners> owners() const;
     /// Reads /etc/subuid again if the file has changed.
     void look();
-    /// Returns true if SubordinateUsers has read /etc/subuid at least once. Until /etc/subuid was read, each id counts as a user
-    /// of its own.
+    /// Returns true if SubordinateUsers has read /etc/subuid at least once. Until SubordinateUsers has read /etc/subuid, each id
+    /// counts as a user of its own.
     bool hasLooked() const { return stamp_ != kNotRead; }
 
 private:

@@ -24,7 +24,7 @@
 namespace pinfold {
 namespace {
 
-// The maximum size of a table. The table of a kind has at most 32768 lines of at most 200 bytes.
+// The maximum size of a table in /proc/sysvipc. The table for each kind of object has at most 32768 lines of at most 200 bytes.
 constexpr std::size_t kMostBytes = 64 << 20;
 
 struct Table {
@@ -32,8 +32,8 @@ struct Table {
     const char* file;
     const char* id;
     const char* size;
-    /// Each pair names two columns: the column with the pid of a process, and the column with the time of the process's last
-    /// action. The time 0 means that there was no action.
+    /// Each pair names a column with the pid of a process and a column with the time of the process's last action. A time of 0
+    /// means that no process has done the action.
     std::vector<std::pair<const char*, const char*>> pids;
     std::vector<const char*> used;
 };
@@ -139,8 +139,8 @@ Error changedMeanwhile() { return {ErrorCode::Busy, "it has changed since it was
 /// seteuid(3) changes all threads, and waits for a thread that hangs.
 bool setEffectiveUid(uid_t uid) { return ::syscall(SYS_setresuid, -1, uid, -1) == 0; }
 
-/// Removes the object as its owner. Only the owner and the creator may remove an object. To remove the object as root, the
-/// process would need CAP_SYS_ADMIN.
+/// Removes the object with the rights of the object's owner. Only the owner and the creator may remove an object. To remove the
+/// object as root, the process would need CAP_SYS_ADMIN.
 template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remove) {
     const auto before = ::geteuid();
     if (!setEffectiveUid(object.uid))

@@ -28,7 +28,7 @@ struct IpcObject {
     std::vector<pid_t> pids;
     /// The time of the object's creation, or of the last change of its settings, in seconds since 1970.
     std::uint64_t changed = 0;
-    /// The time at which a process last used the object, in seconds since 1970. The value is 0 if no process has used the object.
+    /// The time at which a process last used the object, in seconds since 1970. `used` is 0 if no process has used the object.
     std::uint64_t used = 0;
 
     bool operator==(const IpcObject&) const = default;

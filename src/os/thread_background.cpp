@@ -23,8 +23,8 @@ namespace {
 // and starting a new thread takes longer than most work.
 constexpr std::chrono::seconds kIdle{1};
 // On a busy node a job starts or ends every few milliseconds, and pinfoldd logs a message for each start and end. Waking a thread
-// for each message takes longer than writing the message. Nobody waits for a message, so the thread of Lane::Journal collects
-// messages for the time kJournalRest.
+// for each message takes longer than writing the message. The thread of Lane::Journal collects messages for the time
+// kJournalRest, because no caller waits until a message is written.
 constexpr std::chrono::milliseconds kJournalRest{10};
 
 struct Item {
@@ -37,7 +37,7 @@ struct LaneQueue {
     std::condition_variable wake;
     std::size_t threads = 0;
     std::size_t idle = 0; ///< the number of idle threads; a thread that was woken counts as idle until it has taken its work
-    bool resting = false; ///< a thread pauses; it looks for work after the pause, so nobody has to wake it
+    bool resting = false; ///< a thread pauses, and looks for work after the pause without being woken
 };
 
 } // namespace

@@ -21,9 +21,9 @@ public:
     ThreadBackground(const ThreadBackground&) = delete;
     ThreadBackground& operator=(const ThreadBackground&) = delete;
 
-    /// Destroys the `then` functions of all earlier calls of run(). Each function destroys the objects that it owns. Call
-    /// forget() before you destroy an object that a `then` function uses. The destructor of an object that a `then` function owns
-    /// is allowed to call run().
+    /// Destroys the `then` functions of all earlier calls of run(). A destroyed `then` function also destroys the objects that
+    /// the function owns. Call forget() before you destroy an object that a `then` function uses. A `then` function may own
+    /// objects whose destructors call run().
     void forget() { (void)std::exchange(then_, {}); }
 
     bool run(Lane lane, std::function<void()> work, std::function<void()> then) override;

@@ -15,8 +15,8 @@ namespace pinfold {
 std::string terminalName(std::uint32_t device);
 
 /// Writes a line to a terminal. writeToTerminal() refuses if the terminal does not belong to `owner`. The device number of a
-/// closed terminal may pass to a terminal of another user. The function never waits. If the terminal has no room for the whole
-/// text, the function drops the rest of the text. The message of the error Internal contains the terminal's name.
+/// closed terminal may pass to a terminal of another user. writeToTerminal() never waits. If the terminal has no room for the
+/// whole text, writeToTerminal() drops the rest of the text. The message of the error Internal contains the terminal's name.
 Result<void> writeToTerminal(std::uint32_t device, uid_t owner, const std::string& text);
 
 } // namespace pinfold

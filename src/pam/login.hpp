@@ -16,8 +16,8 @@
 
 namespace pinfold::pam {
 
-/// kPhaseTime is the time limit of a PAM phase. A healthy pinfoldd answers within the limit. A user who logs in should not wait
-/// for pinfold longer than kPhaseTime.
+/// kPhaseTime is the time limit of a PAM phase. A healthy pinfoldd answers within the time kPhaseTime. A user who logs in should
+/// not wait for pinfold longer than kPhaseTime.
 constexpr Microseconds kPhaseTime = 2s;
 constexpr int kPamSuccess = 0;
 constexpr int kPamSessionErr = 14;
@@ -42,7 +42,7 @@ struct Outcome {
 Outcome account(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 /// Puts the calling process into the user's job. After openSession(), every process that the calling process starts is in the
-/// job. Root stays outside of jobs. A user's login stays outside of jobs if the user may log in without a job.
+/// job. A login of root stays outside of jobs. A user's login stays outside of jobs if the user may log in without a job.
 Outcome openSession(const Login& login, const PamOptions& options, const std::string& socket = kWrapperSocket);
 
 } // namespace pinfold::pam

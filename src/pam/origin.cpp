@@ -20,7 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// On a busy node, the table /proc/net/tcp has tens of thousands of connections. Each connection takes 150 bytes of the table.
+// On a busy node, the table /proc/net/tcp has tens of thousands of connections. In the table /proc/net/tcp, each connection takes
+// 150 bytes.
 constexpr std::size_t kMostOfTable = 16 << 20;
 // Each line of /proc/net/tcp has fields at fixed positions (see Documentation/networking/proc_net_tcp.rst).
 constexpr std::size_t kLocal = 1, kRemote = 2, kState = 3, kInode = 9;

@@ -23,8 +23,8 @@ struct Advice {
     std::string_view text; ///< the advice, which may contain {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
 };
 
-// If a message contains several signs, connectError() uses the first matching entry of kAdvice. In OpenSSL's messages, the word
-// "alert" means that the server complains about this program's certificate.
+// If a message contains the signs of several entries of kAdvice, connectError() uses the first of these entries. In OpenSSL's
+// messages, the word "alert" means that the server complains about this program's certificate.
 constexpr std::array kAdvice{
     Advice{
         "alert certificate expired", ErrorCode::Denied,

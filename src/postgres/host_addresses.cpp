@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-/// Holds a question that a thread of glibc asks the name servers. The question must stay in memory until the thread of glibc has
+/// Holds a question that a thread of glibc asks the name servers. A Question must stay in memory until the thread of glibc has
 /// finished.
 struct Question {
     std::string host;

@@ -193,8 +193,8 @@ Result<void> PostgresConnection::await(const Deadline& deadline) {
             return lost();
         if (unsent == 0 && ::PQisBusy(handle_.get()) == 0)
             return {};
-        // The loop already reads the server's answer while it sends the statement. If nobody read the answer, the server would
-        // not read the rest of the statement.
+        // While libpq still sends the statement, await() already reads the server's answer. If await() did not read the answer,
+        // the server would not read the rest of the statement.
         if (auto exchanged = exchange(static_cast<short>(unsent ? POLLIN | POLLOUT : POLLIN), deadline); !exchanged)
             return exchanged;
     }

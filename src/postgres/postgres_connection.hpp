@@ -55,7 +55,7 @@ public:
                              Microseconds timeout);
 
     /// Runs several statements without parameters. If no statement begins or ends a transaction itself, all statements run in one
-    /// transaction. The errors are those of run().
+    /// transaction. runScript() fails with the same errors as run().
     Result<void> runScript(const std::string& sql, Microseconds timeout);
 
     /// Returns the SQLSTATE of the last statement, if the statement failed. Returns an empty text if the last statement did not

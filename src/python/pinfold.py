@@ -66,7 +66,7 @@ class Pinfold:
 
 
 def how_it_ended(status):
-    """Returns the options of end_job() for a status from os.waitpid(): either exit_status or exit_signal."""
+    """Converts a status from os.waitpid() to an option of end_job(): `exit_status` or `exit_signal`."""
     code = os.waitstatus_to_exitcode(status)
     return {"exit_status": code} if code >= 0 else {"exit_signal": -code}
 
