@@ -26,7 +26,7 @@ Names slices(const Files& files) {
     return names;
 }
 
-/// Returns the keys of all records, with the state of each job. If a record cannot be read, the state is unset.
+/// Returns the keys of all records, with the state of each job. If a record cannot be read, the state of the job is unset.
 std::map<std::string, std::optional<JobState>> records(const Files& files) {
     std::map<std::string, std::optional<JobState>> found;
     for (const auto& file : files.matching(std::filesystem::path(kRecordsDirectory) / "*.json")) {

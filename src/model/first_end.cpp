@@ -27,8 +27,8 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
 // After the failure of a task, the job's other tasks and its batch script end within the time kConsequence. Slurm waits longer
 // than other batch systems, because the usual value of its KillWait is 30 s.
 constexpr Microseconds kConsequence = 60s;
-// On thousands of hosts, the start of a step takes some seconds. Some tasks of the step may start after the first task has
-// failed.
+// On thousands of hosts, the start of a step takes some seconds. Some tasks of a step may start after the first task of the step
+// has failed.
 constexpr Microseconds kStartOfStep = 10s;
 constexpr int kSignalled = 128; // if a signal ends the command of a shell, the shell exits with 128 plus the number of the signal
 constexpr int kMostSignals = 64;
@@ -38,8 +38,8 @@ struct Candidate {
     RealTime at; ///< the time by which EndSearch sorts the events
 };
 
-/// Returns true if `time` is later than `other` by more than `tolerance`. The default tolerance covers the difference between the
-/// clocks of two hosts.
+/// Returns true if `time` is later than `other` by more than `tolerance`. By default, `tolerance` covers the difference between
+/// the clocks of two hosts.
 bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockTolerance) {
     return timeBetween(other, time) > tolerance;
 }

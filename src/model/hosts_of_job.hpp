@@ -96,7 +96,7 @@ struct HostsOfJob {
 /// as 10.0.0.7 has no short form.
 std::string keyOfHost(std::string name);
 
-/// Returns the receipts of the job's newest run. The argument `receipts` contains receipts with one key. The result contains no
+/// Returns the receipts of the job's newest run. All receipts in `receipts` must have the same key. The result contains no
 /// receipts of another cluster, of another user or of an earlier run. If the batch system does not count the runs of a job, a run
 /// consists of receipts with overlapping times.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);

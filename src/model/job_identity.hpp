@@ -104,7 +104,7 @@ struct LabelFilter {
 
     bool operator==(const LabelFilter&) const = default;
 };
-/// Reads NAME or NAME=VALUE. Error: InvalidArgument.
+/// Reads a text of the form `NAME` or `NAME=VALUE`. Error: InvalidArgument.
 Result<LabelFilter> labelFilter(std::string_view text);
 
 } // namespace pinfold

@@ -102,8 +102,8 @@ inline void requireWholeNumbers(const Json& document) {
     }
 }
 
-/// Decodes a text. Only the function decode() catches exceptions of nlohmann's JSON library. The argument `what` is the name of
-/// the text in the error message. Error: InvalidArgument.
+/// Decodes a text. Only the function decode() catches exceptions of nlohmann's JSON library. The error message uses `what` as the
+/// name of the text. Error: InvalidArgument.
 template <class T, class F> Result<T> decode(std::string_view text, const char* what, F&& fromJson) {
     try {
         const auto document = Json::parse(text);

@@ -1,7 +1,8 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later Declares the table of limits. For each limit, the table contains the name, the form
-// of the value, and the valid range of the value. The table contains the systemd property and the cgroup file of each limit. The
-// code for D-Bus, JSON, the configuration and the command line uses the table of limits. To add a limit, add a member to
-// ResourceLimits and a row to the table of limits. Reference: systemd.resource-control(5) of 252 and 257, cgroup-v2.rst.
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Declares the table of limits. For each limit, the table contains the name, the form of the value, and the valid range of the
+// value. The table contains the systemd property and the cgroup file of each limit. The code for D-Bus, JSON, the configuration
+// and the command line uses the table of limits. To add a limit, add a member to ResourceLimits and a row to the table of limits.
+// Reference: systemd.resource-control(5) of 252 and 257, cgroup-v2.rst.
 #pragma once
 
 #include "base/parse.hpp"
@@ -74,7 +75,7 @@ const LimitRow* findLimit(std::string_view name);
 std::string limitOption(std::string_view name);
 
 /// Returns a list of the limits in `limits` that need a newer systemd than `version`. Commas separate the entries of the list. An
-/// example of an entry is "memory_zswap_max (systemd 253)". If no limit needs a newer systemd, the text is empty.
+/// example of an entry is "memory_zswap_max (systemd 253)". The list is empty if no limit needs a newer systemd.
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version);
 
 /// Returns `limits` without the limits that neededNewerSystemd() names.

@@ -96,7 +96,7 @@ std::string_view toString(Measure measure) { return kMeasureNames[measure]; }
 
 void Profile::add(const ProfilePoint& point) {
     // pinfoldd looks at a job at irregular intervals, so the lengths of points differ from the step. add() merges `point` into
-    // the last point if the length of the merged point is nearer to the step.
+    // the last point if the merged point's length is nearer to the step than the last point's length.
     if (step_ > 0s && points_.back().length + point.length / 2 <= step_)
         return merge(points_.back(), point);
     if (points_.size() == kMostPoints) {
@@ -114,8 +114,8 @@ void Profile::halve() {
         lengths.push_back(points_[i].length);
     }
     points_.resize(points_.size() / 2);
-    // The first points are short, and a point that spans an outage of pinfoldd is long. halve() uses the median length of the
-    // points as the new step. Very short and very long points hardly change the median.
+    // The first points of a profile are short, and a point that spans an outage of pinfoldd is long. halve() uses the median
+    // length of the points as the new step. Very short and very long points hardly change the median.
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     step_ = *middle;

@@ -43,9 +43,10 @@ struct ProfilePoint {
     bool operator==(const ProfilePoint&) const = default;
 };
 
-/// Holds the points in the order of time, from the job's start and without gaps. If there are too many points, Profile merges
-/// neighbouring points. Because Profile merges points, the profile of a long job takes no more room than the profile of a short
-/// job. Merging points changes neither the maximum of a measure nor the sum of a measure over time.
+/// Holds the points of a job's profile in the order of time. The points begin at the job's start, and have no gaps. If there are
+/// too many points, Profile merges neighbouring points. Because Profile merges points, the profile of a long job takes no more
+/// room than the profile of a short job. Merging points changes neither the maximum of a measure nor the sum of a measure over
+/// time.
 class Profile {
 public:
     static constexpr std::size_t kMostPoints = 120;

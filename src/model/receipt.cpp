@@ -21,8 +21,8 @@ constexpr auto kJobResultNames = enumNames<JobResult>({
     {JobResult::Lost, "lost"},
 });
 
-/// Shortens the text to at most `bytes` bytes, and adds a mark to the end of a shortened text. `bytes` must not be less than
-/// the length of the mark.
+/// Shortens the text to at most `bytes` bytes, and adds "…" to the end of a shortened text. `bytes` must not be less than the
+/// length of "…".
 void cut(std::string& text, std::size_t bytes) {
     constexpr std::string_view mark = "…";
     if (text.size() <= bytes)

@@ -7,8 +7,8 @@ namespace pinfold {
 namespace {
 
 /// Converts the tasks to JSON. If the batch script is the job's only task, the receipt already contains most members of the task.
-/// For a single batch script, the text for the history has only the members that onlyTask() cannot take from the receipt. If the
-/// text for the history lacks the number of a task, takeTasks() calls onlyTask().
+/// If the batch script is the only task, the history stores only the members that onlyTask() cannot take from the receipt. If the
+/// JSON of a task has no number, takeTasks() calls onlyTask().
 Json tasksToJson(const Receipt& receipt, Unset unset) {
     auto list = Json::array();
     for (const auto& task : receipt.taskList) {

@@ -15,8 +15,8 @@ std::string encode(const Receipt& receipt);
 /// Returns the JSON of encode() without the members that are null. Most members of a receipt are null. Without the null members,
 /// the history needs half the space, and pinfoldd writes a receipt in less time.
 std::string encodeForStore(const Receipt& receipt);
-/// Reads a text that encode() or encodeForStore() has written. An earlier version of pinfold may have written the text. Fails
-/// with InvalidArgument if the text is not a receipt.
+/// Reads a text that encode() or encodeForStore() has written. decodeReceipt() accepts texts of earlier versions of pinfold.
+/// Fails with InvalidArgument if the text is not a receipt.
 Result<Receipt> decodeReceipt(std::string_view text);
 
 } // namespace pinfold

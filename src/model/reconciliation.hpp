@@ -17,8 +17,8 @@ struct Reconciliation {
     std::vector<std::string> cgroupsLeft;    ///< the cgroups that have no unit and may have processes
     std::vector<std::string> recordsEnded;   ///< the records of jobs that have no unit any more
     std::vector<std::string> recordsTakenUp; ///< the jobs that pinfoldd did not know, although each job has a unit and a record
-    /// Each text names a record that cannot be read, with the reason. Until all records can be read, pinfoldd changes no unit and
-    /// no cgroup.
+    /// Each text names a record that cannot be read, and says why the record cannot be read. Until all records can be read,
+    /// pinfoldd changes no unit and no cgroup.
     std::vector<std::string> recordsUnreadable;
 
     /// Returns true if no orphan is left.
@@ -38,7 +38,7 @@ template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("records_unreadable", found.recordsUnreadable);
 }
 
-/// Returns one line about an orphan. If pinfoldd has not removed the orphan, the line says how to fix the problem.
+/// Returns one line about an orphan. If pinfoldd has not removed the orphan, the returned line says how to fix the problem.
 std::string orphanInWords(std::string_view kind, const std::string& name);
 
 } // namespace pinfold

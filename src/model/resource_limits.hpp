@@ -42,8 +42,8 @@ struct ResourceLimits {
     std::optional<std::string> deviceProfile = {};         ///< the name of a profile in the site's configuration
     /// The maximum run time in microseconds, without the time in which the job was suspended.
     std::optional<std::uint64_t> runTimeMax = {};
-    /// The run time at which the batch system ends the job, in microseconds. pinfoldd warns the job before this time, but does
-    /// not end the job.
+    /// The run time at which the batch system ends the job, in microseconds. pinfoldd warns the job before the batch system ends
+    /// the job.
     std::optional<std::uint64_t> batchRunTimeMax = {};
     /// The time between the warning and runTimeEnd(), in microseconds. If runTimeWarning is 0, pinfoldd does not warn the job.
     std::optional<std::uint64_t> runTimeWarning = {};
@@ -59,7 +59,7 @@ struct ResourceLimits {
     bool operator==(const ResourceLimits&) const = default;
 };
 
-/// The constant is true if the limit's member is a number.
+/// kIsNumber is true if `Member` is the type of a limit that is a number.
 template <class Member> constexpr bool kIsNumber = std::is_same_v<std::decay_t<Member>, std::optional<std::uint64_t>>;
 
 /// Returns the duration of a limit that is a time, such as runTimeMax.

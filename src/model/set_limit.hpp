@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later Converts limits from and to the text that people read and write. limit_table.hpp
-// describes the limits.
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Converts limits from and to the text that people read and write. limit_table.hpp describes the limits.
 #pragma once
 
 #include "model/resource_limits.hpp"

@@ -82,7 +82,7 @@ struct Usage {
     bool operator==(const Usage&) const = default;
 };
 
-/// Calls f(name, member) for each number.
+/// Calls f(name, member) for each number in `usage`.
 template <class U, class F> void forEachUsage(U& usage, F&& f) {
     f("cpu_user", usage.cpuUser);
     f("cpu_system", usage.cpuSystem);

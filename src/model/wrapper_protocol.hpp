@@ -129,8 +129,8 @@ struct WrapperReply {
     std::string notice;                             ///< for an ended job, a text for the job's standard error; may be empty
     std::string summary;                            ///< for an ended job, a text for the job's standard output; may be empty
     std::optional<std::uint32_t> task = {};         ///< for a further task, the number of the task
-    /// If the request asked for the receipt, the answer contains the receipt of the ended job. The receipt in the answer lacks
-    /// the command lines of leftovers and the list of tasks.
+    /// If the request asked for the receipt, the answer contains the receipt of the ended job. `receipt` lacks the command lines
+    /// of leftovers and the list of tasks.
     Boxed<Receipt> receipt = {};
     /// In the answer to WrapperList, `jobs` contains the jobs of the user. In `jobs`, running jobs come first, and newer jobs
     /// come before older jobs.

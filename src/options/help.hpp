@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later Makes the text of --help from a table of options. The lines of the help text have at
-// most 80 columns.
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Makes the text of --help from a table of options. The lines of the help text have at most 80 columns.
 #pragma once
 
 #include "options/option.hpp"

@@ -30,7 +30,7 @@ enum class Values {
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
 /// Refers to a text that exists until the program ends, such as a literal. pinfold-run makes a table of options for each job, so
-/// copies of the texts would take memory in each supervisor.
+/// copies of the help texts would take memory in each supervisor.
 class StaticText : public std::string_view {
 public:
     constexpr StaticText(const char* text = "") : std::string_view(text) {}

@@ -27,9 +27,11 @@ public:
     bool populated() const;
     /// Returns true if the cgroup was removed from the tree (or never existed).
     bool gone() const;
-    /// Returns all processes in this cgroup and in the nested cgroups. Fails with Internal if the list is incomplete.
+    /// Returns all processes in this cgroup and in the nested cgroups. Fails with Internal if a process may be missing in the
+    /// result.
     Result<std::vector<pid_t>> processes() const;
-    /// Returns all threads in this cgroup and in the nested cgroups. Fails with Internal if the list is incomplete.
+    /// Returns all threads in this cgroup and in the nested cgroups. Fails with Internal if a thread may be missing in the
+    /// result.
     Result<std::vector<pid_t>> threads() const;
     /// Sends SIGKILL atomically to all processes of the cgroup and of the nested cgroups, even if the cgroups are frozen
     /// (cgroup.kill, Linux 5.14). Error: Internal.
@@ -41,9 +43,9 @@ public:
     Result<void> attach(pid_t pid) const;
     /// Reads all resource counters of the cgroup.
     Usage usage() const;
-    /// Holds counters from the file memory.events. The counters include nested cgroups. `events` says how many times this cgroup
-    /// or a nested cgroup reached a memory limit. `kills` counts the processes that the kernel's OOM killer killed, whichever
-    /// limit was reached. `events` and `kills` are unset if the kernel does not count memory.
+    /// Holds counters from the file memory.events. The counters of a cgroup include the nested cgroups. `events` says how many
+    /// times this cgroup or a nested cgroup reached a memory limit. `kills` counts the processes that the kernel's OOM killer
+    /// killed, whichever limit was reached. `events` and `kills` are unset if the kernel does not count memory.
     struct OomCount {
         std::optional<std::uint64_t> events;
         std::optional<std::uint64_t> kills;

@@ -39,8 +39,7 @@ std::string between(std::string_view text, std::string_view name, std::string_vi
     return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
 }
 
-/// Returns true if the text contains the mark exactly once. A user can choose a name of a cgroup or process that contains the
-/// mark.
+/// Returns true if `text` contains `mark` exactly once. A user can choose a name of a cgroup or process that contains `mark`.
 bool isOnce(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
     return at != std::string_view::npos && at == text.rfind(mark);
@@ -105,7 +104,7 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
     if (const auto at = line.find(" invoked oom-killer: ");
         at != std::string_view::npos && unescaped(line.substr(0, at)).size() <= kMaxComm) {
         *this = OomParser();
-        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // the order is -1 after a sysrq (mm/oom_kill.c)
+        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // a sysrq writes the order -1 (mm/oom_kill.c)
         return std::nullopt;
     }
     // The line "CPU: …" names the process that asked for the memory. If PID 1 lowers a memory limit below the memory use of the
@@ -138,8 +137,8 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
             !isOnce(line, ",task_memcg=") || !isPath(task) || !(ofTheNode || (isOnce(line, ",oom_memcg=") && isPath(limit)));
         incident_.limitCgroup = unescaped(limit);
         incident_.taskCgroup = unescaped(task);
-        // If PID 1 caused the kill by lowering a cgroup's memory limit, the line names this cgroup. If the node ran out of
-        // memory, the line names no cgroup, even if PID 1 asked for the memory.
+        // If PID 1 caused the kill by lowering a cgroup's memory limit, the line "oom-kill:…" names this cgroup in "oom_memcg=".
+        // If the node ran out of memory, the line "oom-kill:…" has no "oom_memcg=", even if PID 1 asked for the memory.
         incident_.byHand = incident_.byHand || (byInit_ && !incident_.limitCgroup.empty());
         return std::nullopt;
     }

@@ -62,7 +62,8 @@ public:
 
     bool readable() const { return static_cast<bool>(kmsg_); }
     /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. The kernel may have logged a kill before
-    /// watch(). KernelLog reports an earlier kill when the kernel logs its next line, or when drain() is called.
+    /// the call of watch(). KernelLog reports a kill from before the call of watch() when the kernel logs its next line, or when
+    /// drain() is called.
     void watch(EventLoop& loop);
     /// Reads all lines that the kernel's log contains now.
     void drain();

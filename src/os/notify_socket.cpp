@@ -46,7 +46,8 @@ void NotifySocket::feedWatchdog() {
     watchdog_ = loop_.after(watchdogInterval_, [this] { feedWatchdog(); });
 }
 
-// send() sends each text as a separate message. systemd ignores a message of more than 4096 bytes, and the status may be long.
+// send() sends each text as a separate message. One message with all texts could have more than 4096 bytes, because the status
+// may be long. systemd ignores a message of more than 4096 bytes.
 Result<void> NotifySocket::send() {
     if (path_.empty())
         return {};

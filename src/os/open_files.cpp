@@ -131,9 +131,9 @@ Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem:
     return std::move(search.found);
 }
 
-/// Returns the real, effective and saved user id of a process. The result has 0 for all three ids if one of the ids is 0, or if
-/// table.read() fails. An ordinary user's process may have three different ids, because users can mix ids freely in their own
-/// user namespace.
+/// Returns the real, effective and saved user id of a process. All three ids in the result are 0 if the process has a user id of
+/// 0, or if table.read() fails. An ordinary user's process may have three different ids, because users can mix ids freely in
+/// their own user namespace.
 std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
     if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)

@@ -48,7 +48,7 @@ Error unreadable(pid_t pid, const char* file) {
 Microseconds ofTicks(std::uint64_t ticks) { return 1'000'000us * ticks / static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK)); }
 
 /// The kernel adds SIGKILL to the pending signals of each thread of the process (complete_signal() in kernel/signal.c). If only
-/// the first thread has ended, the process is in state Z, and the flags say nothing about the remaining threads.
+/// the first thread has ended, the process is in state Z, and `flags` says nothing about the remaining threads.
 bool isDying(char state, std::uint64_t flags, std::uint64_t pendingSignals) {
     if (state == kUninterruptible)
         return false;
@@ -128,8 +128,8 @@ std::optional<std::filesystem::path> firstThread(const std::filesystem::path& th
     return std::nullopt;
 }
 
-/// Returns the directory of a thread in state D. Prefers a thread that waits in FUSE, because the remaining threads of the
-/// process may wait for this thread's locks.
+/// Returns the directory of a thread in state D. uninterruptibleThread() prefers a thread that waits in FUSE, because the other
+/// threads of the process may wait for a lock of the preferred thread.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::optional<std::filesystem::path> first;
     const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {

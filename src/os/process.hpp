@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later Reads the data of processes from /proc and through pidfds. A pidfd always refers to
-// the same process. After the end of a process, a new process may get the pid of the ended process. Before and after the use of a
-// pid, code must check that the pid still belongs to the intended process.
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Reads the data of processes from /proc and through pidfds. A pidfd always refers to the same process. After the end of a
+// process, a new process may get the pid of the ended process. Before and after the use of a pid, code must check that the pid
+// still belongs to the intended process.
 #pragma once
 
 #include "base/clock.hpp"
@@ -54,9 +55,9 @@ struct ProcessInfo {
     std::string name() const { return command.substr(1, command.size() - 2); }
 };
 
-/// Reads processes. Several threads may use a ProcessTable at once. The functions commandOf() and readWithCommand() may block,
-/// because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold the lock of
-/// its memory for ever. The event loop must not call commandOf() or readWithCommand(), because both functions may block. All
+/// Reads processes. Several threads may use a ProcessTable at the same time. The functions commandOf() and readWithCommand() may
+/// block, because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold the lock
+/// of its memory for ever. The event loop must not call commandOf() or readWithCommand(), because both functions may block. All
 /// functions except commandOf() and readWithCommand() read only data that the kernel has in memory.
 class ProcessTable {
 public:
@@ -64,8 +65,8 @@ public:
     /// ProcessTable always uses the real /proc.
     explicit ProcessTable(std::filesystem::path root = "/") : root_(std::move(root)) {}
 
-    /// Returns the process to which a pidfd refers, from /proc/self/fdinfo. Fails with PidGone if the process has ended, and
-    /// with InvalidArgument if the descriptor is not the pidfd of a whole process.
+    /// Finds out from /proc/self/fdinfo to which process a pidfd refers. Fails with PidGone if the process has ended, and with
+    /// InvalidArgument if the descriptor is not the pidfd of a whole process.
     Result<pid_t> pidOf(int pidfd) const;
 
     /// Returns the cgroup v2 path of a process, such as "/batch.slice/…", without " (deleted)". Fails with PidGone if the process
@@ -87,7 +88,7 @@ public:
     /// cgroup of a thread that still runs. Fails with the errors of cgroupOf(pid).
     Result<std::string> cgroupOf(const ProcessInfo& info) const;
 
-    /// Returns all processes of this pid namespace. Fails with Internal if the list is incomplete.
+    /// Returns all processes of this pid namespace. Fails with Internal if a process may be missing in the result.
     Result<std::vector<pid_t>> pids() const;
 
     /// Succeeds if /proc hides nothing from this process. Fails with Internal if /proc is mounted in a way that hides processes;

@@ -76,7 +76,7 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     if (!directory)
         return troubles; // the cgroup is gone, so every process in the cgroup has ended
     // When a process has been put back, the process's children are still in `cgroup`. The process may have forked a child after
-    // strangersIn() listed the cgroup's processes. The next round of the loop finds the children that are still in `cgroup`.
+    // strangersIn() listed the cgroup's processes. In the next round, clear() finds the children that are still in `cgroup`.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)

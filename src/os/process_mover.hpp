@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later Moves processes of other programs from one cgroup to another. To move a process,
-// ProcessMover writes the process id to a file of the cgroup. The kernel accepts process ids in the file cgroup.procs, but not
-// pidfds. When a process has ended and its parent has noticed the end, the process id may belong to another process. Before and
-// after the move, ProcessMover uses the pidfd to check whether the process still lives. ProcessMover puts back a process that it
-// has moved by mistake.
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// Moves processes of other programs from one cgroup to another. To move a process, ProcessMover writes the process id to a file
+// of the cgroup. The kernel accepts process ids in the file cgroup.procs, but not pidfds. When a process has ended and its parent
+// has noticed the end, the process id may belong to another process. Before and after the move, ProcessMover uses the pidfd to
+// check whether the process still lives. ProcessMover puts back a process that it has moved by mistake.
 #pragma once
 
 #include "base/result.hpp"

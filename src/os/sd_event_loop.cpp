@@ -21,9 +21,9 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kTimerAccuracy = 1ms;
-// A source waits for an idle moment of the loop for at most kTurnsUntilIdle turns. kTurnsUntilIdle limits the wait, because the
-// loop is never idle while somebody floods a socket. kTurnsUntilIdle is high, so that one idle moment can handle the ends of
-// many jobs.
+// A source waits for an idle moment of the loop for at most kTurnsUntilIdle turns. Without kTurnsUntilIdle, a source could wait
+// for ever, because the loop is never idle while somebody floods a socket. kTurnsUntilIdle is high, so that one idle moment can
+// handle the ends of many jobs.
 constexpr int kTurnsUntilIdle = 256;
 constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time that does not fit into 64 bits
 

@@ -21,7 +21,8 @@ UniqueFd openDirectory(int parent, const char* name) {
     return UniqueFd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
 }
 
-/// Reads the names in an open directory, one after the other. Somebody may remove entries during the walk.
+/// Reads the names in an open directory, one after the other. Between the calls of next(), somebody may remove entries of the
+/// directory.
 class Names {
 public:
     explicit Names(int directory) {
@@ -59,7 +60,7 @@ struct Walk {
     std::filesystem::path path; ///< the path of the entry, for messages only
 
     /// Calls `visit` for each entry that belongs to the user. below() visits a directory after all entries in the directory. If
-    /// `visit` returns an error, the walk ends.
+    /// `visit` returns an error, below() ends.
     Result<void> below(int directory, unsigned depth, std::uint64_t& others, const Visit& visit) const {
         Names names(directory);
         if (!names.opened())
@@ -98,7 +99,7 @@ struct Walk {
     }
 };
 
-/// Uses the rights of the entry's owner to remove the entry. In a sticky directory the kernel lets users remove only their own
+/// Uses the rights of the entry's owner to remove the entry. In a sticky directory, the kernel lets users remove only their own
 /// entries.
 bool unlinkAsOwner(int parent, const char* name, const FileStatus& status) {
     const FileRightsOf owner(status.uid);

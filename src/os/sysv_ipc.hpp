@@ -22,9 +22,9 @@ struct IpcObject {
     uid_t creator = 0;
     std::uint64_t size = 0; ///< the size of the memory in bytes, the size of the queue in bytes, or the number of semaphores
     std::uint64_t attachments = 0; ///< the present number of attachments of the shared memory (shmat(2))
-    /// Lists the processes that created the object or used it last, as far as the kernel remembers them. For shared memory the
-    /// creator is the first process in the list. A process that is not visible in this pid namespace has the number 0. For
-    /// semaphores see semaphoreUsers().
+    /// Lists the processes that created the object or used it last, as far as the kernel remembers them. For shared memory,
+    /// `pids` begins with the process that created the object. A process that is not visible in this pid namespace has the number
+    /// 0. For semaphores see semaphoreUsers().
     std::vector<pid_t> pids;
     /// The time of the object's creation, or of the last change of its settings, in seconds since 1970.
     std::uint64_t changed = 0;
@@ -34,8 +34,8 @@ struct IpcObject {
     bool operator==(const IpcObject&) const = default;
 };
 
-/// Lists the objects. The directory `root` contains "proc", and is "/" except in tests. Fails with Internal if a list cannot be
-/// read or does not have the format of proc(5).
+/// Lists the objects. The directory `root` contains "proc", and is "/" except in tests. Fails with Internal if a table in
+/// /proc/sysvipc cannot be read or does not have the format of proc(5).
 Result<std::vector<IpcObject>> listIpcObjects(const std::filesystem::path& root = "/");
 
 /// Returns a list with one process for each semaphore: the process that used the semaphore last. The process numbers have the

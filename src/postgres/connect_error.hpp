@@ -12,8 +12,8 @@ namespace pinfold {
 /// ConfigInvalid.
 Result<void> checkFiles(const PostgresServer& server);
 
-/// Returns the error for a failed connection. If the cause is known, the message says what to do. `message` is libpq's message
-/// with the verbosity PQERRORS_VERBOSE, so the message contains the SQLSTATE.
+/// Returns the error for a failed connection. If connectError() knows the cause of the failure, the returned message says what to
+/// do. `message` is libpq's message with the verbosity PQERRORS_VERBOSE, so the message contains the SQLSTATE.
 Error connectError(const PostgresServer& server, std::string_view message);
 
 /// Returns a text that says where the server is: "PostgreSQL on db.example.org, port 5432", or the directory of the socket.
