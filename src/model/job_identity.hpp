@@ -69,7 +69,7 @@ template <class T> bool isSet(const std::optional<T>& member) { return member.ha
 template <class T> bool isSet(const T& member) { return !member.empty(); }
 
 /// Converts a text from the batch system to the form that pinfoldd accepts, and returns nullopt if the text is empty. A user may
-/// have chosen the text, so the text may be very long and may contain any bytes.
+/// have chosen `text`, so `text` may be very long and may contain any bytes.
 std::optional<std::string> identityText(std::string_view text);
 
 /// Stores the names of the hosts of the job. `names` may have more names than a receipt has room for. If `nodeCount` is lower

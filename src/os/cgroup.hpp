@@ -70,7 +70,8 @@ public:
     std::optional<bool> frozen() const;
     /// After keepFilesOpen(), pinfoldd does not close a file after reading the file, and each open file occupies a descriptor.
     /// pinfoldd needs 1 to 3 us to read an open file, and 10 us to open and read a file. Each call of keepFilesOpen() looks again
-    /// for missing files. The kernel creates a missing file when systemd enables another controller for the running job.
+    /// for missing files. If a file of the cgroup is missing, the kernel creates the file when systemd enables the controller for
+    /// the running job.
     void keepFilesOpen();
     static constexpr unsigned kMostFiles = 12; ///< the maximum number of descriptors that keepFilesOpen() uses
     /// Returns how many bytes of memory the kernel can free only by swapping or by killing a process. Returns nullopt if the
