@@ -25,7 +25,7 @@
 namespace pinfold {
 namespace {
 
-// The service usually answers within about 15 s. The service may need more time if the user has sent several requests.
+// The service usually answers within about 15 s. If the user has sent several requests, an answer may take more than 15 s.
 constexpr Microseconds kSilence = 30s;
 constexpr Microseconds kSilenceOfReport = 150s; // the server may work on one table for two minutes
 constexpr Microseconds kPatienceWithBusy = 10s;
@@ -40,7 +40,7 @@ Error unreachable(const std::string& why) {
 
 Result<UniqueFd> connectTo(const std::string& path, Microseconds patience) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    // If the queue of the socket is full, connect(2) waits for at most the time `inLine`.
+    // If the queue of the socket is full, connect(2) waits, but not longer than `inLine`.
     const timeval inLine{.tv_sec = static_cast<std::time_t>(std::clamp<Microseconds>(patience, 1s, kSilence) / 1s), .tv_usec = 0};
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};
@@ -102,8 +102,8 @@ Result<void> askOnce(const std::string& request, const std::string& socketPath, 
     const auto socket = connectTo(socketPath, silence);
     if (!socket)
         return socket.error();
-    // If the service refuses the connection, it is possible that the service closes the connection without reading the request.
-    // The client ignores an error of send(2), because the service's answer says what went wrong.
+    // A service that refuses the connection may close the connection without reading the request. The client ignores an error of
+    // send(2), because the service's answer says what went wrong.
     (void)!::send(socket->get(), request.data(), request.size(), MSG_NOSIGNAL);
     Reader reader(socket->get(), silence);
     for (;;) {
@@ -147,8 +147,8 @@ Json legibleJson(const Json& value) {
     return out;
 }
 
-/// Reads a receipt. The texts of a receipt go to terminals. An attacker who has taken over a node can put any text into the
-/// receipts of the node.
+/// Reads a receipt. pinfold prints the texts of a receipt to terminals. An attacker who has taken over a node can put any text
+/// into the receipts of the node.
 Result<Receipt> readReceipt(std::string_view line) {
     auto receipt = decodeReceipt(line);
     // JSON writes the control characters below U+0020 with a backslash. JSON may contain DEL (U+007F) and the control characters
@@ -203,7 +203,7 @@ Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& s
 
 Result<void> tryArchive(Microseconds patience, const std::string& socketPath) {
     ArchiveQuery query;
-    query.filter.key = "doctor.try"; // the key is in an index, and no job has this key
+    query.filter.key = "doctor.try"; // the query is fast, because the archive has an index of keys
     query.filter.limit = 1;
     return askOnce(encode(query), socketPath, patience, [](std::string_view) -> Result<void> { return {}; });
 }

@@ -31,8 +31,8 @@ struct ReportPeriod {
 
 /// Says which receipts of the archive a client wants.
 struct ArchiveQuery {
-    /// The members `before`, `after` and `epoch` must be unset: they belong to the history of one node. With `profiles`, each
-    /// receipt in the answer also has the member `profile`: hexadecimal digits, or null.
+    /// The members `before`, `after` and `epoch` must be unset, because their values have a meaning only in the history of one
+    /// node. With `profiles`, each receipt in the answer also has the member `profile`: hexadecimal digits, or null.
     ReceiptFilter filter = {};
     /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has all receipts of the job's newest run: one
     /// receipt from each host. If `allHostsOf` is set, all members of `filter` except `profiles` must have their default values.

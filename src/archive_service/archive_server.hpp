@@ -35,7 +35,7 @@ public:
         const Auditors& auditors;
         SdEventLoop& loop; ///< `countsAs` learns the subordinate ids from events of `loop`, so serve() handles these events
         DescriptorCloser& closer;
-        std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id, and returns each other id unchanged
+        std::function<uid_t(uid_t)> countsAs; ///< returns the owner of a subordinate user id; does not change an ordinary user id
         std::optional<Error> refusal;         ///< if set, all requests get this error as their answer
     };
     /// `listener` must not block.

@@ -20,7 +20,7 @@ public:
     /// calls the Look function again and again.
     using Look = std::function<std::set<uid_t>()>;
 
-    /// The constructor waits at most the time `patience` for the first answer of the user database.
+    /// The constructor waits for the first answer of the user database, but not longer than `patience`.
     Auditors(Look look, Microseconds patience);
     /// The destructor does not wait for the thread that asks the user database.
     ~Auditors();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Answers the questions of `pinfold` on a login node from the site's archive of receipts. Reference: pinfold-archive(8).
+// Reads receipts from the site's archive, and answers the questions of a `pinfold` that runs on a login node. Reference:
+// pinfold-archive(8).
 #include "archive_service/archive_server.hpp"
 #include "base/parse.hpp"
 #include "base/service_options.hpp"
@@ -89,8 +90,8 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
 /// Waits until `subordinates` has read /etc/subuid, but at most for the time kPatienceWithFile. Connections of subordinate ids
-/// may already be in the queue of the socket. The server needs /etc/subuid to count a connection of a subordinate id as a
-/// connection of the id's owner.
+/// may already be in the queue of the socket. The server counts a connection of a subordinate id as a connection of the id's
+/// owner. The server finds the owner in /etc/subuid.
 void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
     subordinates.look();
     const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);

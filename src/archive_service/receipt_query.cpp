@@ -91,8 +91,8 @@ void addRun(Builder& builder, const RunOfJob& run) {
     builder.where("ended >= " + builder.parameter(run.since));
 }
 
-/// Because of the condition on `ended`, PostgreSQL can skip partitions. Without the condition on `ended`, PostgreSQL would read
-/// all partitions to compare rows.
+/// addPlace() adds a condition on the column `ended`, so that PostgreSQL can skip partitions. If the query only compared rows,
+/// PostgreSQL would read all partitions.
 void addPlace(Builder& builder, const ReceiptPlace& after) {
     const auto ended = builder.parameter(after.ended);
     const auto node = builder.parameter(after.node);
@@ -102,8 +102,8 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
 }
 
 // A node that was taken over can write the name of another host into its receipts. If the host name in the receipt differs from
-// the name in the node's certificate, the name in the certificate replaces the host name. The comparison uses only the parts
-// before the first dot.
+// the name in the node's certificate, the name in the certificate replaces the host name. The query compares only the parts of
+// the two names before the first dot.
 constexpr const char* kBody = "CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
                               " ELSE body || jsonb_build_object('host', node) END";
 
@@ -146,10 +146,10 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
 }
 
 // The newest run is the run that started last, and not the run that ended last. A node that was lost in an earlier run may write
-// its receipt days later. The end in a receipt of an earlier run may therefore be later than the ends in all receipts of the
-// newest run. Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. If the end in a receipt is more than
-// a day before the starts in all newer receipts, the receipt describes an earlier job. The query allows a whole day, because the
-// clocks of the hosts may differ.
+// its receipt days later. The end time in such a late receipt may be after all end times of the newest run. Batch systems reuse
+// job numbers, for example Grid Engine after 9,999,999 jobs. If the end time in a receipt is more than a day before every start
+// time in newer receipts, the receipt describes an earlier job. The query allows a whole day, because the clocks of the hosts may
+// differ.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));

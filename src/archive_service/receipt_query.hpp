@@ -21,7 +21,7 @@ struct SqlQuery {
     bool operator==(const SqlQuery&) const = default;
 };
 
-/// Names one run of a job. All members of RunOfJob are texts that the database server has returned.
+/// Identifies one run of a job. All members of RunOfJob are texts that the database server has returned.
 struct RunOfJob {
     std::string cluster;
     std::string key;
@@ -47,7 +47,7 @@ struct ReceiptSelection {
 };
 
 /// A page has at most `rows` receipts. A page is full as soon as its receipts together have at least `bytes` bytes. Only the last
-/// receipt of a page can make the page larger than `bytes` bytes. A page has at least one receipt, if there is any receipt.
+/// receipt of a page can make the page larger than `bytes` bytes. A page is empty only if no receipt is left.
 struct PageSize {
     std::uint32_t rows;
     std::size_t bytes;

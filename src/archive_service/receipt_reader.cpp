@@ -12,8 +12,8 @@ namespace {
 // new connection must together take less than three seconds.
 constexpr Microseconds kCheckTime = 400ms;
 constexpr Microseconds kConnectTime = 2s;
-// The database server ends a statement after ten seconds. The client waits for twelve seconds, so that the client does not have
-// to close the connection.
+// The database server ends a statement after ten seconds. The client waits for twelve seconds, so that the server's time limit is
+// over before the client would close the connection.
 constexpr Microseconds kStatementTime = 12s;
 constexpr Microseconds kTableTime = 122s;
 // The queries of the site report sort many receipts. A sort in memory takes half as long as a sort on the disk.

@@ -20,7 +20,7 @@ namespace pinfold {
 struct ReceiptRequest {
     ReceiptSelection selection;
     std::optional<std::string> allHostsOf = {}; ///< see ArchiveQuery
-    std::uint32_t left = 0;                     ///< how many receipts the answer may still have
+    std::uint32_t left = 0;                     ///< how many more receipts may go into the answer
     bool begun = false;                         ///< true if the first page of the answer has been read
     std::optional<ReceiptPlace> after = {};     ///< the last receipt that the answer has so far
     std::optional<ReportPeriod> report = {};    ///< see ArchiveQuery
@@ -32,8 +32,9 @@ struct ReceiptPage {
     bool last = false;      ///< no further page follows
 };
 
-/// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, further
-/// requests in all threads fail immediately, with the remembered error. Several threads may use the same Outage object.
+/// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, requests
+/// in all threads fail immediately. Each failed request gets the remembered error. Several threads may use the same Outage
+/// object.
 class Outage {
 public:
     static constexpr Microseconds kRemembered = 1s;

@@ -11,7 +11,7 @@ namespace pinfold {
 template <class T> class Boxed {
 public:
     Boxed() = default;
-    Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {} // implicit, as in std::optional
+    Boxed(T value) : value_(std::make_unique<T>(std::move(value))) {} // the constructor is implicit, as in std::optional
     Boxed(const Boxed& other) : value_(other ? std::make_unique<T>(*other) : nullptr) {}
     Boxed(Boxed&&) noexcept = default;
     Boxed& operator=(const Boxed& other) { return *this = Boxed(other); }

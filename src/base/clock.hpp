@@ -12,8 +12,8 @@ namespace pinfold {
 
 using namespace std::chrono_literals;
 
-/// A Microseconds is a duration in microseconds. The number of microseconds is unsigned. org.pinfold1, the records and systemd
-/// also use unsigned numbers. UINT64_MAX means "infinity", and is greater than all other values.
+/// A Microseconds is a duration in microseconds. The number of microseconds is unsigned, as in org.pinfold1, in the records and
+/// in systemd. UINT64_MAX means "infinity", and is greater than all other values.
 using Microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 
 /// kForever is the duration "infinity". As a time limit, kForever means "no limit".
@@ -83,7 +83,7 @@ constexpr Microseconds timeBetween(std::chrono::time_point<Clock> begin, std::ch
 constexpr RealTime bootedAt(RealTime now, BootTime sinceBoot) { return now - sinceBoot.time_since_epoch(); }
 
 /// Returns the time that is later than `time` by `delay`. If the sum of `time` and `delay` is too large, the result is the latest
-/// time that the type can hold. For example, `delay` may be kForever.
+/// time that the type can hold. `delay` may be kForever.
 template <class Clock> constexpr std::chrono::time_point<Clock> after(std::chrono::time_point<Clock> time, Microseconds delay) {
     return time + std::min(delay, std::chrono::time_point<Clock>::max() - time);
 }

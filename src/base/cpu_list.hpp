@@ -43,7 +43,7 @@ public:
 private:
     void trim();
 
-    std::vector<bool> cpus_; ///< the vector has no false elements at its end, so that equal sets are equal vectors
+    std::vector<bool> cpus_; ///< the last element is never false, so two vectors for the same set are equal
 };
 
 } // namespace pinfold

@@ -46,7 +46,7 @@ constexpr int kRunNotExecutable = 126;
 constexpr int kRunNotFound = 127;
 
 /// The following constants are return codes of Linux-PAM. base/error_code.hpp repeats the numbers, because src/base must not need
-/// a PAM header. A static_assert in pam_pinfold.cpp compares the numbers with the constants of Linux-PAM.
+/// a PAM header. A static_assert in pam_pinfold.cpp compares the following constants with the constants of Linux-PAM.
 constexpr int kPamSystemErr = 4;
 constexpr int kPamPermDenied = 6;
 constexpr int kPamAuthinfoUnavail = 9;

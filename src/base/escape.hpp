@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares functions that make any text safe for a unit name, a bus path or a terminal. A text from outside of pinfold must pass
-// through a function of base/escape.hpp before pinfold prints the text or makes a name from it.
+// Declares functions that make any text safe for a unit name, a bus path or a terminal. A text from outside of pinfold must first
+// pass through a function of base/escape.hpp. pinfold may print only the result of the function, and may make names only from the
+// result.
 #pragma once
 
 #include <optional>
@@ -26,8 +27,8 @@ std::string printable(std::string_view bytes, std::size_t maxBytes = 4096);
 
 /// Returns true if printable() would change nothing in the text except backslashes.
 bool isPrintable(std::string_view bytes);
-/// Escapes a text like printable(). If printable() would escape only backslashes, legible() does not change the text. If another
-/// program passes the result of legible() to legible() again, the text does not change.
+/// Escapes a text like printable(). If printable() would escape only backslashes, legible() does not change the text. legible()
+/// does not change a text that is already a result of legible().
 std::string legible(std::string_view bytes, std::size_t maxBytes);
 
 } // namespace pinfold

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Defines a fixed id for each kind of journal entry that somebody may search for. units/pinfold.catalog has the texts.
+// Defines a fixed id for each kind of journal entry that somebody may search for. units/pinfold.catalog contains the text that
+// explains each kind of entry.
 #pragma once
 
 namespace pinfold {

@@ -60,8 +60,8 @@ std::optional<Decimal> takeNumber(std::string_view& text) {
     return number;
 }
 
-/// Returns the product of the number and the factor, rounded to the nearest integer. Returns nullopt if the product is too
-/// large (not below kInfinity).
+/// Returns the product of the number and the factor, rounded to the nearest integer. Returns nullopt if the product is kInfinity
+/// or larger.
 std::optional<std::uint64_t> times(const Decimal& number, std::uint64_t factor) {
     const Wide product = (Wide{number.digits} * factor + number.scale / 2) / number.scale;
     return product < kInfinity ? std::optional(static_cast<std::uint64_t>(product)) : std::nullopt;
@@ -245,8 +245,8 @@ std::string formatSize(std::uint64_t bytes) {
 
 namespace {
 
-/// Returns a duration below a minute as text. The text has one decimal place, as in "1.5s" and "2.5ms". formatShort() leaves out
-/// a decimal place that is 0, and all decimal places of 10 to 999 ms.
+/// Returns the text for a duration that is shorter than a minute. The text has one decimal place, as in "1.5s" and "2.5ms".
+/// formatShort() leaves out a decimal place that is 0, and all decimal places of 10 to 999 ms.
 std::string formatShort(Microseconds duration) {
     if (duration < 1ms)
         return duration == 0us ? "0" : std::to_string(duration.count()) + "us";

@@ -13,19 +13,19 @@ constexpr const char* kRecordsDirectory = "/run/pinfold/jobs"; ///< the director
 /// In this directory, pinfoldd keeps the receipts that it could not write to the history.
 constexpr const char* kKeptReceiptsDirectory = "/run/pinfold/receipts";
 constexpr const char* kProfilesDirectory = "/run/pinfold/profiles"; ///< the unfinished profiles of live jobs
-/// The file contains the setting jobs.on_failure. If pinfoldd does not answer a program that creates a job, the program reads
-/// this file.
+/// The file contains the setting jobs.on_failure. A program that creates a job reads the file kFailurePolicyFile if pinfoldd does
+/// not answer the program.
 constexpr const char* kFailurePolicyFile = "/run/pinfold/on-failure";
 constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 
 constexpr const char* kStateDirectory = "/var/lib/pinfold";
 constexpr const char* kHistoryFile = "/var/lib/pinfold/history.db";
 
-/// In this file, pinfold-ship says which receipts are in the site's archive (see SentPosition).
+/// pinfold-ship writes into the file kSentFile which receipts are in the site's archive (see SentPosition).
 constexpr const char* kSentFile = "/var/lib/pinfold-ship/sent";
 
-/// The file with the metrics of pinfold-ship. The directory of node_exporter cannot hold the metrics of pinfold-ship, because the
-/// user of pinfold-ship may not write to that directory.
+/// pinfold-ship writes its metrics into the file kShipMetricsFile. The directory of node_exporter cannot hold the metrics of
+/// pinfold-ship, because the user of pinfold-ship may not write to that directory.
 constexpr const char* kShipMetricsFile = "/var/lib/pinfold-ship/pinfold-ship.prom";
 
 /// Returns the path below `root` that corresponds to a path below /.

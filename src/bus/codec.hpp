@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Decodes the options of the D-Bus calls that pinfoldd passes on to its core, and encodes the core's answers. src/bus_values has
-// the code that converts all further D-Bus dictionaries.
+// Decodes the options of the D-Bus calls that pinfoldd passes on to its core, and encodes the core's answers. src/bus_values
+// converts the D-Bus dictionaries that bus/codec.hpp does not convert.
 #pragma once
 
 #include "base/clock.hpp"
@@ -12,8 +12,7 @@
 
 namespace pinfold {
 
-// If an entry of the options is wrong, all functions of bus/codec.hpp return the error InvalidArgument with the name of the
-// entry.
+// If an entry of the options is wrong, each function of bus/codec.hpp returns InvalidArgument, and the error names the entry.
 
 /// Reads the following options of CreateJob, and stores them in the request: supervisor, output, owner, limits and allocation.
 Result<void> decodeCreateOptions(const Dict& options, CreateRequest& request);

@@ -43,8 +43,8 @@ public:
 private:
     /// Checks a message. If look() returns 0, sdbus-c++ handles the message.
     int look(sd_bus_message* message);
-    /// Holds a message until the bus has said which user sent the message. hold() then puts the message back into the queue of
-    /// libsystemd, so that look() gets the message again.
+    /// Holds a message until the bus has said which user sent the message. When the bus has named the user, hold() puts the
+    /// message back into the queue of libsystemd, so that look() gets the message again.
     int hold(sd_bus_message* message, const char* sender, std::shared_ptr<void> kept);
     bool letIn(sd_bus_message* message, const Caller& caller);
     /// Returns true if the caller asks for a list of all objects and the list would be too large. (libsystemd writes all objects

@@ -15,7 +15,7 @@
 
 namespace pinfold {
 
-/// Contains what libsystemd needs to read the properties of a job.
+/// Holds the job whose properties libsystemd reads.
 struct FoundJob {
     JobSummary job;
     sdbus::IProxy* proxy = nullptr; ///< makes messages

@@ -119,7 +119,7 @@ private:
             body();
             return true;
         } catch (const sdbus::Error& error) {
-            // An exception does not show a bug if it only says that pinfoldd has lost the bus. If pinfoldd has lost the bus, the
+            // An exception that only says that pinfoldd has lost the bus does not show a bug. If pinfoldd has lost the bus, the
             // event loop notices the loss, and pinfoldd starts again.
             if (const auto name = dbus::errorName(error);
                 name != "org.freedesktop.DBus.Error.Disconnected" && name != "System.Error.ENOTCONN")

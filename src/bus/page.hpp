@@ -9,8 +9,8 @@
 
 namespace pinfold {
 
-/// Holds a part of a list that is small enough for one message. dbus-daemon disconnects a connection that sends more than 32 MiB
-/// in one message. The number of values in a page is limited, because the event loop needs some microseconds for each value.
+/// Holds a part of a list. The part is small enough for one message. dbus-daemon disconnects a connection that sends more than 32
+/// MiB in one message. The number of values in a page is limited, because the event loop needs some microseconds for each value.
 class Page {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;

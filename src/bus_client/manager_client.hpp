@@ -73,7 +73,7 @@ public:
     /// Makes pinfoldd read its configuration again. The error ConfigInvalid names the file and the line of the fault. After the
     /// error ConfigInvalid, pinfoldd keeps the old configuration.
     Result<void> reload() const;
-    // The following functions return complete lists: they ask pinfoldd for all pages of a list.
+    // A function that returns a list asks pinfoldd for all pages of the list.
     /// The argument `timeout` is the time limit for each page of the list.
     Result<std::vector<JobInfo>> listJobs(Microseconds timeout = 30s) const;
     Result<JobInfo> job(const std::string& key) const;

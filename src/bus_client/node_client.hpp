@@ -26,7 +26,7 @@ public:
     ~NodeClient();
 
     /// Holds the properties of an object on the bus, as text. Blanks separate the entries of a list. Boolean values are "yes" or
-    /// "no". Properties leaves out values of complex types, such as structures.
+    /// "no". `Properties` has no values of complex types, such as structures.
     using Properties = std::map<std::string, std::string>;
     /// Returns the properties of an object. If `interface` is empty, properties() returns the properties of all interfaces.
     Result<Properties> properties(const std::string& service, const std::string& path, const std::string& interface) const;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Converts between D-Bus dictionaries and pinfoldd's data about live jobs and the node. pinfoldd sends the dictionaries of
-// toDict(). Clients read the dictionaries with the functions whose names end in "From".
+// Converts between D-Bus dictionaries and pinfoldd's data about live jobs and the node. pinfoldd sends the dictionaries that
+// toDict() returns. Clients read the dictionaries with the functions whose names end in "From".
 #pragma once
 
 #include "bus_values/dict.hpp"

@@ -13,7 +13,8 @@
 
 namespace pinfold {
 
-/// A node sends a sign of life each 5 minutes. A node counts as silent if the archive has missed three signs of life.
+/// Even if a node has no new receipts, the node writes to the archive every 5 minutes. A node counts as silent if the node has
+/// not written to the archive for 15 minutes.
 constexpr Microseconds kArchiveSilence = 15min;
 
 /// Holds one row of the view pinfold.status. All times are from the server's clock.
@@ -21,10 +22,10 @@ struct ArchiveNode {
     std::string node;
     std::string epoch;
     std::uint64_t position = 0; ///< the archive has all receipts up to this sequence, except those that `missing` counts
-    std::uint64_t newest = 0;   ///< the sequence of the newest receipt that the node had when it last sent receipts
+    std::uint64_t newest = 0;   ///< the sequence that the node last reported for its newest receipt
     std::uint64_t unsent = 0;
-    RealTime seen{};                  ///< the last sign of life
-    std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset if it never had all of them
+    RealTime seen{};                  ///< when the node last wrote to the archive
+    std::optional<RealTime> complete; ///< when the archive last had all receipts of the node; unset for "never"
     std::uint64_t missing = 0;        ///< the number of receipts that the node no longer had when it wanted to send them
     std::uint64_t rejected = 0;       ///< the number of receipts that the archive stores only as a text
     std::uint64_t replacedHistories = 0;

@@ -4,7 +4,7 @@
 namespace pinfold {
 
 /// If the command line is `pinfold archive ...`, and archive-admin is installed, becomeArchiveAdmin() executes archive-admin with
-/// the whole command line. becomeArchiveAdmin() does nothing for another command line, or if archive-admin is not installed.
+/// the whole command line. becomeArchiveAdmin() does nothing if the verb is not `archive`, or if archive-admin is not installed.
 /// archive-admin is a separate program, because it needs libpq, and most hosts have no archive.
 void becomeArchiveAdmin(int argc, char** argv);
 

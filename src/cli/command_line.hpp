@@ -11,7 +11,7 @@ namespace pinfold {
 
 /// Holds the parsed command line: the verb and all options.
 struct CommandLine {
-    Verb verb; ///< the verb of the command line, with its options set
+    Verb verb; ///< the verb of the command line, and the values of the verb's options
     OutputOptions output;
 };
 

@@ -15,7 +15,7 @@ namespace pinfold {
 /// Returns the option for the argument JOB. JOB is the key of one job.
 Option jobArgument(std::string& job, Offer offer = Offer::LiveJobs);
 
-/// Returns the option for the argument JOB..., which has the keys of one or more jobs.
+/// Returns the option for the argument JOB... of a command. The user gives the key of at least one job as JOB....
 Option jobsArgument(std::vector<std::string>& jobs, Offer offer = Offer::LiveJobs);
 
 /// Returns a function that reads a duration from `least` to `most`. In the error message, `what` names the value, and `range`

@@ -19,7 +19,8 @@ struct IdleRow {
     std::optional<Idleness> cpus;   ///< unset if the number of CPUs that the job holds is not known
     std::optional<Idleness> memory; ///< unset if the job has no memory limit
 
-    /// Returns the length of the period for which pinfold has computed the figures. At least one of the figures must be set.
+    /// Returns the length of the period for which pinfold has computed the figures. At least one of `cpus` and `memory` must be
+    /// set.
     Microseconds over() const { return cpus ? cpus->over : memory->over; }
 };
 
@@ -31,7 +32,7 @@ struct IdleListing {
     std::uint32_t memoryShare = 0; ///< in percent
     std::vector<IdleRow> jobs;
     std::vector<std::string> withoutCpus;    ///< jobs that have no slots and no limit of CPUs
-    std::vector<std::string> withoutProfile; ///< jobs that pinfoldd has not measured within the last `since` (a duration)
+    std::vector<std::string> withoutProfile; ///< jobs without measurements in the last DURATION of --since
 };
 
 std::string idleTable(const std::vector<IdleRow>& rows, const Amounts& amounts, const TableStyle& style);

@@ -27,7 +27,7 @@ Result<JobDetail> askWithoutProcesses(const ManagerClient& client, const JobInfo
         return usage.error();
     else
         detail.usageDenied = usage.error().code == ErrorCode::Denied;
-    // pinfoldd refuses a job's identity to every caller to whom pinfoldd refuses the job's usage.
+    // A caller who may not see a job's usage may not see the job's identity either.
     if (detail.usageDenied)
         return detail;
     // If pinfoldd is too old to have the method GetIdentity, the error of identity() is Unreachable.

@@ -11,7 +11,8 @@
 namespace pinfold {
 
 /// Formats a journal entry like `journalctl --output=short-iso`, such as "2026-11-20T12:00:00+0000 node1 pinfoldd[812]: job
-/// sge.4711 ended". If a message has several lines, each line after the first begins in the column in which the message begins.
+/// sge.4711 ended". If a message has several lines, journalLine() indents the second line and all later lines to the column in
+/// which the message begins.
 std::string journalLine(const JournalEntry& entry, const Terminal& terminal);
 
 /// Returns all fields of a journal entry as one line of JSON, like `journalctl --output=json --all`.

@@ -30,7 +30,7 @@ struct JobDetail {
     std::vector<std::string> limitsNotEnforced = {}; ///< the names of the limits that are not in force
     Allocation allocation = {};
     std::optional<std::uint64_t> slots = {};               ///< the number of slots that the batch system gave the job
-    JobIdentity identity = {};                             ///< has values only if the caller may see them
+    JobIdentity identity = {};                             ///< empty if the caller may not see the job's identity
     std::optional<Usage> usage = {};                       ///< set if the caller may see the usage
     bool usageDenied = false;                              ///< true if the caller may not see the usage
     std::optional<std::vector<JobProcess>> processes = {}; ///< set if the caller may see the processes

@@ -8,7 +8,7 @@
 
 namespace pinfold {
 
-/// Returns the object `body` with the schema number as an additional first key.
+/// Returns the object `body`, and puts the schema number before the members of `body`.
 Json withSchema(Json body);
 
 /// Returns the text of a document with the members of `body`.

@@ -17,8 +17,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns a column of `pinfold list`. If the user sorts the jobs by this column, the order is the order of `value`. Jobs whose
-/// value is not known come before all other jobs.
+/// Returns a column of `pinfold list`. `value` returns the value by which `pinfold list` sorts the jobs. A job without a known
+/// value comes before all jobs with a known value.
 template <class Value> ListColumn detailColumn(Column column, std::function<std::string(const JobDetail&)> text, Value value) {
     return {std::move(column), std::move(text), [value](const JobDetail& a, const JobDetail& b) { return value(a) < value(b); },
             true};

@@ -39,8 +39,8 @@ path execdsDirectory() {
     return std::filesystem::read_symlink("/proc/" + std::to_string(::getppid()) + "/exe", error).parent_path();
 }
 
-/// Returns "binary_path" from the cell's bootstrap file. The environment variables that name Grid Engine's cell come from
-/// sge_execd itself, and not from the user.
+/// Returns "binary_path" from the cell's bootstrap file. sge_execd itself, and not the user, sets the environment variables that
+/// name Grid Engine's cell.
 path bootstrapDirectory() {
     const char* root = std::getenv("SGE_ROOT");
     const char* cell = std::getenv("SGE_CELL");

@@ -42,11 +42,11 @@ std::optional<ExitState> exitFromUsage(std::string_view usage);
 /// "usage", the receipt's values replace the values in the file. The shepherd's figures leave out two kinds of processes:
 /// processes for which no parent called wait(2), and processes that left their parents. If the job has had several tasks on
 /// this host, each task has its own shepherd and its own file "usage". For a job with several tasks, usageWithReceipt() changes
-/// nothing, because each shepherd would otherwise report the resources of the whole job.
+/// nothing. If usageWithReceipt() used the receipt, each shepherd would report the resources of the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
-/// If a signal killed the shepherd before the shepherd wrote Grid Engine's file "usage", pinfold writes the result of
-/// usageOfKilled() to this file. The times in the file "usage" are CLOCK_REALTIME in seconds.
+/// Returns contents for Grid Engine's file "usage". pinfold calls usageOfKilled() if a signal killed the shepherd before the
+/// shepherd wrote the file "usage". The times in the file "usage" are CLOCK_REALTIME in seconds.
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end);
 
 /// If a signal killed the shepherd, the result of causeOfKilled() becomes the first line of the file "error". Users see the first

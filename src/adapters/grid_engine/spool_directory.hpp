@@ -21,9 +21,9 @@ public:
     ~EffectiveUser();
 };
 
-/// Reads and writes the shepherd's spool directory. sge_execd starts the shepherd with this directory as its working directory.
-/// SpoolDirectory uses the rights of Grid Engine's admin user. The admin user owns the spool files. root's rights may not
-/// suffice, because a file server may treat root as nobody.
+/// Reads and writes the shepherd's spool directory. When sge_execd starts the shepherd, the spool directory is the shepherd's
+/// working directory. SpoolDirectory uses the rights of Grid Engine's admin user. The admin user owns the spool files. root's
+/// rights may not suffice, because a file server may treat root as nobody.
 class SpoolDirectory {
 public:
     explicit SpoolDirectory(uid_t admin) : admin_(admin) {}

@@ -14,8 +14,8 @@
 namespace pinfold {
 namespace {
 
-// pinfold raises lower memory limits to kLeastMemory (in bytes). The real shepherd uses the same minimum (LIMIT_VMEM_MIN),
-// because the shepherd could not run with less memory.
+// If a memory limit is lower than kLeastMemory (in bytes), pinfold raises the limit to kLeastMemory. The real shepherd uses the
+// same minimum (LIMIT_VMEM_MIN), because the shepherd could not run with less memory.
 constexpr std::uint64_t kLeastMemory = 10 << 20;
 constexpr std::uint64_t kMostSlots = 1'000'000;
 constexpr std::size_t kLongestBinding = 64 << 10; // the maximum length of the job's core binding, in characters
@@ -47,9 +47,9 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
     return all.front();
 }
 
-/// Returns a value for the receipt. fact() returns nullopt if two lines with the name have different values. A user may have
-/// added one of the lines, for example to change the job's account. sge_execd writes a line for each name, even if the value is
-/// "none".
+/// Returns the value of `name` as a text for the receipt. fact() returns nullopt if two lines with the name have different
+/// values. A user may have added one of the two lines, for example to change the job's account. sge_execd writes a line for each
+/// name, even if the value is "none".
 std::optional<std::string> fact(const GridEngineConfig& config, const std::string& name) {
     const auto value = trusted(config, name);
     return value ? identityText(*value) : std::nullopt;
@@ -103,8 +103,8 @@ void lower(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, 
         }
 }
 
-/// Lowers the memory limit to the job's limit for the resident set. The real shepherd does not multiply the limit for the
-/// resident set by the number of slots, so lowerResident() does not multiply this limit.
+/// Lowers the memory limit to the job's limit for the resident set. Neither the real shepherd nor lowerResident() multiplies the
+/// limit for the resident set by the number of slots.
 void lowerResident(std::optional<std::uint64_t>& limit, const GridEngineConfig& config, const std::string& name) {
     lower(limit, config, name, 1);
 }
@@ -129,8 +129,8 @@ ResourceLimits readLimits(const GridEngineConfig& config, std::uint64_t slots) {
     return limits;
 }
 
-/// Returns the CPUs that the queue may use (the value "processors"). All jobs of the queue share these CPUs. pinfold therefore
-/// limits the job to the CPUs, but does not reserve the CPUs for the job.
+/// Returns the CPUs that the queue may use (the value "processors"). All jobs of the queue share the queue's CPUs. pinfold limits
+/// the job to the queue's CPUs, but does not reserve the CPUs for the job.
 std::optional<CpuList> readProcessors(const GridEngineConfig& config) {
     std::optional<CpuList> all;
     for (const auto& text : config.values("processors"))

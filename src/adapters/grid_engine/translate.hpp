@@ -60,8 +60,8 @@ void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, st
 
 /// Returns the run time after which Grid Engine ends the job, in microseconds. Returns nullopt if the job's environment does not
 /// contain the run time. sge_execd does not write h_rt into the spool directory. A job submission verifier (JSV) of the site has
-/// to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. A user may set PINFOLD_BATCH_RUN_TIME_MAX to any value, because
-/// pinfoldd uses the variable to warn jobs, and not to end jobs.
+/// to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. A user may set PINFOLD_BATCH_RUN_TIME_MAX to any value. A wrong
+/// value ends no job, because pinfoldd uses the variable only to warn jobs.
 std::optional<std::uint64_t> gridEngineRunTimeMax(const GridEngineConfig& environment);
 
 /// Returns the cores in the value of "binding", such as "explicit:0,0:0,1:SccCC". The value of "binding" ends with the topology

@@ -129,9 +129,9 @@ int join(spank_t spank, pid_t process) {
     return kFailed;
 }
 
-/// Hands the standard error of the batch script over to pinfoldd. pinfoldd treats this request as a repeated request, because
-/// join() has already sent a request with the same leader. If the request fails, the job continues, because only pinfoldd's lines
-/// in the job's output are missing.
+/// Hands the standard error of the batch script over to pinfoldd. pinfoldd treats the request of handOver() as a repetition of
+/// join()'s request, because both requests have the same leader. If the request fails, the job continues, because only pinfoldd's
+/// lines in the job's output are missing.
 int handOver(spank_t spank) {
     const auto jobId = item<std::uint32_t>(spank, S_JOB_ID, 0);
     if (item<std::uint32_t>(spank, S_JOB_STEPID, 0) != SLURM_BATCH_SCRIPT)
@@ -177,8 +177,8 @@ int over(spank_t spank) {
 
 extern "C" {
 
-/// slurmstepd calls slurm_spank_user_init() before it forks the processes of the tasks. If slurm_spank_user_init() fails, the
-/// tasks get no variables from pinfold. The job does not end for this reason.
+/// slurmstepd calls slurm_spank_user_init() before it forks the processes of the tasks. If slurm_spank_user_init() fails, the job
+/// continues, but the tasks get no variables from pinfold.
 int slurm_spank_user_init(spank_t, int, char*[]) {
     return guarded([] {
         if (const auto prepared = step.prepare(); !prepared)

@@ -10,8 +10,8 @@
 namespace pinfold {
 
 /// Passes variables from slurmstepd to the processes of the tasks. slurmstepd forks the processes of the tasks before pinfoldd
-/// knows the tasks. The variables therefore go through memory that slurmstepd shares with its child processes. A child process
-/// loses the shared memory when the child process executes the program of the user.
+/// knows the tasks. The variables go through memory that slurmstepd shares with its child processes. A child process loses the
+/// shared memory when the child process executes the program of the user.
 class SharedVariables {
 public:
     using Variables = std::map<std::string, std::string>;
@@ -24,8 +24,8 @@ public:
     /// Makes the shared memory. slurmstepd must call prepare() before it forks the tasks.
     Result<void> prepare();
 
-    /// Stores the variables for the child processes. set() does nothing if prepare() has not made the shared memory. set() also
-    /// does nothing if the variables are larger than the largest answer of pinfoldd.
+    /// Stores the variables for the child processes. set() does nothing if prepare() has not made the shared memory. If the
+    /// variables are larger than the largest answer of pinfoldd, set() does nothing.
     void set(const Variables& variables);
 
     /// Returns the variables that slurmstepd has stored.

@@ -45,8 +45,9 @@ std::size_t endOfPart(std::string_view list) {
 }
 
 /// Expands the list `rest`, and adds a host for each element. The name of the host is the text `done`, followed by the element.
-/// `rest` has a form such as "node[01-03,7]-ib[0-1]". Returns false if `rest` has another form, or if the name of a host would be
-/// too long. expand() does a limited amount of work, because each call adds a host, returns false, or finds that `hosts` is full.
+/// `rest` has a form such as "node[01-03,7]-ib[0-1]". Returns false if the form of `rest` is wrong, or if the name of a host
+/// would be too long. expand() does a limited amount of work, because each call adds a host, returns false, or finds that `hosts`
+/// is full.
 bool expand(const std::string& done, std::string_view rest, std::vector<std::string>& hosts) {
     if (done.size() > JobIdentity::kMostTextBytes)
         return false;

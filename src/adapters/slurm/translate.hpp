@@ -43,13 +43,14 @@ using SlurmVariable = std::function<std::string(const char* name)>;
 /// user's sbatch, salloc or srun has written.
 JobIdentity slurmIdentity(const SlurmFacts& facts, const SlurmVariable& variable);
 
-/// Makes the part of the identity that comes from slurmd: the account, the partition and the nodes. slurmd writes these variables
-/// for the batch script and for the epilogue. On a cluster without accounts, slurmd passes on the account that the user has
-/// named. Do not call slurmdIdentity() for a step, because the user's srun writes the variables in the environment of a step.
+/// Makes the part of a job's identity that slurmd knows: the account, the partition and the nodes. slurmd writes variables with
+/// these three facts for the batch script and for the epilogue. On a cluster without accounts, slurmd passes on the account that
+/// the user has named. Do not call slurmdIdentity() for a step, because the user's srun writes the variables in the environment
+/// of a step.
 JobIdentity slurmdIdentity(const SlurmVariable& variable);
 
 /// Returns the hosts of a list such as "node[01-03,7],login". If the list has more than JobIdentity::kMostNodes hosts, the result
-/// has only the first kMostNodes hosts. If the list has another form, the result is empty.
+/// has only the first kMostNodes hosts. If the form of the list is wrong, the result is empty.
 std::vector<std::string> slurmHosts(std::string_view list);
 
 /// The batch script is the step with the number kSlurmBatchStep (SLURM_BATCH_SCRIPT of slurm/slurm.h).

@@ -22,7 +22,7 @@
 namespace pinfold::torque {
 namespace {
 
-constexpr int kRounds = 20;          // the maximum number of searches for leftovers; a process may fork during a search
+constexpr int kRounds = 20;          // the maximum number of searches; a search may miss a process that forks
 constexpr int kDeathWait = 1000;     // how long pinfold waits for the end of killed processes, in milliseconds
 constexpr Microseconds kTick = 10ms; // the kernel rounds the start time of a process down to a multiple of 10 ms
 constexpr std::size_t kMostNamed = 20;
@@ -37,7 +37,7 @@ struct Search {
     ProcessTable table;
     std::string cgroup; ///< the path of pbs_mom's cgroup
     uid_t user = 0;
-    std::optional<BootTime> othersSince; ///< when the oldest of the user's other live jobs began (CLOCK_BOOTTIME)
+    std::optional<BootTime> othersSince; ///< the start of the user's oldest live job besides the ended job (CLOCK_BOOTTIME)
 
     bool mayBeOfAnotherJob(const ProcessInfo& info) const { return othersSince && *othersSince <= info.started + kTick; }
 };

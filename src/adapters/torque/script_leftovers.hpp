@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pbs_mom runs some scripts as the job's user, but in pbs_mom's own cgroup: prologue.user, epilogue.user, and the scripts of
-// `qsub -l prologue=` and `-l epilogue=`. The end of a job does not end a process that a script left behind in pbs_mom's cgroup,
-// because the process is in no job.
+// pbs_mom runs some scripts as the job's user, but in pbs_mom's own cgroup. The scripts are prologue.user, epilogue.user, and the
+// scripts that a user names by `qsub -l prologue=` or `-l epilogue=`. The end of a job does not end a process that a script left
+// behind in pbs_mom's cgroup, because the process is in no job.
 #pragma once
 
 #include <string>
 
 namespace pinfold::torque {
 
-/// Kills the processes that the user's scripts left behind in pbs_mom's cgroup, and writes a message to the journal. The epilogue
-/// itself also runs in pbs_mom's cgroup, but is not a leftover. The epilogue calls endScriptLeftovers() at the job's end, when
+/// Kills the processes that the user's scripts left behind in pbs_mom's cgroup, and writes a message to the journal. The process
+/// of the epilogue is in pbs_mom's cgroup, but is not a leftover. The epilogue calls endScriptLeftovers() at the job's end, when
 /// all scripts of the job are over. If a process may belong to a second live job of the user, only the epilogue of the second job
 /// kills the process.
 void endScriptLeftovers(const std::string& key, const std::string& user);

@@ -126,8 +126,8 @@ std::optional<std::uint32_t> numericId(std::optional<std::string_view> text) {
     return number && *number < UINT32_MAX ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
 }
 
-/// pbs_mom passes facts about the job to a prologue. identityOptions() returns the options with which `pinfold open` gets these
-/// facts.
+/// pbs_mom passes facts about the job to a prologue. identityOptions() returns options that pass the prologue's facts about the
+/// job on to `pinfold open`.
 Words identityOptions(const Words& argv, const Environment& environment, std::string_view nodeFile) {
     Words words;
     if (const auto directory = value(environment, "PBS_O_WORKDIR"); !directory.empty())
@@ -252,9 +252,9 @@ Result<Task> startedTask(const Environment& environment) {
     auto key = jobKey(value(environment, "PBS_JOBID"));
     if (!key)
         return key.error();
-    // A program that spawns a task passes variables to pbs_mom. After these variables, pbs_mom itself adds only PBS_VNODENUM. The
-    // code must not use PBS_TASKNUM and PBS_NODENUM, because they may be copies of the batch script's variables. Virtual node 0
-    // is on the mother superior.
+    // A program that spawns a task passes variables to pbs_mom. pbs_mom itself adds only one variable after the variables of the
+    // program: PBS_VNODENUM. The code must not use PBS_TASKNUM and PBS_NODENUM, because they may be copies of the batch script's
+    // variables. Virtual node 0 is on the mother superior.
     const bool first = value(environment, "PBS_VNODENUM") == "0";
     return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};
 }

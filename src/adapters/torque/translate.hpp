@@ -57,7 +57,7 @@ Result<Words> openArguments(const Words& argv, const Environment& environment, s
 /// Returns the arguments with which epilogue and epilogue.parallel call pinfold to end the job. Error: InvalidArgument.
 Result<Words> endArguments(const Words& argv, const Environment& environment);
 
-/// Names the job that the process of the job starter joins, and the role of the process in the job. If the role is Batch and the
+/// Says which job the process of the job starter joins, and which role the process has in the job. If the role is Batch and the
 /// job has no batch script yet, the process becomes the batch script. If the job already has a batch script, the process becomes
 /// a further task.
 struct Task {

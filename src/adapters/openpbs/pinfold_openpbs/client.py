@@ -50,8 +50,9 @@ def pinfold_json(*arguments, output=None):
 
 
 def may_run_unconfined(key, failure):
-    """Returns true if the job may run without a scope. pinfold-run uses the same rules (src/socket_client/failure_policy.cpp). A job that
-    pinfoldd refused never runs without a scope. The journal gets a warning about each job that runs without a scope."""
+    """Returns true if the job may run without a scope. may_run_unconfined() and pinfold-run use the same rules
+    (src/socket_client/failure_policy.cpp). A job that pinfoldd refused never runs without a scope. The journal gets a warning about each
+    job that runs without a scope."""
     if not failure.outage or not site_allows_unconfined():
         return False
     warn_in_journal(key, str(failure))

@@ -68,7 +68,7 @@ def identity_of(job):
 def open_job(job, *options, output=None):
     """Opens the job, and returns the job's slice and environment. The events launch and attach also call open_job(). If the job is already
     live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job in pinfold. The hook runs pinfold only once
-    for each event, because most of pinfold's run time is its start."""
+    for each event, because the start of pinfold takes most of pinfold's run time."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
                         "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
@@ -97,8 +97,8 @@ def on_launch(event):
 
 
 def as_script(job):
-    """Returns the options for the job script, and the descriptor of the script's standard error. pinfoldd writes warnings to this
-    descriptor."""
+    """Returns the options for the job script, and the descriptor of the script's standard error. pinfoldd writes warnings to the script's
+    standard error."""
     output = jobs_output(owner_of(job).pw_uid)
     return ["--batch"] + ([] if output is None else ["--output-fd=%d" % output]), output
 
@@ -112,8 +112,8 @@ def on_attach(event):
     outside = session_of(event.pid, owner)
     while outside:  # a process may have forked before pinfold moved it
         # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. The hook runs as
-        # root, and the kernel may have given a process id to a new process. Without --owner, the hook could therefore adopt a process of
-        # another user.
+        # root, and the kernel may have given a process id to a new process. If the hook did not use --owner, the hook could adopt a process
+        # of another user.
         opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
         outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 

@@ -35,9 +35,9 @@ def unkillable_policy():
 
 
 def tell_state(event, unkillable):
-    """Sets or resets the state of a node that takes jobs. The hook sets each state only once. MoM repeats the state until the server has
-    received the state. If an administrator has changed the comment that the hook set on a vnode, the hook does not reset the state of the
-    vnode."""
+    """Sets or resets the state of a node that takes jobs. The hook tells MoM each state of the node only once. MoM repeats the state until
+    the server has received the state. If an administrator has changed the comment that the hook set on a vnode, the hook does not reset the
+    state of the vnode."""
     said = read_note(event)
     left = {name: word for name, word in said.items() if (unkillable and not word["refusal"]) or not take_back(event, name, word)}
     policy = unkillable_policy()
@@ -52,7 +52,7 @@ def tell_state(event, unkillable):
 def go_offline(event, refusal):
     """Sets vnodes offline, because the node has refused a job and would refuse all further jobs. When a job begins, MoM lists only the
     vnodes of the job, so go_offline() sets only these vnodes offline. The server ignores what a MoM says about the vnodes of other hosts.
-    The server has just sent a job to these vnodes, so no administrator had set these vnodes offline."""
+    The server has just sent the job to the job's vnodes, so no administrator had set these vnodes offline."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})
 

@@ -24,7 +24,7 @@ def run(command, limit, **options):
 def jobs_output(uid):
     """Returns a new descriptor of the job script's standard error, or None. MoM opens the output of a job script with the rights of the
     job's owner. In the hook for the job script, the standard error is the output of the job script. If the standard error is not a file of
-    the owner, the result is None. For example, an interactive job has a terminal, and this terminal must close when the job's shell
+    the owner, the result is None. The standard error of an interactive job is a terminal, and this terminal must close when the job's shell
     ends."""
     try:
         status = os.fstat(2)

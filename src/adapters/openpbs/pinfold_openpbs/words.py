@@ -14,8 +14,8 @@ from .failure import Failure
 WALLTIME_MARGIN = 600
 # MoM's list of jobs may lack a job that is younger than YOUNG seconds, because MoM writes the list before the hook starts.
 YOUNG = 300
-# JOB_SCRIPT is MoM's task number of the job script. Each further task has a higher number, or has its host's number in the upper bits of
-# the task number (momtask_create() of mom_comm.c).
+# JOB_SCRIPT is MoM's task number of the job script. Every other task of the job has a higher number. The upper bits of a task's number may
+# contain the number of the task's host (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
 # REPORT_WITHIN is the time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM gives the processes of
 # the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it ends the
@@ -26,9 +26,9 @@ REPORT_WITHIN = 600
 ENDED_OVER_LIMIT = range(-29, -23)
 MOST_NODES = 128  # the highest number of host names in a receipt
 LEAST_MEMORY = 1 << 20  # the smallest memory limit that pinfold accepts, in bytes
-# MoM runs the hook of execjob_launch under the limits of the job's processes. The interpreter of the hook needs about 30 MB of
-# memory, and 2 s of CPU time for the largest environment. If a limit ends the interpreter, MoM runs the job without the hook. If
-# the limit of the file size is too low, MoM cannot write the input of the hook, and the job never ends.
+# MoM runs the hook of execjob_launch under the limits of the job's processes. The interpreter of the hook needs about 30 MB of memory. For
+# the largest environment, the interpreter needs 2 s of CPU time. If a limit ends the interpreter, MoM runs the job without the hook. If the
+# limit of the file size is too low, MoM cannot write the input of the hook, and the job never ends.
 LEAST = {"vmem": "64mb", "pvmem": "64mb", "file": "1mb", "cput": 10, "pcput": 10}
 
 # For each resource, Share holds the sum over all chunks of the job on this host. A sum is None if the job did not request the resource. The
@@ -77,9 +77,9 @@ def same_host(one, other):
 
 
 def chunks_here(exec_vnode, exec_host, host):
-    """Returns the chunks of this host. In exec_host, the n-th host belongs to the n-th chunk of exec_vnode. chunks_here() also compares
-    `host` with the names of the vnodes, because PBS_MOM_NODE_NAME may not be the name of a host. A vnode usually has the name of its
-    host."""
+    """Returns the chunks of this host. exec_host has one host for each chunk of exec_vnode, in the order of the chunks. chunks_here() also
+    compares `host` with the names of the vnodes, because PBS_MOM_NODE_NAME may not be the name of a host. A vnode usually has the name of
+    its host."""
     chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
     if len(hosts) != len(chunks):
         hosts = [""] * len(chunks)
@@ -126,9 +126,10 @@ def run_time_limits(walltime):
 
 
 def variables(given, present):
-    """Returns the changes of the job's environment: the variables that pinfold gave for the job, and None for each variable to remove.
-    If OMP_NUM_THREADS or a variable PINFOLD_* already has a value, the value stays. If PINFOLD_JOB names another job, variables() replaces
-    or removes all variables PINFOLD_*. For example, a job that runs `qsub -V` passes its PINFOLD_JOB on to the new job."""
+    """Returns the changes of the job's environment, as a dictionary of variables and their new values. If a value is None, the hook has to
+    remove the variable. If OMP_NUM_THREADS or a variable PINFOLD_* already has a value, the value stays. If PINFOLD_JOB names another job,
+    variables() replaces or removes all variables PINFOLD_*. For example, a job that runs `qsub -V` passes its PINFOLD_JOB on to the new
+    job."""
     other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
     kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
     stale = [name for name in present.keys() if other and name.startswith("PINFOLD_")]
@@ -146,7 +147,7 @@ def allocation(share, place):
 
 def identity(attributes, job_id, exec_host):
     """Returns the options of pinfold that describe the job in the receipt. `attributes` has MoM's attributes of the job, under the names
-    that PBS uses. The value of Job_Owner is the user at the host of qsub. Variable_List is a dictionary."""
+    that PBS uses. Job_Owner has the form USER@HOST, and HOST is the host on which the user ran qsub. Variable_List is a dictionary."""
     found = {"job-name": attributes.get("Job_Name"), "account": attributes.get("Account_Name"), "queue": attributes.get("queue"),
              "project": attributes.get("project"), "group": attributes.get("egroup"),
              "submit-host": str(attributes.get("Job_Owner") or "").partition("@")[2],
@@ -181,9 +182,10 @@ def exit_status(value):
 
 
 def used_resources(usage, wall=None):
-    """Returns the used resources of a job: cput, mem and cpupercent. `usage` comes from a live job or from a receipt. cput is in seconds,
-    and mem is in kilobytes. mem is the memory that the job needed, without page cache. If the needed memory is not known, mem is the peak
-    of the memory with page cache. cpupercent is the mean CPU use over `wall` microseconds, as in PBS's own hook."""
+    """Returns the used resources of a job: `cput`, `mem` and `cpupercent`. `usage` is the usage of a live job, or the usage in a receipt.
+    `cput` is in seconds, and `mem` is in kilobytes. `mem` is the memory that the job needed, without page cache. If the needed memory is
+    not known, `mem` is the peak of the memory with page cache. `cpupercent` is the mean CPU use over `wall` microseconds, as in PBS's own
+    hook."""
     used = {}
     if usage.get("cpu_user") is not None and usage.get("cpu_system") is not None:
         cpu = usage["cpu_user"] + usage["cpu_system"]
