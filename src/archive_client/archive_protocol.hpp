@@ -32,13 +32,15 @@ struct ReportPeriod {
 /// Says which receipts of the archive a client wants.
 struct ArchiveQuery {
     /// The members `before`, `after` and `epoch` must be unset, because their values have a meaning only in the history of one
-    /// node. With `profiles`, each receipt in the answer also has the member `profile`: hexadecimal digits, or null.
+    /// node. With `profiles`, each receipt in the answer has an additional member `profile`. The value of `profile` is
+    /// hexadecimal digits, or null.
     ReceiptFilter filter = {};
-    /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has all receipts of the job's newest run: one
-    /// receipt from each host. If `allHostsOf` is set, all members of `filter` except `profiles` must have their default values.
+    /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has all receipts of the job's newest run. Each host
+    /// of the run has written one of the receipts. If `allHostsOf` is set, all members of `filter` except `profiles` must have
+    /// their default values.
     std::optional<std::string> allHostsOf = {};
-    /// If `report` is set, the answer has the tables of the site report, and no receipts. If `report` is set, the other members
-    /// must have their default values.
+    /// If `report` is set, the answer has the tables of the site report, and no receipts. If `report` is set, all members except
+    /// `report` must have their default values.
     std::optional<ReportPeriod> report = {};
 
     bool operator==(const ArchiveQuery&) const = default;

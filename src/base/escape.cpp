@@ -110,7 +110,7 @@ std::optional<std::string> unescapeUnitName(std::string_view escaped) {
         }
     }
     // A name that does not come from escapeUnitName() may have too many or too few escaped characters. unescapeUnitName() refuses
-    // a name that escapeUnitName() would escape in another way.
+    // a name that is not exactly what escapeUnitName() would return.
     return escapeUnitName(out) == escaped ? std::optional(out) : std::nullopt;
 }
 

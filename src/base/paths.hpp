@@ -10,7 +10,7 @@ constexpr const char* kConfigDirectory = "/etc/pinfold";
 
 constexpr const char* kRuntimeDirectory = "/run/pinfold";
 constexpr const char* kRecordsDirectory = "/run/pinfold/jobs"; ///< the directory with the records of live jobs
-/// In this directory, pinfoldd keeps the receipts that it could not write to the history.
+/// pinfoldd keeps in kKeptReceiptsDirectory the receipts that pinfoldd could not write to the history.
 constexpr const char* kKeptReceiptsDirectory = "/run/pinfold/receipts";
 constexpr const char* kProfilesDirectory = "/run/pinfold/profiles"; ///< the unfinished profiles of live jobs
 /// The file contains the setting jobs.on_failure. A program that creates a job reads the file kFailurePolicyFile if pinfoldd does

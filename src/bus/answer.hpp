@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// Holds the pending answer to a method call. The program must send the answer exactly once, now or later. All copies of an
-/// Answer belong to the same call.
+/// Answer are for one and the same call.
 template <class... R> class Answer {
 public:
     explicit Answer(sdbus::Result<R...>&& result) : result_(std::make_shared<sdbus::Result<R...>>(std::move(result))) {}

@@ -27,7 +27,7 @@ public:
     /// wait. Fails with Denied if the bus does not know the user, for instance because the caller has disconnected.
     void resolve(const std::string& sender, Done done);
 
-    /// Returns the caller if an earlier call of resolve() has found the caller, and nullopt otherwise.
+    /// Returns the caller, or nullopt if no earlier call of resolve() has found the caller.
     std::optional<Caller> known(const std::string& sender) const;
 
 private:

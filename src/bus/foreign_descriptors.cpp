@@ -17,7 +17,7 @@ namespace pinfold {
 namespace {
 
 struct Received {
-    std::uint32_t number; ///< the stand-in is an eventfd with this counter value
+    std::uint32_t number; ///< the counter value of the eventfd that is the stand-in
     UniqueFd original;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Implements the object /org/pinfold1 on the bus. ManagerObject decodes the requests, asks JobManager, and encodes the answers.
-// The only decision of ManagerObject is whether a user calls too often.
+// ManagerObject decides only one thing: whether a user calls too often.
 #pragma once
 
 #include "bus/answer.hpp"

@@ -62,8 +62,8 @@ public:
     Result<std::string> version() const;
     /// Says why the node takes no jobs, or returns nullopt if the node takes jobs.
     Result<std::optional<Drain>> draining() const;
-    /// Says which resources the node has, and which of them the live jobs hold. If an older pinfoldd does not report resources,
-    /// all members of the result are unset.
+    /// Says which resources the node has, and which of these resources the live jobs hold. If an older pinfoldd does not report
+    /// resources, all members of the result are unset.
     Result<NodeResources> resources() const;
     /// Drains the node. If the reason is empty and the node is already drained, drain() does not change the reason of the
     /// drain.
@@ -90,7 +90,7 @@ public:
     Result<Holding> holding(const JobInfo& job) const;
     Result<Usage> usage(const std::string& key) const;
     /// Returns the facts that the batch system and the owner have told pinfoldd about a live job. The result is an error if
-    /// pinfoldd is too old to have the method.
+    /// pinfoldd is too old to have the method GetIdentity.
     Result<JobIdentity> identity(const std::string& key) const;
     Result<std::vector<JobProcess>> processes(const std::string& key) const;
     Result<Receipt> receipt(const std::string& key) const;

@@ -30,7 +30,7 @@ Result<VacuumRequest> readVacuumRequest(const Dict& options);
 /// Makes a dictionary with the entries exit_status and exit_signal.
 Dict toDict(const ExitState& exit);
 /// Adds readers for the entries exit_status and exit_signal. The readers do not refuse a report that has both exit_status and
-/// exit_signal, so the caller has to refuse it.
+/// exit_signal, so the caller has to refuse such a report.
 void addExitReaders(EntryReaders& readers, ExitState& exit);
 
 } // namespace pinfold

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The headers of CLI11 take seconds to compile, so only this file includes them.
+// Only cli/command_line.cpp includes the headers of CLI11, because the headers take seconds to compile.
 #include "cli/command_line.hpp"
 
 #include "base/escape.hpp"

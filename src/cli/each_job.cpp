@@ -13,8 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// If the common time-out of all jobs has expired, each further job still gets kLeastTime. kLeastTime is long enough to find
-/// out whether a job is already over.
+/// If the common time-out of all jobs has expired, each job that is left gets the time kLeastTime. kLeastTime is long enough to
+/// find out whether a job is already over.
 constexpr Microseconds kLeastTime = 100ms;
 
 } // namespace

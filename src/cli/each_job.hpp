@@ -20,7 +20,7 @@ namespace pinfold {
 struct JobsStyle {
     bool several = false;   ///< the command line has several jobs, so each error message names its job
     bool pages = false;     ///< the verb prints a page of text for each job, and an empty line between two pages
-    bool orProcess = false; ///< a number may also be the id of a process; `handle` then gets the number, not a key
+    bool orProcess = false; ///< the user may give a process id, and `handle` gets this id in place of a key
 };
 
 /// Calls `handle` for each job on the command line, one after the other, with the key of the job. The output has a separate part

@@ -21,7 +21,8 @@ Properties propertiesOf(const JobDetail& detail, const std::string& user);
 /// does not contain the owner's name.
 Properties propertiesOf(const Receipt& receipt, const std::string& user);
 
-/// Returns the names of all properties. Some properties exist only while a job is live, and others only after its end.
+/// Returns the names of all properties. Some properties exist only while a job is live, and some properties exist only after the
+/// job's end.
 std::vector<std::string> propertyNames();
 
 } // namespace pinfold

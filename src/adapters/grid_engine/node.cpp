@@ -33,7 +33,8 @@ bool isProgram(const path& file) {
 }
 
 /// The parent of grid-engine-shepherd is sge_execd. execdsDirectory() returns the directory that contains the program
-/// sge_execd. (On Debian, other directories have shell scripts with the names of Grid Engine's programs.)
+/// sge_execd. (On Debian, a shell script with the name of one of Grid Engine's programs may be in another directory than the
+/// program.)
 path execdsDirectory() {
     std::error_code error;
     return std::filesystem::read_symlink("/proc/" + std::to_string(::getppid()) + "/exe", error).parent_path();

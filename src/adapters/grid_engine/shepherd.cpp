@@ -127,10 +127,10 @@ void Shepherd::becomeAdmin() const {
         ::_exit(kRunFailed);
 }
 
-/// Writes the id of this process into the file "pid" of the spool directory. After a restart, sge_execd sends signals to the
-/// process that the file "pid" names, and waits for the end of the named process. The file "pid" must not name the real
-/// shepherd, because a freeze of the job also freezes the real shepherd. When the named process ends, sge_execd frees the job's
-/// slot. The real shepherd ends before the job is over.
+/// Writes grid-engine-shepherd's own process id into the file "pid" of the spool directory. After a restart, sge_execd sends
+/// signals to the process that the file "pid" names, and waits for the end of the named process. The file "pid" must not name the
+/// real shepherd, because a freeze of the job also freezes the real shepherd. When the named process ends, sge_execd frees the
+/// job's slot. The real shepherd ends before the job is over.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;

@@ -27,8 +27,8 @@ public:
     /// effective user id of Grid Engine's admin user.
     Shepherd(int argc, char** argv);
 
-    /// Runs the job and returns the exit status. If a signal ended the real shepherd, run() ends this process by the same signal
-    /// and does not return.
+    /// Runs the job and returns the exit status. If a signal ended the real shepherd, run() ends its own process by the same
+    /// signal, and does not return.
     int run();
 
 private:

@@ -31,8 +31,8 @@ public:
     /// Returns the absolute path of the spool directory, or an empty text if the directory has no path.
     std::string path() const;
     std::optional<std::string> read(const char* name) const;
-    /// Writes a file. A program that reads the file at the same time gets either the whole old text or the whole new text. Error:
-    /// Internal.
+    /// Writes a file. A program that reads the file during the change gets either the whole old text or the whole new text.
+    /// Error: Internal.
     Result<void> write(const char* name, std::string_view text) const;
 
 private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Reads the identity and the limits of a job from the data that sge_execd gives to sge_shepherd. The code supports Son of Grid
-// Engine 8.1.9, and all versions that have the same shepherd_cmd and spool directory. Reference: sge_shepherd(8), sge_conf(5),
+// Engine 8.1.9, and all versions whose shepherd_cmd and spool directory are as in 8.1.9. Reference: sge_shepherd(8), sge_conf(5),
 // and daemons/shepherd/setrlimits.c of 8.1.9.
 #pragma once
 

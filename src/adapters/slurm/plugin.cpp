@@ -147,7 +147,7 @@ int handOver(spank_t spank) {
 /// Sets and removes variables in the environment that the user's program will get.
 int setVariables(spank_t spank) {
     const auto isSet = [spank](const char* name) {
-        std::array<char, 1> value{}; // spank_getenv() also finds a variable whose value is longer than the buffer
+        std::array<char, 1> value{}; // spank_getenv() finds a variable even if the value is longer than the buffer
         return spank_getenv(spank, name, value.data(), static_cast<int>(value.size())) != ESPANK_ENV_NOEXIST;
     };
     for (const auto& [name, value] : environmentChanges(step.variables(), isSet))

@@ -51,7 +51,7 @@ private:
 Result<void> handOverOutput(const std::string& key);
 
 /// Ends all processes of the job that are left on this node, and waits until they have ended. If the job does not exist, endJob()
-/// reports no error. If the receipt lacks a fact that `identity` has, the receipt gets this fact.
+/// reports no error. If the receipt lacks a fact that `identity` has, pinfoldd adds the fact to the receipt.
 Result<void> endJob(const std::string& key, ExitState exit, const JobIdentity& identity);
 
 } // namespace pinfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Translates Slurm's data about a task into pinfold's terms. slurm/translate.cpp includes no header of Slurm, so developers can
-// build and test this file without Slurm.
+// build and test slurm/translate.cpp without Slurm.
 #pragma once
 
 #include "model/receipt.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Some sites run the job starter as root ($job_starter_run_privileged), and the job starter then has to become the job's user.
-// The environment names the job's user, but the job starter must not trust the environment, because users control the
+// Some sites run the job starter as root ($job_starter_run_privileged). A job starter that runs as root has to become the job's
+// user. The environment names the job's user, but the job starter must not trust the environment, because users control the
 // environment. If a program spawns a task through TM, the program sets all environment variables of the task.
 #pragma once
 

@@ -60,10 +60,10 @@ Result<void> join(torque::Task& task) {
 }
 
 /// Returns true if the job wants a login shell. pbs_mom does not tell the job starter whether $source_login_batch is off. If a
-/// site has switched $source_login_batch off, pbs_mom starts this program under a name that ends with "-nologin".
+/// site has switched $source_login_batch off, pbs_mom starts the job starter under a name that ends with "-nologin".
 bool wantsLogin(std::string_view ownName) { return !ownName.ends_with("-nologin"); }
 
-/// Replaces this process by the user's shell. If the shell cannot be started, the result is errno.
+/// Replaces the process of the job starter by the user's shell. If the shell cannot be started, the result is errno.
 int becomeShell(char** command, bool login) {
     char* const shell = command[0];
     auto name = torque::loginName(shell);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// pbs_mom runs this program as prologue and prologue.parallel, as root. The prologue opens the job on this host.
+// pbs_mom runs torque-prologue as prologue and prologue.parallel, as root. The prologue opens the job on this host.
 #include "adapters/torque/command.hpp"
 #include "base/escape.hpp"
 #include "base/unique_fd.hpp"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes requests for pinfoldd from the arguments and the environment that pbs_mom gives its scripts and its job starter. The
-// functions of torque/translate.hpp do no I/O. The functions trust job ids and user names, because only pbs_mom writes them. The
-// functions must not trust resource lists and the environment of a task, because users can influence resource lists and
-// environments.
+// functions of torque/translate.hpp do no I/O. The functions trust job ids and user names, because only pbs_mom writes ids and
+// names. The functions must not trust resource lists and the environment of a task, because users can influence resource lists
+// and environments.
 #pragma once
 
 #include "base/result.hpp"

@@ -66,9 +66,9 @@ def identity_of(job):
 
 
 def open_job(job, *options, output=None):
-    """Opens the job, and returns the job's slice and environment. The events launch and attach also call open_job(). If the job is already
-    live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job in pinfold. The hook runs pinfold only once
-    for each event, because the start of pinfold takes most of pinfold's run time."""
+    """Opens the job, and returns the job's slice and environment. The hook calls open_job() at the events begin, launch and attach. If the
+    job is already live, open_job() changes nothing. If the job began without pinfold, open_job() opens the job in pinfold. The hook runs
+    pinfold only once for each event, because the start of pinfold takes most of pinfold's run time."""
     share = share_here(job)
     return pinfold_json("open", key_of(job.id), "--uid=%d" % owner_of(job).pw_uid, "--linger=infinity",
                         "--report-within=%d" % words.REPORT_WITHIN, *limits_of(job, share), *words.allocation(share, resource(job, "place", str)),
@@ -85,8 +85,8 @@ def on_begin(event):
 
 
 def on_launch(event):
-    """Adopts the parent of this hook. MoM has forked this parent process. The parent waits until the hook has ended, and then becomes the
-    job or a task."""
+    """Adopts the parent process of the hook. MoM has forked the parent process. When the hook has ended, the parent process becomes the job
+    script or a task."""
     options, output = as_script(event.job) if starts_script(event) else ([], None)
     opened = open_job(event.job, *adopt([os.getppid()]), *options, output=output)
     for name, value in words.variables(opened["environment"], event.env).items():

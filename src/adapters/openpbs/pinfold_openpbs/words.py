@@ -77,9 +77,9 @@ def same_host(one, other):
 
 
 def chunks_here(exec_vnode, exec_host, host):
-    """Returns the chunks of this host. exec_host has one host for each chunk of exec_vnode, in the order of the chunks. chunks_here() also
-    compares `host` with the names of the vnodes, because PBS_MOM_NODE_NAME may not be the name of a host. A vnode usually has the name of
-    its host."""
+    """Returns the chunks of this host. exec_host has one host for each chunk of exec_vnode, in the order of the chunks. chunks_here()
+    compares `host` with the hosts and with the names of the vnodes, because PBS_MOM_NODE_NAME may not be the name of a host. A vnode
+    usually has the name of its host."""
     chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
     if len(hosts) != len(chunks):
         hosts = [""] * len(chunks)
@@ -199,9 +199,9 @@ def used_resources(usage, wall=None):
 
 
 def is_of_this_run(receipt, start):
-    """Returns true if the receipt describes the run that began at `start`. A requeued job may have an older receipt on this host.
-    is_of_this_run() accepts a receipt if the end in the receipt is at most five seconds before `start`. The time `start` is inexact: PBS
-    stores whole seconds, and reads the clock only after the run has started."""
+    """Returns true if the receipt describes the run that began at `start`. A requeued job may have a receipt of an earlier run on this
+    host. is_of_this_run() accepts a receipt if the end in the receipt is at most five seconds before `start`. The time `start` is inexact:
+    PBS stores whole seconds, and reads the clock only after the run has started."""
     return start is None or receipt["ended"] >= (start - 5) * 1000000
 
 
