@@ -34,7 +34,7 @@
 namespace pinfold {
 
 /// Contains the objects that implement the daemon's logic, such as JobFreezer. The constructor of Assembly begins to handle the
-/// events of systemd, of the kernel's log and of the cgroups. The destructor ends the handling of the events.
+/// events of systemd, of the kernel's log and of the cgroups. The destructor of Assembly removes the handlers of the events.
 struct Assembly {
     explicit Assembly(CoreContext& context);
     ~Assembly();

@@ -25,8 +25,8 @@
 
 namespace pinfold {
 
-/// Holds objects and functions that the daemon's logic needs, but does not create. Everything in a CoreContext outlives the
-/// JobManager.
+/// Holds the objects and functions that the daemon's logic gets from other parts of pinfoldd. Everything in a CoreContext
+/// outlives the JobManager.
 struct CoreContext {
     EventLoop& loop;
     Background& background;

@@ -19,7 +19,7 @@
 
 namespace pinfold {
 
-/// The maximum number of unfinished requests by which one user signals or suspends the user's own jobs.
+/// For each user, the maximum number of unfinished requests to signal or suspend the user's own jobs.
 constexpr std::size_t kMostOfOwner = 128;
 /// SystemdManager handles at most 16 requests for the freeze of a unit at the same time. If a process of a job cannot be frozen
 /// at once, the request to freeze the job may take 30 s. At most kFreezesOfOwner requests at a time may freeze jobs of one user,
@@ -40,7 +40,7 @@ struct Core {
     RefusalLog refusalLog;
     OutputWriters outputs; ///< the threads that write to the output of jobs; all jobs share them
     Registry registry;
-    JobObserver* observer;                 ///< the object that pinfoldd tells about the events of jobs; never null
+    JobObserver* observer;                 ///< pinfoldd calls a method of `observer` for each event; never null
     std::optional<BootTime> shutdownSince; ///< the time at which the node began to shut down
 
     /// Stores the job's record, and returns false if the record was not stored. After a failure, save() only writes to the log,
@@ -58,7 +58,7 @@ struct Core {
     bool enter(Job& job, JobState next);
     /// Moves the job to the state `next` in the same way as enter(), but does not store the record.
     bool advance(Job& job, JobState next);
-    /// Returns the present name of the node for texts, or "this node" if the name cannot be read.
+    /// Returns the name of the node for use in messages. If the name cannot be read, nodeName() returns "this node".
     std::string nodeName() const;
     /// Returns the live job with the key `key`. Error: NoSuchJob.
     Result<JobPtr> find(const std::string& key) const;

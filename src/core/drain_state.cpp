@@ -74,7 +74,7 @@ void DrainState::ask(Change change) {
     storeNext();
 }
 
-/// Holds the result of a thread's attempt to store a change of the drain on the disk.
+/// Says whether a thread has stored a change of the drain on the disk.
 struct DrainState::Stored {
     Result<void> done;
     Result<std::optional<Drain>> now; ///< the drain that pinfoldd would read from the disk after a restart

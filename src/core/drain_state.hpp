@@ -57,7 +57,7 @@ private:
     const HistoryWriter& history_;
     std::filesystem::path file_;
     std::optional<Drain> drain_; ///< the drain of an administrator
-    std::deque<Change> changes_; ///< the requested changes of the drain, which pinfoldd stores and answers one after the other
+    std::deque<Change> changes_; ///< the requests to change the drain; pinfoldd handles the requests one after the other
     bool storing_ = false;
     std::optional<Drain> told_;
 };

@@ -74,7 +74,7 @@ JobSummary summarize(const Job& job) {
 
 Usage lookAtUsage(Job& job) {
     auto usage = job.slice ? job.slice->usage() : Usage{};
-    // If the memory use is within 2 % of the peak, lookAtUsage() takes the present figures as the figures of the peak.
+    // If the memory use is within 2 % of the peak, lookAtUsage() stores the present memory figures in Job::peakSplit.
     if (usage.memoryCurrent && usage.memoryPeak && usage.memoryAnon && usage.memoryFile &&
         *usage.memoryCurrent >= *usage.memoryPeak - *usage.memoryPeak / 50)
         job.peakSplit = PeakSplit{*usage.memoryPeak, *usage.memoryAnon, *usage.memoryFile, usage.memoryShmem.value_or(0)};

@@ -24,9 +24,9 @@
 
 namespace pinfold {
 
-/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) in order to read the command lines of leftovers. If pinfoldd
-/// sent SIGTERM at once on a busy machine, a process could end before pinfoldd has read its command line. The time is limited
-/// because reading a command line may hang.
+/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) in order to read the command lines of leftovers. If
+/// pinfoldd sent SIGTERM at once on a busy machine, a process could end before pinfoldd has read the process's command line.
+/// The time is limited because reading a command line may hang.
 inline constexpr Microseconds kDescriptionWait = 300ms;
 
 struct Task {
@@ -76,8 +76,8 @@ struct Job {
     UniqueFd supervisor; ///< the pidfd of the job's supervisor
     EventHandle supervisorWatch;
     EventHandle runTimer;
-    EventHandle warningTimer;       ///< the timer of LimitWarner for the warning ahead of runTimeEnd()
-    EventHandle describeTimer;      ///< limits how long pinfoldd delays SIGTERM for the reports on leftovers
+    EventHandle warningTimer;       ///< when warningTimer expires, LimitWarner warns about the job's run time limit
+    EventHandle describeTimer;      ///< limits how long pinfoldd delays SIGTERM while it reads command lines of leftovers
     EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
     EventHandle killTimer;          ///< when killTimer expires, ProcessKiller ends the processes that still live
     EventHandle unkillableTimer;    ///< the timer of UnkillablePolicy for its next step, if processes outlive SIGKILL
@@ -89,11 +89,11 @@ struct Job {
     JobOutput output; ///< the job's standard error; unset after a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
     ProfileRecorder recorder;
-    Boxed<LastLook> lastLook; ///< unset until Sampler of this pinfoldd has looked at the job
+    Boxed<LastLook> lastLook; ///< unset until this pinfoldd has looked at the job
     EventHandle leaderTimer;  ///< limits the wait for the end of a leader that has left the job's cgroups
     EventHandle lingerTimer;  ///< ends a job without a batch script when the job has had no processes for the whole linger time
-    /// The timer limits the wait for the freeze of the slice. After the freeze, pinfoldd kills all processes except the
-    /// shepherds.
+    /// The timer limits how long pinfoldd waits until the slice is frozen. After the freeze, pinfoldd kills all processes
+    /// except the shepherds.
     EventHandle freezeTimer;
     bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
     EventHandle reportTimer; ///< limits the wait for EndJob's report on how the leader ended
@@ -101,8 +101,8 @@ struct Job {
     bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may never report the end
     bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
-    /// The time at which the end of the job began. The value is 0 before pinfoldd begins to end the job. If an earlier pinfoldd
-    /// has begun to end the job, the value is 0.
+    /// The time at which the end of the job began. `endBegan` is 0 before pinfoldd begins to end the job. If an earlier
+    /// pinfoldd has begun to end the job, `endBegan` is 0.
     BootTime endBegan{};
     bool ownersTurn = false;    ///< a signal or suspension that the owner requested is in progress
     bool ownerSuspends = false; ///< the owner requested the suspension that is in progress
@@ -152,8 +152,8 @@ Phase phaseOf(const Job& job);
 /// Returns the facts that decide() needs about the job with the key `key`. The argument `job` is null if no job has the key.
 Target targetOf(const std::string& key, const Job* job);
 
-/// Returns how long the job may still run before the run time `limit` is over, or kForever if `limit` is unset or infinite. The
-/// time for which a job is suspended does not count as run time.
+/// Returns how long the job may still run before the run time `limit` is over. If `limit` is unset or infinite, runTimeLeft()
+/// returns kForever. The time for which a job is suspended does not count as run time.
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
 /// Returns the grace time that applies if nobody has requested another grace time. `ofSite` is jobs.kill_grace of the
@@ -167,8 +167,8 @@ bool leaderEnded(const Job& job);
 /// memory and of file memory in Job::peakSplit. The function lookAtUsage() updates the job's memory need.
 Usage lookAtUsage(Job& job);
 
-/// If `usage` lacks a counter, addLastLook() takes the counter from Sampler's last look at the job. A counter never falls, so a
-/// counter is not higher at the last look than at the job's end.
+/// If `usage` lacks a counter, addLastLook() takes the counter from Sampler's last look at the job. A counter never falls, so
+/// Sampler's last value is at most as high as the value at the job's end.
 void addLastLook(Usage& usage, const Job& job);
 
 /// Holds the live jobs by key. The registry never has two jobs with the same key.
@@ -180,17 +180,17 @@ public:
     [[nodiscard]] bool add(JobPtr job);
     /// Removes the job from the registry. If the job is not in the registry, remove() does nothing.
     void remove(const Job& job);
-    /// Returns true if the registry contains the object `job`. If the registry contains another job with the same key, the
-    /// result is false.
+    /// Returns true if the registry contains the object `job`. If the registry contains a different object with the key of
+    /// `job`, the result is false.
     bool has(const Job& job) const;
     const std::map<std::string, JobPtr, std::less<>>& all() const { return jobs_; }
-    /// Returns the jobs of a user, without the jobs of the user's subordinate ids. Running jobs come before all other jobs, and
-    /// newer jobs before older jobs.
+    /// Returns the jobs of `user`. The result does not contain the jobs of the user's subordinate ids. Running jobs come before
+    /// all other jobs, and newer jobs before older jobs.
     std::vector<JobPtr> jobsOf(uid_t user) const;
     /// Returns the number of live jobs of `user` and of the subordinate ids of `user`.
     std::size_t countOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
-    /// Returns the total number of tasks in the live jobs of `user` and of the subordinate ids of `user`. Batch scripts are not
-    /// counted.
+    /// Returns the total number of tasks in the live jobs of `user` and of the subordinate ids of `user`. furtherTasksOf() does
+    /// not count batch scripts.
     std::size_t furtherTasksOf(uid_t user, const std::function<uid_t(uid_t)>& countsAs) const;
 
 private:

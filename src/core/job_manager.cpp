@@ -45,8 +45,8 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
 void JobManager::takeUp(std::function<void(Result<void>)> ready) {
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done) {
-            // The node may have an old comment of an earlier pinfoldd about a job that is over now. publish() updates or removes
-            // the old comment.
+            // The comment of the node may still name a job that is over, because an earlier pinfoldd wrote the comment.
+            // publish() updates or removes the old comment.
             impl_->unkillable.publish();
             impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
                 if (!reconciled)

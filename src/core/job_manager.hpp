@@ -31,8 +31,8 @@ struct CoreContext;
 
 class JobManager {
 public:
-    // The number of jobs in one answer is limited, because users can have any number of jobs. The loop needs less than 100 ms
-    // for the largest answer.
+    // The number of jobs in one answer is limited, because users can have any number of jobs. For the largest answer,
+    // pinfoldd's event loop needs less than 100 ms.
     static constexpr std::size_t kMostJobsAtOnce = 2000;
     static constexpr std::size_t kMostProcessesAtOnce = 1000;
     static constexpr std::uint32_t kMostReceiptsAtOnce = 250;
@@ -63,8 +63,8 @@ public:
     /// and may start new tasks. A call with an empty reason does not change an existing drain. The errors are Denied,
     /// InvalidArgument, Busy and Internal.
     void drain(const Caller& caller, const std::string& reason, Reply<void> reply);
-    /// Ends a drain that began with a call of drain(). Does nothing if no call of drain() has drained the node. Errors: Denied,
-    /// Busy, Internal.
+    /// Ends a drain that began with a call of drain(). If no call of drain() has drained the node, undrain() does nothing.
+    /// Errors: Denied, Busy, Internal.
     void undrain(const Caller& caller, Reply<void> reply);
     /// Says why the node is drained, or returns nullopt if the node takes jobs. An administrator can drain the node. With
     /// unkillable.action = "drain" or history.on_failure = "drain", pinfoldd itself can drain the node.
@@ -96,8 +96,8 @@ public:
     void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, const EndReport& report, Reply<void> reply);
 
     std::vector<JobSummary> jobs() const;
-    /// Returns at most kMostJobsAtOnce jobs in the order of their keys. The first job of the result is the job with the lowest
-    /// key that is greater than `key`.
+    /// Returns at most kMostJobsAtOnce jobs in the order of their keys. The result contains only jobs whose key is greater than
+    /// `key`.
     std::vector<JobSummary> jobsAfter(const std::string& key) const;
     /// Returns the jobs of a user. Running jobs come before all other jobs, and newer jobs before older jobs.
     std::vector<JobSummary> jobsOfUser(uid_t uid) const;
@@ -121,7 +121,7 @@ public:
     /// Describer::kPatience.
     void processes(const Caller& caller, const std::string& key, pid_t after, Reply<std::vector<JobProcess>> reply);
     Result<Usage> usage(const Caller& caller, const std::string& key) const;
-    /// Returns what the batch system and the owner have said about a live job.
+    /// Returns the facts that the batch system and the owner have reported about a live job.
     Result<JobIdentity> identity(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
     /// Answers with the profile of the live job that has the key `key`. If no live job has the key, profile() answers with the

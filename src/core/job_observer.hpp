@@ -28,7 +28,8 @@ public:
     virtual void unkillable(const JobKey& /*key*/, std::uint64_t /*count*/) {}
     /// The job is over, and is not in the list of live jobs any more.
     virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
-    /// After the call of jobRemoved(), a report on the leader's end has come. pinfoldd has added the exit state to the receipt.
+    /// pinfoldd calls receiptAmended() if a report on the leader's end comes after the call of jobRemoved(). pinfoldd has added
+    /// the exit state to the receipt.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
     /// A transaction has stored new receipts in the history.
     virtual void receiptsStored(const StoredReceipts& /*stored*/) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the requests to JobManager, and the answers of JobManager.
+// Declares the requests that JobManager accepts, and the answers that JobManager gives.
 #pragma once
 
 #include "base/clock.hpp"
@@ -42,8 +42,8 @@ struct CreateRequest {
     bool shepherd = false;                   ///< the leader is a process of the batch system itself, not of the user
     /// The time for which an opened job lives without tasks. If `linger` is unset, the site's setting applies.
     std::optional<Microseconds> linger = {};
-    /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd waits
-    /// 10 s for an opened job, and does not wait for other jobs.
+    /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd
+    /// waits for the report only in an opened job, and for at most 10 s.
     std::optional<Microseconds> reportWithin = {};
 };
 
@@ -59,13 +59,13 @@ struct TaskRequest {
     std::optional<CreateRequest> open = {};
 };
 
-/// Holds a request to move running processes into a job, as one new task.
+/// Holds a request to move running processes into a job. The processes become one new task.
 struct AdoptRequest {
     std::vector<UniqueFd> processes = {}; ///< pidfds
     TaskKind kind = TaskKind::Task;
 };
 
-/// Holds the report of a supervisor about the end of its child.
+/// Holds a supervisor's report on how the leader ended.
 struct EndReport {
     ExitState exit;
     /// The process id of the ended leader. The process id of the leader distinguishes the job from a later job with the same key.

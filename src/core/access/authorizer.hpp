@@ -28,7 +28,7 @@ struct Caller {
     bool auditor = false; ///< the caller is a member of pinfold-audit, and may read about all jobs
 };
 
-/// Action has one value for each method of org.pinfold1.Manager, with the name of the method. A request through the wrapper's
+/// For each method of org.pinfold1.Manager, Action has a value with the name of the method. A request through the wrapper's
 /// socket has the Action of the corresponding method of org.pinfold1.Manager.
 enum class Action {
     CreateJob,
@@ -86,11 +86,11 @@ struct Target {
     /// looserLimit is the name of a limit that the request makes looser than the site's default, or looser than the value in
     /// force. If the request makes no limit looser, looserLimit is null.
     const char* looserLimit = nullptr;
-    const char* reservedKey = nullptr; ///< the key that the request names, if users may not use that key; otherwise null
+    const char* reservedKey = nullptr; ///< the key in the request if users may not use the key; otherwise null
     bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job alone
     bool namesOwner = false;           ///< the request names an owner other than the caller
     bool shepherd = false;             ///< the request says that the leader is the batch system's own process
-    bool speaksAsBatchSystem = false;  ///< the request has facts about the job that only the batch system knows
+    bool speaksAsBatchSystem = false;  ///< the request contains facts that only the batch system knows
 };
 
 /// Returns the Action of a method of org.pinfold1.Manager, or nullopt if there is no such method.
@@ -108,7 +108,7 @@ bool isForAllJobs(const Caller& caller, Action action);
 /// JobEnding.
 Result<void> decide(const Caller& caller, Action action, const Target& target);
 
-/// Returns the answer of decide() for a job in the phase `phase`, if the caller may make the request.
+/// Returns what decide() answers in the phase `phase` to a caller who may make the request.
 Result<void> possible(Action action, Phase phase, const std::string& key);
 
 } // namespace pinfold

@@ -22,8 +22,8 @@ namespace pinfold {
 /// socket together. Admins have no limits.
 class CallerLimits {
 public:
-    /// The maximum number of waiting calls of one user. kMostWaits is high, because a user may have 10,000 jobs, and the
-    /// supervisor of each job may wait for the end of its job.
+    /// The maximum number of waiting calls of one user. kMostWaits is high, because a user may have 10,000 jobs. The supervisor
+    /// of each job may make a call that waits for the end of the job.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
     /// The maximum number of waiting calls of all ordinary users together. The limit on the queries of all ordinary users leaves

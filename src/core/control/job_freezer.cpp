@@ -27,8 +27,9 @@ Error notFrozen(const SystemdError& error) {
     return {ErrorCode::SystemdFailed, "systemd did not freeze the job: " + error.message};
 }
 
-/// Handles a request to suspend the job, if the job is suspended already, or if an earlier request is about to suspend or resume
-/// the job. If no request has suspended the job, and no request is about to suspend or resume it, takesOver() returns false.
+/// Returns true if takesOver() has handled a request to suspend the job. takesOver() handles the request if the job is
+/// suspended already, or if another request is suspending or resuming the job. If takesOver() returns false, the caller must
+/// freeze the job.
 bool takesOver(Job& job, const Reply<void>& reply) {
     if (job.resuming)
         reply(resumedMeanwhile(job));
@@ -197,8 +198,9 @@ void JobFreezer::restore(const JobPtr& job) {
 }
 
 void JobFreezer::resume(const JobPtr& job, uid_t by, Reply<void> reply) {
-    // The slice can be frozen although the record does not say so. PID 1 may have frozen the job at the request of an earlier
-    // pinfoldd. If the earlier pinfoldd lost the bus after its request to freeze the job, it could not thaw the job.
+    // The slice can be frozen although the job's record does not say that the job is suspended. PID 1 may have frozen the job
+    // at the request of an earlier pinfoldd. If an earlier pinfoldd lost the bus after its request to freeze a job, the earlier
+    // pinfoldd could not thaw the job.
     const bool frozen = job->slice && job->slice->frozen().value_or(false);
     if (!job->record.suspendedSince && !frozen)
         return reply({});

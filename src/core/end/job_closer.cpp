@@ -54,8 +54,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
-    // If the kernel killed the job at the job's own memory limit, the job's memory use was at its peak during the kill. The
-    // receipt takes the figures of the memory peak from the kernel's report on the kill.
+    // If the kernel killed the job at the job's own memory limit, the job's memory use was at its peak during the kill. If the
+    // kernel's report on the kill has memory figures, these figures are the memory peak in the receipt.
     if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) {
         receipt.usage.memoryPeakAnon = record.oom->anon;
         receipt.usage.memoryPeakFile = record.oom->file;
@@ -67,10 +67,10 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     return receipt;
 }
 
-/// Writes to the job's own output how the job ended, if nobody else can write the line about the end. Nobody else can write the
-/// line about the end if the supervisor was killed, or if the job's program has replaced pinfold-run. The answer to EndJob
-/// contains the line about the end of the job. If a supervisor or a batch system calls EndJob, the caller of EndJob writes the
-/// line about the end. Returns true if the line is written.
+/// Writes a line about the job's end to the job's own output, if no supervisor and no batch system writes this line. A
+/// supervisor cannot write the line if the supervisor was killed, or if the job's program has replaced pinfold-run. The answer
+/// to EndJob contains the line about the end of the job. If a supervisor or a batch system calls EndJob, the caller of EndJob
+/// writes the line about the end. Returns true if sayStop() writes the line.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)
@@ -166,9 +166,9 @@ void JobCloser::flush() {
 }
 
 /// PID 1 sees by itself that a scope is empty, and removes the scope. JobCloser waits a moment for the removal of the scope
-/// before JobCloser asks PID 1 to stop the slice. If the scope still existed, PID 1 would stop the scope separately, and would
-/// send a dozen more signals on the bus. JobCloser does not wait for the scope of a very short job, because the wait would be
-/// longer than the job.
+/// before JobCloser asks PID 1 to stop the slice. If the scope still existed, PID 1 would have to stop the scope, and would
+/// send about twelve additional signals on the bus. JobCloser does not wait for the scope of a very short job, because the wait
+/// would be longer than the job.
 void JobCloser::removeSliceAfterScope(const ClosingPtr& closing) {
     const auto& job = closing->job;
     const bool isReportedAtOnce = core_.context.loop.bootTime() - job->runsSince >= kReportedAtOnce;

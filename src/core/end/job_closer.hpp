@@ -28,8 +28,8 @@ public:
     };
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). pinfoldd continues its
-    /// other work before the row is written. After the call of running(), Sampler begins to look at the job.
+    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). pinfoldd does not wait
+    /// until the row is written. After the call of running(), Sampler begins to look at the job.
     void running(const JobPtr& job);
     /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
     /// the receipt.

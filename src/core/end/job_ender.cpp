@@ -204,7 +204,7 @@ bool JobEnder::isSooner(const Job& job, Microseconds asked) const {
 void JobEnder::resume(const JobPtr& job) {
     if (job->record.state == JobState::Accounting)
         return closer_.account(job);
-    watch(job); // if the end of the job has begun, watch() continues it
+    watch(job); // if the end of the job has begun, watch() continues to end the job
 }
 
 void JobEnder::stop(const JobPtr& job) {
@@ -320,8 +320,8 @@ void JobEnder::killAround(const JobPtr& job) {
 
 void JobEnder::reportExit(const JobPtr& job, const EndReport& report, bool byAdmin) {
     const bool believed = byAdmin || job->record.ownersBatch;
-    // If the batch system created the job, pinfoldd ignores an exit state that the owner reports, and still waits for the
-    // supervisor's report.
+    // If the batch system created the job, pinfoldd ignores an exit state that the owner reports. If pinfoldd ignores a report
+    // of the owner, pinfoldd still waits for the supervisor's report.
     if (!job->record.exit.known() && believed)
         job->record.exit = report.exit;
     complete(job->record.identity, report.identity);
@@ -360,9 +360,10 @@ void JobEnder::emptied(const JobPtr& job) {
         return core_.saveSoon(job);
     }
     // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd may notice
-    // the end of the leader, the end of the supervisor, and the empty slice in any order. isAwaited() has returned false, so
-    // pinfoldd does not wait for the report of a live supervisor. emptied() calls isAwaited() before it checks whether the
-    // supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between the two calls.
+    // the end of the leader, the end of the supervisor, and the empty slice in any order. After isAwaited() has returned false,
+    // pinfoldd does not wait for the report of a supervisor that still lives. emptied() calls isAwaited() before it checks
+    // whether the supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between the two
+    // calls.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

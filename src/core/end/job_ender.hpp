@@ -40,8 +40,8 @@ namespace pinfold {
 // freezeTimer                          | -                                      | thaw and kill
 // unkillableTimer                      | -                                      | UnkillablePolicy: SIGKILL again, then report
 //
-// begin() stores the cause and calls stop(). stop() leads to terminate(), and terminate() leads to kill(). If pinfoldd has
-// nothing to wait for, begin(), stop(), terminate() and kill() follow each other at once.
+// begin() stores the cause and calls stop(). The next steps after stop() are terminate() and kill(). If pinfoldd has nothing to
+// wait for, begin(), stop(), terminate() and kill() follow each other at once.
 // clang-format on
 class JobEnder {
 public:

@@ -10,7 +10,7 @@
 
 namespace pinfold {
 
-/// Sends SIGKILL to all processes of a cgroup. No process can escape from the kill, for example by a fork.
+/// Sends SIGKILL to all processes of a cgroup. A process cannot escape SIGKILL, not even by a fork.
 class Killer {
 public:
     explicit Killer(CoreContext& context) : context_(context) {}

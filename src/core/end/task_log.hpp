@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Keeps what the receipt says about each task of a job: its program, its times, and its use of resources. When a scope is empty,
+// Keeps what the receipt says about each task of a job: the task's program, times and use of resources. When a scope is empty,
 // systemd usually removes the scope's cgroup within a millisecond. The counters of a removed cgroup are lost. When pinfoldd
 // learns that the scope of a task is empty, it reads the task's figures before it does anything else. systemd may remove the
-// cgroup before pinfoldd has read the task's figures. pinfoldd therefore reads the figures of a running task each time that
-// Sampler looks at the job. pinfoldd reads the figures of a task once more when the task's leader has ended.
+// cgroup before pinfoldd has read the task's figures. Each time that Sampler looks at a job, pinfoldd reads the figures of the
+// job's running tasks. pinfoldd reads the figures of a task once more when the task's leader has ended.
 #pragma once
 
 #include "core/context.hpp"
@@ -24,14 +24,14 @@ void readBatchCommand(const CoreContext& context, Job& job);
 void beginTask(Job& job, std::uint32_t number, TaskKind kind, std::string command, RealTime now);
 /// Call dropTask() if the task did not start.
 void dropTask(Job& job, std::uint32_t number);
-/// Reads the figures of each live task, and the name of the program that the task's leader runs. If the batch script is the only
-/// task, lookAtTasks() only reads the name of the script's program, and reads the name only once.
+/// Reads the figures of each live task, and the name of the program that the task's leader runs. If the batch script is the
+/// only task, lookAtTasks() reads no figures, but reads the name of the script's program once.
 void lookAtTasks(const CoreContext& context, Job& job);
 /// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job ended
-/// before Sampler looked at the job, lookAtEnd() reads the name of the batch script's program. When a leader has ended, pinfoldd
-/// can read the name of its program until the parent process has reaped the leader. If the job has a supervisor, lookAtEnd() does
-/// not read the name of the batch script's program. The supervisor gives the leader the name of the program before the start of
-/// the job. Without a supervisor, the leader executes the batch script's program only after the start of the job.
+/// before Sampler looked at the job, lookAtEnd() reads the name of the batch script's program. Until the parent process reaps
+/// an ended leader, pinfoldd can read which program the leader ran. If the job has a supervisor, lookAtEnd() does not read the
+/// name of the batch script's program. The supervisor gives the leader the name of the program before the start of the job.
+/// Without a supervisor, the leader executes the batch script's program only after the start of the job.
 void lookAtEnd(const CoreContext& context, Job& job, std::uint32_t number);
 /// Call endTask() when the task has no process any more. If the cgroup of the task still exists, the figures are exact.
 void endTask(const CoreContext& context, Job& job, std::uint32_t number);
@@ -39,11 +39,11 @@ void endTask(const CoreContext& context, Job& job, std::uint32_t number);
 void endTasks(const CoreContext& context, Job& job);
 /// Call continueTasks() when a process has joined the job after the call of endTasks().
 void continueTasks(Job& job);
-/// Stores how the leader of the task with the number `number` ended. Returns false if the exit state is known already, or if the
-/// log has no task with this number and this leader.
+/// Stores how the leader of task `number` ended. Returns false if the exit state is known already, or if the log has no task
+/// with this number and this leader.
 bool reportExit(Job& job, std::uint32_t number, pid_t leader, const ExitState& exit);
-/// Returns the list of tasks for the receipt of a job that is over. Before the call, set all members of `receipt` except
-/// taskList.
+/// When a job is over, taskListOf() returns the list of tasks for the job's receipt. Before the call, set all members of
+/// `receipt` except taskList.
 std::vector<TaskReceipt> taskListOf(const Job& job, const Receipt& receipt);
 
 } // namespace pinfold

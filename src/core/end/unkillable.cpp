@@ -24,10 +24,10 @@ constexpr std::size_t kMostPids = 100; // the maximum number of process ids in t
 
 /// Returns true if a process waits in FUSE, and a user may run the FUSE server. A process that waits in FUSE may hold a lock, and
 /// other processes of the job may wait for the lock. If all processes are in user namespaces that users have created, a user runs
-/// the FUSE server. In a user namespace that a user has created, only users mount file systems. If any user runs a FUSE server on
-/// the node, a process outside of users' namespaces may wait for this server. A user can pass an open file of the user's FUSE
-/// server to a process. fusermount mounts a FUSE server in a place that all processes see. If all processes outside of users'
-/// namespaces wait in FUSE although the node's own FUSE servers answer, a user's FUSE server hangs.
+/// the FUSE server. In a user namespace of an ordinary user, only ordinary users mount file systems. If any user runs a FUSE
+/// server on the node, a process outside of users' namespaces may wait for this server. A user can pass an open file of the
+/// user's FUSE server to a process. fusermount mounts a FUSE server in a place that all processes see. If the node's own FUSE
+/// servers answer, a process outside of users' namespaces can wait in FUSE only for a user's server.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
     const auto waitsInFuse = [](const ProcessInfo& process) { return isInFuse(process.waitPoint.value_or("")); };
     const auto isUsers = [](const ProcessInfo& process) { return process.ownNamespace; };
@@ -42,8 +42,8 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
 constexpr Microseconds kSecondKill = 1s;
 constexpr Microseconds kLookAgain = 1s;
 
-/// Returns true if the process has ended. If the process has ended, pinfoldd may have been too late to read where in the kernel
-/// the process hung.
+/// Returns true if the process has ended. If the process ended in the meantime, pinfoldd may not know where in the kernel the
+/// process hung.
 bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
     const auto now = table.read(process.pid);
     return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;

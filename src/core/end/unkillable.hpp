@@ -24,9 +24,9 @@ class UnkillablePolicy {
 public:
     UnkillablePolicy(Core& core, DrainState& node, LiveRows& rows) : core_(core), node_(node), rows_(rows) {}
 
-    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. UnkillablePolicy measures the time
-    /// unkillable.after from the call of watch() on. Before the report, UnkillablePolicy sends SIGKILL once more, because a
-    /// process may have joined the job after the first SIGKILL.
+    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. The time unkillable.after begins with the call
+    /// of watch(). Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined the job after
+    /// the first SIGKILL.
     void watch(const JobPtr& job);
     /// Call over() when the last process of the job has ended.
     void over(Job& job);
@@ -40,19 +40,18 @@ public:
 
 private:
     void killAgain(const JobPtr& job, Microseconds last, RealTime killedAt);
-    /// Reports the job when the second SIGKILL has been sent. If a user has many tasks that SIGKILL does not end, the second
-    /// SIGKILL may be a minute late. reportAfter() never reports the job before the time `wait` has passed.
+    /// Reports the job when the second SIGKILL has been sent. If many tasks of a user survive SIGKILL, pinfoldd may send the
+    /// second SIGKILL a minute late. reportAfter() never reports the job before the time `wait` has passed.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
     /// Waits for a second, and then tries again to report the job. As long as the state of the processes cannot be read, pinfoldd
     /// takes no action against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
-    /// For the receipt of the job, keeps the highest number of processes that outlived SIGKILL. LiveRows soon writes the number
-    /// of processes to the history, because the node may go down before the job ends.
+    /// Remembers the highest number of processes that outlived SIGKILL, because the job's receipt contains this number.
+    /// LiveRows soon writes the number of processes to the history, because the node may go down before the job ends.
     void countProcesses(const JobPtr& job, std::size_t left);
-    /// Does what unkillable.action says. If the remaining processes wait for a file server that users run themselves, judge()
-    /// takes no action. The argument `first` is true if neither this pinfoldd nor an earlier pinfoldd has taken an action for the
-    /// job.
+    /// Does what unkillable.action says. If the remaining processes wait for a file server that a user runs, judge() takes no
+    /// action. The argument `first` is true if neither this pinfoldd nor an earlier pinfoldd has taken an action for the job.
     void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 
@@ -65,7 +64,7 @@ private:
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;
-    RealTime since{}; ///< the earliest time at which one of the jobs could not be killed
+    RealTime since{}; ///< the time at which the first of the jobs became unkillable
 };
 std::optional<UnkillableJobs> unkillableJobs(const Registry& registry);
 

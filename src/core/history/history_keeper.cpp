@@ -9,8 +9,8 @@
 namespace pinfold {
 namespace {
 
-// The first check waits until the node has set its clock and has started its first jobs after the boot. If the node's clock were
-// wrong, HistoryKeeper would misjudge the age of receipts.
+// HistoryKeeper waits before its first check, so that the node can set its clock and start its first jobs. If the node's clock
+// were wrong, HistoryKeeper would misjudge the age of receipts.
 constexpr Microseconds kFirstLook = 10min;
 constexpr Microseconds kBetweenLooks = 1h;
 constexpr Microseconds kBetweenSteps = 20ms;

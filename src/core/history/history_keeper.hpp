@@ -29,7 +29,7 @@ private:
     struct Run {
         Retention retention;
         std::optional<uid_t> by;
-        Reply<Vacuumed> reply; ///< the reply to the request for this run; empty if the hourly timer began the run
+        Reply<Vacuumed> reply; ///< the reply to the caller who requested the run; empty if the hourly timer began the run
         std::uint64_t removed = 0;
         std::uint64_t unsent = 0; ///< how many of the removed receipts were not in the archive
     };

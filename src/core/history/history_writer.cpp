@@ -82,7 +82,8 @@ void HistoryWriter::started() {
 
 void HistoryWriter::write(Receipt receipt, std::function<void(const Receipt&)> done) {
     // An earlier pinfoldd may have kept a receipt of this job, and may have ended before the job was over. The kept receipt may
-    // have more figures than the new receipt. The history will store the kept receipt, so all callers get the kept receipt.
+    // have more figures than the new receipt. HistoryWriter stores the receipt of the earlier pinfoldd in place of the new
+    // receipt.
     if (const auto* kept = firstThat([&](const Entry& entry) { return entry.size > 0 && entry.receipt.id == receipt.id; }))
         receipt = kept->receipt;
     queue_.push_back({.receipt = std::move(receipt), .done = std::move(done), .asked = context_.loop.bootTime(), .size = 0});
@@ -191,8 +192,8 @@ void HistoryWriter::failed(const Error& why) {
     beginTrouble(why.message);
 }
 
-/// Returns the time until which a job waits for its receipt. Jobs do not wait for their receipts if pinfoldd has failed to write
-/// receipts for longer than history.patience.
+/// Returns the time until which a job waits for its receipt. If pinfoldd has been unable to write receipts for longer than
+/// history.patience, jobs do not wait for their receipts.
 BootTime HistoryWriter::patienceEnds(const Entry& entry) const {
     const auto patience = context_.config.history.patience;
     const auto own = entry.asked + patience;
@@ -258,7 +259,7 @@ void HistoryWriter::keep(Entry& entry) {
 void HistoryWriter::drop() {
     while (keptCount_ > kMostKept || keptBytes_ > kMostBytesKept) {
         const auto oldest = std::ranges::find_if(queue_, [](const Entry& entry) { return entry.size > 0; });
-        if (oldest == queue_.end()) // all other receipts that were set aside are in the running transaction
+        if (oldest == queue_.end()) // every receipt that is set aside is in the running transaction
             return;
         if (dropped_++ == 0)
             logReceiptsDropped(context_, oldest->receipt);

@@ -55,10 +55,10 @@ public:
     /// transaction begins later.
     void commit();
 
-    /// Completes an earlier receipt. amend() adds the leader's exit state and further facts, unless the receipt already has them.
-    /// HistoryWriter calls `done` once, when the changed receipt is durable, or when the first attempt to store the changed
-    /// receipt has failed. If an attempt fails, HistoryWriter tries again to store the changed receipt. While receipts cannot be
-    /// written, HistoryWriter calls `done` at once.
+    /// Completes an earlier receipt. If the receipt lacks facts that the report has, such as the leader's exit state, amend()
+    /// adds the facts. HistoryWriter calls `done` once: when the changed receipt is durable, or after the first failed attempt
+    /// to store the changed receipt. If an attempt fails, HistoryWriter tries again to store the changed receipt. While
+    /// receipts cannot be written, HistoryWriter calls `done` at once.
     void amend(const LateReport& report, const std::function<void()>& done);
 
     /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function newest()

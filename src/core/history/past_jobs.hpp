@@ -23,15 +23,15 @@ public:
     /// filter's user.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;
 
-    /// Answers with the profile of the job whose receipt newestReceipt() returns. The errors are those of newestReceipt(), and
-    /// InvalidArgument if a newer pinfold has written the profile.
+    /// Answers with the profile of the job whose receipt newestReceipt() returns. profile() can fail with every error of
+    /// newestReceipt(). The error is InvalidArgument if a newer pinfold has written the profile.
     void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
 
     /// Handles a batch system's late report on the end of a job. pinfoldd has already written `receipt`, the receipt of the job.
     /// If the receipt lacks facts that the report contains, reportLate() adds the facts to the receipt. A batch system may run a
-    /// job a second time with the key of the first run. If pinfoldd never saw the second run, the second run has no receipt. The
-    /// report on the second run must not change the receipt of the first run. reportLate() does not change the receipt of a job
-    /// that ended more than an hour ago.
+    /// job a second time with the key of the first run. If pinfoldd never saw a job's second run, the second run has no
+    /// receipt. The report on a job's second run must not change the receipt of the job's first run. reportLate() does not
+    /// change the receipt of a job that ended more than an hour ago.
     void reportLate(const Caller& caller, const Receipt& receipt, const EndReport& report, const Reply<Receipt>& reply);
 
 private:

@@ -11,8 +11,8 @@
 namespace pinfold {
 namespace {
 
-// Sampler first looks at a job when the job is kFirstLook old. Until the age kLastEarlyLook, Sampler looks at the job each time
-// that the job's age has doubled.
+// Sampler first looks at a job when the job is kFirstLook old. Until a job is kLastEarlyLook old, Sampler looks at the job each
+// time that the job's age has doubled.
 constexpr Microseconds kFirstLook = 1s;
 constexpr Microseconds kLastEarlyLook = 16s;
 // If several jobs start shortly after each other, Sampler wakes up once and looks at all of these jobs.
@@ -26,7 +26,7 @@ Microseconds ageOf(const Job& job, BootTime now) { return timeBetween(job.record
 /// Returns the first multiple of `step` that is later than `time`.
 BootTime nextMultiple(BootTime time, Microseconds step) { return BootTime((time.time_since_epoch() / step + 1) * step); }
 
-/// Returns the age at which Sampler looks at a job next, if the job has the age `age` now.
+/// For a job of the age `age`, returns the job's age at Sampler's next look.
 Microseconds nextEarlyLook(Microseconds age) {
     auto next = kFirstLook;
     while (next <= age)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Looks at the live jobs from time to time, and keeps what each job used over time.
+// Looks at the live jobs at intervals, and records how much of each resource every job uses.
 #pragma once
 
 #include "core/core.hpp"

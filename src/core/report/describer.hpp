@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Describes processes for reports. For some facts about a process, the kernel needs a lock of the process, so reading these facts
-// may hang. If the kernel needs a lock to tell a fact, a separate thread reads the fact, so that pinfoldd's loop never hangs.
+// may hang. If the kernel needs a lock to return a fact, a separate thread reads the fact, so that pinfoldd's loop never hangs.
 #pragma once
 
 #include "base/clock.hpp"
@@ -37,11 +37,11 @@ public:
     explicit Describer(CoreContext& context);
     ~Describer();
 
-    /// Begins to read the command lines of `processes`, which ProcessTable::read() has returned, and returns at once. The
-    /// argument `owner` is the owner of the job that the processes belong to. Describer calls `done` within kPatience, and
-    /// possibly before describe() returns. `done` gets the processes in the same order as in `processes`. If the command line of
-    /// a process cannot be read, the result has the name of the process in brackets, "[name]". When the Describer has been
-    /// destroyed, it does not call `done` any more.
+    /// Begins to read the command lines of `processes`, and returns at once. The caller gets `processes` from
+    /// ProcessTable::read(). The argument `owner` is the owner of the job that the processes belong to. Describer calls `done`
+    /// within kPatience, and possibly before describe() returns. `done` gets the processes in the same order as in `processes`.
+    /// If the command line of a process cannot be read, the result has the name of the process in brackets, "[name]". When the
+    /// Describer has been destroyed, it does not call `done` any more.
     void describe(uid_t owner, std::vector<ProcessInfo> processes, Done done);
     /// Works like describe(), but first finds out where in the kernel the processes hang (ProcessTable::readStuck).
     /// ProcessTable::readStuck() reads no command lines and never hangs, so describeStuck() needs no time limit for readStuck().
@@ -67,7 +67,7 @@ private:
     void finish(const std::shared_ptr<Request>& request);
 
     CoreContext& context_;
-    std::map<uid_t, Share> shares_; ///< one Share for each user who has a request that is in progress or waits for a thread
+    std::map<uid_t, Share> shares_; ///< one Share for each user who has unfinished requests
     std::size_t threadsOfUsers_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     std::shared_ptr<Reading> reading_; ///< the object is shared with the threads, which may outlive the Describer

@@ -66,8 +66,8 @@ std::string describe(const Receipt& receipt) {
     return text;
 }
 
-/// Writes a warning or an error to the journal, and counts it for the metrics. The field PINFOLD_TROUBLE makes `pinfold status`
-/// show the entry.
+/// Writes a warning or an error to the journal, and counts the journal entry for the metrics. The field PINFOLD_TROUBLE makes
+/// `pinfold status` show the entry.
 void logTrouble(const CoreContext& context, JournalEvent event, Trouble about) {
     event.fields.emplace_back("PINFOLD_TROUBLE", std::string(toString(about)));
     context.journal.event(event);
@@ -310,7 +310,7 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());
         const bool left = kind.ends_with("_left");
-        // If pinfoldd cannot read a record, it cannot tell which units are orphans, because the job of the record may have units.
+        // If pinfoldd cannot read a record, a unit that seems to be an orphan may be a unit of the job in the record.
         if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
             return;
         for (const auto& name : names) {

@@ -51,8 +51,8 @@ void logVacuumFailed(const CoreContext& context, const Vacuumed& before, const s
 /// history now.
 void logHistoryFailing(const CoreContext& context, const std::string& why);
 void logHistoryWorks(const CoreContext& context, std::uint64_t late);
-/// Writes a journal entry: receipts are lost, because too many receipts were waiting. The receipt `first` is lost
-/// now, and more receipts may be lost later.
+/// Writes a journal entry about lost receipts. pinfoldd drops receipts if too many receipts wait to be written. The receipt
+/// `first` is lost now, and more receipts may be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
 /// Writes a journal entry that says that the clock has jumped far ahead. After a jump of the clock, pinfoldd keeps old receipts

@@ -33,11 +33,11 @@ public:
 
 private:
     struct Share {
-        BootTime began{}; ///< the time at which the present period for the user began; each period lasts for the time kStretch
+        BootTime began{}; ///< the beginning of the user's present period, which lasts for the time kStretch
         std::size_t bytes = 0;
         std::uint64_t unsaid = 0; ///< the number of processes for which the journal has no entry
-        /// The timer for the end of the present period. LeftoverLog sets the timer only if it has to write an entry at the end of
-        /// the period.
+        /// The timer expires at the end of the user's present period. LeftoverLog sets the timer only if it has to write an
+        /// entry when the user's present period ends.
         EventHandle end;
     };
 

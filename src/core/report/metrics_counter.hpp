@@ -18,8 +18,8 @@ public:
         counts_.add(receipt);
         changed();
     }
-    /// Counts a scope that systemd has started. The argument `time` is the time from the first call to systemd until the kernel
-    /// showed every process in the scope.
+    /// Counts a scope that systemd has started. The argument `time` begins with the first call to systemd, and ends when every
+    /// process is in the scope.
     void scopeStarted(Microseconds time) {
         counts_.scopeStart.observe(time);
         changed();

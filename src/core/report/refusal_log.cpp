@@ -49,8 +49,8 @@ void RefusalLog::tell(Lane lane) {
     const auto fresh = count - std::exchange(told.count, count);
     if (fresh == 0)
         return;
-    // tell() sets the timer before it writes the line. If Background refuses to write the line, onRefused() sees the timer and
-    // does not call tell() a second time.
+    // tell() sets the timer before it writes the line. When Background refuses to write the line, the timer is already set, so
+    // onRefused() does not call tell() a second time.
     told.next = context_.loop.after(kBetween, [this, lane] { tell(lane); });
     logNodeWarning(context_, fmt::format("pinfoldd could not {} ({}), because too many such calls hang, or because the kernel "
                                          "starts no more threads",

@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Writes warnings to the journal when Background::run() refuses work. Background::run() refuses work if too many earlier calls
-/// hang. Each warning names the kind of work that pinfoldd cannot do.
+/// Writes warnings to the journal when Background::run() refuses work. Background::run() refuses work if too many calls hang
+/// already. Each warning names the kind of work that pinfoldd cannot do.
 class RefusalLog {
 public:
     /// The shortest time between two lines about the same lane. Background may refuse work thousands of times in a second.

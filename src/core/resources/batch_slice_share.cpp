@@ -87,8 +87,9 @@ std::optional<CpuList> BatchSliceShare::available(const char* file) const {
     return std::string_view(file).starts_with("cpuset.cpus") ? list->without(reserved_) : *list;
 }
 
-/// Returns true if an earlier pinfoldd has set the property of batch.slice. For each property that was set at run time, systemd
-/// has a file below system.control. A new pinfoldd learns from the files below system.control which properties are set.
+/// Returns true if an earlier pinfoldd has set the property `property` of batch.slice. For each property that was set at run
+/// time, systemd has a file below system.control. A new pinfoldd learns from the files below system.control which properties
+/// are set.
 bool BatchSliceShare::setEarlier(const char* property) const {
     std::error_code ignored;
     return std::filesystem::exists(

@@ -19,17 +19,17 @@ namespace pinfold {
 namespace {
 
 struct CpuCore {
-    CpuPlace place;               ///< the package, the NUMA node and the L3 cache of the core's lowest CPU
+    CpuPlace place;               ///< the place of the core's lowest CPU (package, NUMA node and L3 cache)
     std::vector<unsigned> online; ///< the core's online hyper-threads
     std::vector<unsigned> usable; ///< the online hyper-threads that jobs may use
     bool taken = false;
-    unsigned size = 0; ///< how many CPUs of a request this core can satisfy
+    unsigned size = 0; ///< how many of the requested CPUs the core can provide
 };
 
-/// A Domain is the whole node, a package of the node, a NUMA node of a package, or an L3 cache of a NUMA node. The domains of
-/// every machine form a tree. The root of the tree is the whole node, and every other domain lies in one larger domain. With
-/// sub-NUMA clusters, one L3 cache may serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate L3
-/// domain for each of the two NUMA nodes.
+/// A Domain is the whole node, a package of the node, a NUMA node of a package, or an L3 cache of a NUMA node. On every
+/// machine, the domains form a tree. The root of the tree is the whole node, and every other domain lies in one larger domain.
+/// With sub-NUMA clusters, one L3 cache may serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate
+/// L3 domain for each of the two NUMA nodes.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
@@ -41,8 +41,8 @@ struct Placement {
     std::vector<const CpuCore*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    /// The first entry of `room` is the number of free CPUs in the smallest domain that has room for the whole job. Each later
-    /// entry of `room` is the number of free CPUs in the domain that contains the domain of the previous entry.
+    /// `room` contains the numbers of free CPUs in several domains. The first number in `room` is for the smallest domain that
+    /// can hold the whole job. Each further number in `room` is for the next larger domain.
     std::vector<unsigned> room;
 
     bool operator<(const Placement& other) const {
@@ -51,7 +51,7 @@ struct Placement {
     void add(const std::vector<const CpuCore*>& more) { cores.insert(cores.end(), more.begin(), more.end()); }
 };
 
-/// Returns all cores that jobs may use. The cores may be free or taken now.
+/// Returns all cores that jobs may use. The result contains free cores and cores that jobs have taken.
 std::vector<CpuCore> coresForJobs(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                   HyperThreads hyperThreads) {
     std::map<unsigned, CpuCore> all;
@@ -96,7 +96,8 @@ Domain treeOfFree(const std::vector<CpuCore>& cores) {
 }
 
 /// Chooses some of the cores of one L3 cache. The cores may have different sizes, for example in hybrid processors or if
-/// hyper-threads are offline. pickCores() chooses a core with more CPUs than the job still needs only if no smaller core is left.
+/// hyper-threads are offline. If a smaller core is left, pickCores() does not choose a core with more CPUs than the job still
+/// needs.
 std::vector<const CpuCore*> pickCores(const std::vector<const CpuCore*>& cores, unsigned wanted) {
     std::vector<const CpuCore*> picked;
     const CpuCore* larger = nullptr;
@@ -139,9 +140,9 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Chooses CPUs for a job that needs several parts of the domain. spread() takes all free CPUs of one part after another,
-/// beginning with the part with the most free CPUs. If one remaining part has enough free CPUs for the rest of the job, spread()
-/// takes the last CPUs from this part.
+/// Chooses CPUs for a job that needs several parts of the domain. spread() first takes all free CPUs of the part with the most
+/// free CPUs, and continues with the remaining parts in the same way. If one part has all CPUs that the job still needs,
+/// spread() takes these CPUs from the part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;

@@ -71,8 +71,8 @@ std::string namesOf(const ResourceLimits& limits) {
     return names;
 }
 
-/// Looks in `limits` for devices that are not block devices of this node. Returns the name of the first wrong device. If all
-/// devices are block devices, the result is an empty string.
+/// Looks in `limits` for devices that are not block devices of this node. Returns the name of the first device that is not a
+/// block device of the node. If all devices are block devices, the result is an empty string.
 std::string missingDevice(const ResourceLimits& limits) {
     std::string missing;
     forEachLimit(limits, [&missing](const LimitRow&, const auto& limit) {
@@ -86,7 +86,7 @@ std::string missingDevice(const ResourceLimits& limits) {
 
 } // namespace
 
-/// Describes a change of limits that systemd is carrying out.
+/// Describes a change of limits while systemd carries out the change.
 struct LimitKeeper::PendingChange {
     JobPtr job;
     Change change;
@@ -284,8 +284,8 @@ void LimitKeeper::undo(const std::shared_ptr<PendingChange>& pending, const Erro
     auto& back = pending->change.limits;
     back = reversal(back, pending->before);
     // If the job had no list of CPUs before the change, undo() gives the job the list of all CPUs. If the job had no list of
-    // memory nodes, undo() gives the job the list of all memory nodes. If the new list were empty, systemd 252 would not change
-    // the cgroup.
+    // memory nodes, undo() gives the job the list of all memory nodes. If systemd 252 gets an empty list, systemd 252 does not
+    // change the cgroup.
     if (back.allowedCpus && back.allowedCpus->empty())
         back.allowedCpus = share_.available("cpuset.cpus.effective");
     if (back.allowedMemoryNodes && back.allowedMemoryNodes->empty())

@@ -18,8 +18,8 @@ public:
 
     /// Returns the limits that this node can enforce. If the node cannot enforce one of `limits`, the error is
     /// LimitUnenforceable. With jobs.unenforced_limits = "warn", enforceable() writes a warning to the journal, and does not
-    /// return LimitUnenforceable. With "warn", the result lacks each limit for which systemd is too old. The error is
-    /// LimitInvalid for CPUs, memory nodes, devices and profiles that do not exist.
+    /// return LimitUnenforceable. If jobs.unenforced_limits is "warn", the result does not contain limits for which systemd is
+    /// too old. If `limits` names a CPU, a memory node, a device or a profile that does not exist, the error is LimitInvalid.
     Result<ResourceLimits> enforceable(const JobKey& key, ResourceLimits limits) const;
 
     /// Compares the job's limits with the files of the cgroup. Writes into the job's record which limits are not in force.

@@ -13,8 +13,8 @@ namespace pinfold {
 namespace {
 
 constexpr std::uint64_t kMemoryPercent = 90;
-// While pinfoldd still sends a signal for the job's owner, LimitWarner cannot send the signal of the warning. LimitWarner tries
-// to send the signal again after kSignalRetry.
+// LimitWarner cannot send a warning signal while pinfoldd still sends another signal for the job's owner. LimitWarner tries to
+// send the signal again after kSignalRetry.
 constexpr Microseconds kSignalRetry = 1s;
 
 } // namespace

@@ -31,7 +31,7 @@ public:
     void killedByOomd(std::string_view path);
 
     /// If the policy of a job is that one out-of-memory kill ends the whole job, OomJudge calls onWholeJob after the kill. The
-    /// function onWholeJob ends all processes of the job that the kernel did not kill.
+    /// function onWholeJob ends all remaining processes of the job.
     std::function<void(const JobPtr&)> onWholeJob;
 
 private:

@@ -19,7 +19,7 @@ Receipt ending(Receipt receipt, JobResult result, RealTime end) {
     return receipt;
 }
 
-/// Returns the latest time at which the node was certainly running, for each boot of the node.
+/// For each boot of the node, returns the latest time at which the node was certainly running.
 std::map<std::string, RealTime> lastSigns(const LiveTable& live, RealTime booted) {
     std::map<std::string, RealTime> signs;
     for (const auto& job : live.rows) {

@@ -19,14 +19,15 @@ struct AtStart {
     std::string bootId;
     RealTime now{};
     RealTime booted{};
-    /// mayLive takes the row of a job of the present boot, and returns true if the job may still be alive.
+    /// The argument of mayLive is the history's row of a job that ran in the present boot. mayLive returns true if the job may
+    /// still be alive.
     std::function<bool(const Receipt&)> mayLive;
 };
 
-/// Returns receipts for the lost jobs in `live`. If a lost job is from an earlier boot, its result is NodeLost. The end of a job
-/// with the result NodeLost is the last time at which the node is known to have run. If a lost job is from the present boot, its
-/// result is Lost, and its end is the present time. lostReceipts() copies the usage figures of a job from the job's row in the
-/// history. The function lostReceipts() is pure.
+/// Returns a receipt for each lost job in `live`. If a lost job is from an earlier boot, its result is NodeLost. The end of a
+/// job with the result NodeLost is the last time at which the node is known to have run. If a lost job is from the present
+/// boot, its result is Lost, and its end is the present time. lostReceipts() copies the usage figures of a job from the job's
+/// row in the history. The function lostReceipts() is pure.
 std::vector<Receipt> lostReceipts(const LiveTable& live, const AtStart& start);
 
 class MissingJobs {

@@ -32,16 +32,16 @@ struct Reconciler::Run {
     Reply<Reconciliation> reply;
     Reconciliation found;
     std::set<std::string> known; ///< the keys of the jobs that a dry run would take over
-    /// The units that had no cgroup in the expected place after systemd had sent the first list of units.
+    /// The units that had no cgroup at the expected path when systemd had sent its first list of units.
     std::set<std::string> withoutCgroup;
     std::size_t pending = 0; ///< the number of answers of systemd that have not come yet
 };
 
 // Jobs may start and end while run() looks for orphans. pinfoldd adds a job to the registry before it asks systemd to start the
-// job's units. The job stays in the registry until the job's cgroup is gone. While a unit of a job exists, the job is thus in the
-// registry. run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between systemd's first
-// list and the look-up in the registry, so run() asks systemd for a second list. run() treats a unit as an orphan only if both
-// lists from systemd contain the unit.
+// job's units. The job stays in the registry until the job's cgroup is gone. While any unit of a job exists, the registry
+// contains the job. run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between
+// systemd's first list and the look-up in the registry, so run() asks systemd for a second list. run() treats a unit as an
+// orphan only if both lists from systemd contain the unit.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {

@@ -128,8 +128,8 @@ void Recovery::resumeStarts(const JobPtr& job, const std::set<std::string>& load
 }
 
 /// An earlier pinfoldd may have asked systemd to start scopes. awaitStarts() waits for each start that pinfoldd cannot request
-/// again. pinfoldd cannot request the start for an adoption again, because the record does not say which processes to adopt. If a
-/// job is ending, pinfoldd does not repeat the request to start a scope, because the job takes no more processes.
+/// again. pinfoldd cannot request the start of an adopted task again, because the record does not name the processes to adopt.
+/// If a job is ending, pinfoldd does not repeat the request to start a scope, because the job takes no more processes.
 void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loaded) {
     for (const auto& [number, task] : job->record.tasks)
         if (number != 0 && !job->isStarting(number) && loaded.contains(job->key().scopeName(number)) &&
@@ -137,8 +137,8 @@ void Recovery::awaitStarts(const JobPtr& job, const std::set<std::string>& loade
             parts_.adder.await(job, number);
 }
 
-/// For a limit on a disk, an earlier pinfoldd may have accepted a name that users can change. A user could make the name lead to
-/// a file that makes pinfoldd wait.
+/// In a limit on a disk, an earlier pinfoldd may have accepted a path that users can replace. A user could make the path lead
+/// to a different file, and pinfoldd might have to wait for this file.
 void Recovery::forgetUnsteadyDisks(Job& job) {
     const auto dropped = dropUnsteadyDisks(job.record.limits);
     if (dropped.empty())
@@ -185,7 +185,7 @@ void Recovery::takeUp(const JobPtr& job, const std::set<std::string>& loaded) {
         return;
     case JobState::Ending:
     case JobState::Accounting:
-        // A job that never ran needs no receipt. The creator of a job that never ran has received an error.
+        // A job that never ran needs no receipt. If a job never ran, its creator has already got an error.
         if (!job->record.neverRan)
             core_.observer->jobAdded(summarize(*job));
         parts_.ender.resume(job);

@@ -91,8 +91,8 @@ void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignF
     // request that names the job's leader. pinfoldd must check whether the caller may get the details of the job.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
-    // When a batch system creates the job, the leader may not have the standard error of the job yet. If the leader repeats the
-    // request, the repeated request contains the standard error.
+    // When a batch system creates the job, the leader possibly does not have the job's standard error yet. If the leader
+    // repeats the request, the repeated request contains the standard error.
     if (output && !known->output && checkDescriptorsFor(caller))
         known->output = JobOutput(core_.outputs, core_.context.countsAs(known->record.uid), std::move(output));
     if (known->record.state == JobState::Creating)
@@ -151,8 +151,8 @@ void JobCreator::applySlots(CreateRequest& request) const {
     case Slots::None:
         return;
     case Slots::Weight: {
-        // Nobody has asked explicitly for a CPU weight: the weight comes from the number of slots. If the kernel cannot enforce
-        // CPU weights, the job runs without the CPU weight.
+        // Nobody has asked explicitly for a CPU weight. The number of slots determines the CPU weight. If the kernel cannot
+        // enforce CPU weights, the job runs without the CPU weight.
         ResourceLimits weight;
         weight.cpuWeight = std::min(*request.slots * kWeightPerSlot, kMostWeight);
         if (!limits.cpuWeight && keeper_.controllersMissing(weight).empty())
@@ -312,10 +312,10 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
     start(job, isLoaded);
 }
 
-/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. After the error, most callers end the
-/// leader. If the site allows jobs without a scope, the leader may run without a scope after the error. If PID 1 moves the leader
-/// into the scope later, the job becomes a normal job. overdue() stops no unit of the job, because PID 1 may still move the
-/// leader.
+/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. When the caller gets the error, the
+/// caller usually ends the leader. If the site allows jobs without a scope, the leader may run without a scope after the error.
+/// If PID 1 moves the leader into the scope after the caller has got the error, the job becomes a normal job. overdue() stops
+/// no unit of the job, because PID 1 may still move the leader.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
@@ -347,8 +347,8 @@ void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome
     ender_.watch(job);
 }
 
-/// Forgets a job for which systemd has not created any unit. Another program may own a unit with the job's name, so drop() does
-/// not change such a unit.
+/// Forgets a job for which systemd has not created any unit. Another program may own a unit with the name of the job's unit, so
+/// drop() changes no unit.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     if (auto removed = core_.context.records.remove(job->key()); !removed)
@@ -363,9 +363,9 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // pinfoldd ends the processes of the job in the same way as the processes of any other job. The caller gets the answer that
-    // the job was not created, so pinfoldd writes no receipt. With the option --exec of pinfold-run, the caller is the leader.
-    // The leader needs the grace time to print an error message before it ends.
+    // If a job never ran, pinfoldd ends the job's processes in the usual way. The caller gets the answer that the job was not
+    // created, so pinfoldd writes no receipt. With the option --exec of pinfold-run, the caller is the leader. The leader needs
+    // the grace time to print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

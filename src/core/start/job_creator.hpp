@@ -35,7 +35,7 @@ public:
     /// return the live job as its answer.
     enum class IfLive {
         SameRequest, ///< open() may answer with the live job only if a request to open a job has created the live job
-        JoinAny,     ///< open() may answer with the live job, whichever request has created the live job
+        JoinAny,     ///< open() may answer with the live job, no matter which request has created the live job
     };
     /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
     /// argument `ifLive` says what to do if a job with the same key is live.
@@ -48,7 +48,7 @@ public:
     /// Ends a job that never ran, and stops the units that systemd has started for the job. The job gets no receipt.
     void giveUp(const JobPtr& job, const Error& why);
 
-    /// The argument `number` is the highest n in the keys manual.<n> of the history. The next key that pinfoldd makes gets a
+    /// The argument `number` is the highest n of all keys manual.<n> in the history. The next key that pinfoldd makes gets a
     /// higher number than `number`. If this pinfoldd has already used a number above `number`, setLastManualNumber() changes
     /// nothing.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }

@@ -26,12 +26,12 @@ struct CheckedProcess {
     std::optional<UnitIdentity> inJob; ///< the job to which the process belongs already; unset if it belongs to no job
 };
 
-/// Checks and describes the process to which `pidfd` refers. The errors are PidGone, and InvalidArgument for pid 1, pinfoldd
-/// itself, kernel threads and descriptors that are not pidfds.
+/// Checks and describes the process to which `pidfd` refers. The error is PidGone if the process has ended. The error is
+/// InvalidArgument for pid 1, pinfoldd, a kernel thread, or a descriptor that is not a pidfd.
 Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd);
 
-/// Returns a Newcomer for a ScopeStarter. The Newcomer has its own copy of the pidfd. The argument `soleUid` means the same as
-/// CheckedProcess::soleUid. The error is Busy if pinfoldd has no free file descriptor.
+/// Returns a Newcomer for a ScopeStarter. newcomerOf() copies `pidfd` into the Newcomer. The argument `soleUid` means the same
+/// as CheckedProcess::soleUid. The error is Busy if pinfoldd has no free file descriptor.
 Result<Newcomer> newcomerOf(pid_t pid, const UniqueFd& pidfd, std::optional<uid_t> soleUid);
 
 /// Checks a process that a caller wants to make the supervisor of a job or task. The argument `leader` is the leader of the job

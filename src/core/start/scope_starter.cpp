@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-// PID 1 may lose calls while it re-executes itself (`systemctl daemon-reexec`). One re-execution takes about 0.4 s, and several
-// re-executions may follow each other.
+// PID 1 may lose calls while it re-executes itself (`systemctl daemon-reexec`). PID 1 needs about 0.4 s to re-execute itself,
+// and may re-execute itself several times in a row.
 constexpr ScopeStarter::Patience kAnswerLost{300ms, 45s, true};
 // When a unit has ended, its name stays in use until PID 1 is idle for a moment.
 constexpr ScopeStarter::Patience kNameTaken{50ms, 1s, false};
@@ -39,7 +39,7 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
 
 struct ScopeStarter::Moves {
     Result<void> result;               ///< the outcome of the moves; if a process was not moved, the error says why
-    std::vector<std::string> troubles; ///< texts about processes that pinfoldd moved by mistake
+    std::vector<std::string> troubles; ///< warnings about processes that pinfoldd has moved by mistake
 };
 
 struct ScopeStarter::Attempt {
@@ -67,8 +67,8 @@ struct ScopeStarter::Attempt {
 
 void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
-        // If a process of the earlier job could not be killed, systemd 252 did not remove the cgroup of the slice. A new job in
-        // the same cgroup would inherit the counters of the earlier job.
+        // If SIGKILL did not end a process of an earlier job with the same key, systemd 252 did not remove the slice's cgroup.
+        // A new job in the same cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
             // If a process uses the cgroup, neither the removal of the cgroup nor the later start of the scope succeeds.
@@ -114,8 +114,8 @@ void ScopeStarter::tryOnce(AttemptPtr attempt) {
     }
     if (!attempt->processes->empty())
         start.scope = attempt->unit();
-    // If the placeholder of an earlier try has ended, the scope does not exist any more. If the slice still exists, tryOnce()
-    // does not create the slice a second time.
+    // A scope from an earlier try does not exist any more if the placeholder in the scope has ended. If the slice still exists,
+    // tryOnce() does not create the slice a second time.
     if (request.withSlice && !(attempt->begun && context_.cgroups.exists(slicePath(attempt->key())))) {
         start.slice = attempt->key().sliceName();
         start.sliceProperties = sliceProperties(attempt->key(), request.properties);
@@ -141,7 +141,7 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
         attempt->lost = false;
     else if (outcome->fault == SystemdFault::NoReply)
         attempt->lost = true;
-    // pinfoldd does not rely on the answer of systemd, but checks the cgroup of each process. An answer may be lost, and
+    // pinfoldd does not rely on the answer of systemd, but checks the cgroup of each process. systemd's answer may be lost.
     // systemd may report success for a scope that has ended already.
     if (lookAndTell(attempt))
         return;
@@ -183,8 +183,8 @@ void ScopeStarter::freeName(const AttemptPtr& attempt, const Error& taken) {
         return retry(attempt, kNameTaken, taken);
     // An earlier call to PID 1 may have created the unit, and PID 1 may still be starting the unit. A scope that is still
     // starting is empty only until PID 1 moves the job's process into the scope. Before pinfoldd stops the unit, pinfoldd asks
-    // PID 1 whether the start of the unit is over. When PID 1 has answered that the start is over, pinfoldd's next call to PID 1
-    // must stop the unit.
+    // PID 1 whether the start of the unit is over. After PID 1 has answered that the start is over, pinfoldd must stop the unit
+    // before any other call to PID 1.
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, taken](const auto& answer) {
         const auto* units = std::get_if<std::vector<UnitStatus>>(&answer);
         const auto isStarted = [&](const UnitStatus& unit) {
@@ -301,9 +301,9 @@ void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troub
         logWarning(context_, key, trouble);
 }
 
-/// Sends PID 1 a call, and releases the placeholders when PID 1 has answered the call. A call with the process ids of the
-/// placeholders may still be in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process may get the
-/// process id of a placeholder. PID 1 handles calls in the order in which they come.
+/// Sends a call to PID 1, and releases the placeholders when PID 1 has answered. A call with the process ids of the
+/// placeholders may still be in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process may get
+/// the process id of a placeholder. PID 1 handles calls in the order in which they come.
 void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;
@@ -329,16 +329,16 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // If the job is over, ScopeStarter must not try the start again. A new start would create a slice without limits and
-        // without a job.
+        // If the job is over, ScopeStarter must not try the start again. If ScopeStarter started the units again, a slice
+        // without limits and without a job would exist.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
         tryOnce(again);
     });
 }
 
-/// Waits until PID 1 answers again. While PID 1 hangs, earlier calls of pinfoldd may be in PID 1's queue. PID 1 may handle the
-/// queued calls later.
+/// Waits until PID 1 answers again. While PID 1 hangs, calls that pinfoldd has sent may still be in PID 1's queue. PID 1 may
+/// handle the queued calls later.
 void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);

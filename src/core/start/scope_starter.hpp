@@ -4,10 +4,10 @@
 //
 // A call to systemd contains process ids, and systemd moves the processes some time after the call. Between the call and the
 // move, a process of an ordinary user may end, and another process may get the same process id. systemd 257 and later accept
-// pidfds, and check each pidfd before the move. For the move itself, systemd uses the process id and not the pidfd
+// pidfds, and check each pidfd before the move. systemd uses the pidfd only for the check, and uses the process id for the move
 // (src/core/cgroup.c of systemd). pinfoldd lets systemd start the scope with only a placeholder process. After the start,
-// ProcessMover moves the job's processes into the scope. pinfoldd thus passes only process ids of placeholders to systemd, and
-// only root can end a placeholder.
+// ProcessMover moves the job's processes into the scope. pinfoldd passes only process ids of placeholders to systemd, and only
+// root can end a placeholder.
 #pragma once
 
 #include "base/clock.hpp"
@@ -23,7 +23,7 @@
 
 namespace pinfold {
 
-/// The time after which pinfoldd asks systemd again, if pinfoldd does not know the outcome of a start.
+/// If pinfoldd does not know the outcome of a start, pinfoldd asks systemd again after kAskSystemdAgain.
 inline constexpr Microseconds kAskSystemdAgain = 1s;
 
 class ScopeStarter {
@@ -38,8 +38,8 @@ public:
         bool mayBeThere = false; ///< an earlier pinfoldd has begun this start, and systemd has loaded the units of the start
     };
     /// Says how a start ended. After a success, the scope contains all live processes of the request, and at least one process.
-    /// After the success of a request without processes, the job's slice exists. The errors are PidGone, AlreadyExists, Busy,
-    /// JobEnding and SystemdFailed.
+    /// If a request without processes succeeds, the job's slice exists. The errors are PidGone, AlreadyExists, Busy, JobEnding
+    /// and SystemdFailed.
     struct Outcome {
         Result<void> result;
         /// If `begun` is true, systemd has begun to create the units. If `begun` is false, an existing unit with the name of the
@@ -95,7 +95,7 @@ private:
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;
-    std::size_t highest_ = 0; ///< the greatest number of starts in progress at the same time, since inFlight_ was last 0
+    std::size_t highest_ = 0; ///< the greatest number of simultaneous starts since inFlight_ was last 0
 };
 
 } // namespace pinfold

@@ -15,7 +15,7 @@
 namespace pinfold {
 namespace {
 
-/// Returns the number of the task that has the process `leader` as its leader.
+/// Returns the number of the task whose leader is the process `leader`.
 std::optional<std::uint32_t> taskOf(const Job& job, const ProcessIdentity& leader) {
     for (const auto& [number, task] : job.record.tasks)
         if (task.leader == leader)
@@ -32,8 +32,8 @@ Result<void> takesBatchScript(const Job& job) {
 }
 
 /// Checks that the job may have one more task. The number of tasks is limited, because each task needs two file descriptors of
-/// pinfoldd. A second reason for the limit is the size of the job's record. Each task makes the record larger, and pinfoldd
-/// writes the record at the start and end of every task.
+/// pinfoldd. The limit on tasks keeps the job's record small. Each task makes the record larger, and pinfoldd writes the record
+/// at the start and end of every task.
 Result<void> hasRoom(const Core& core, const Job& job) {
     const auto& jobs = core.context.config.jobs;
     if (job.furtherTasks() >= jobs.maxTasks)
@@ -238,7 +238,7 @@ void TaskAdder::started(const JobPtr& job, std::uint32_t number, const Result<vo
         return notStarted(job, number, outcome.error());
     const auto adders = std::exchange(job->tasks[number].adders, {});
     // The end of the job may have begun while the task was starting. If the job is ending, pinfoldd ends the new process. The
-    // caller then gets an error, because the task does not run.
+    // caller gets an error, because the new task does not run.
     const bool isOver = phaseOf(*job) == Phase::Ending;
     const auto takes = isOver ? possible(Action::AddTask, Phase::Ending, job->key().text()) : Result<void>();
     for (const auto& reply : adders)
