@@ -26,7 +26,7 @@ OptionSetter intoColor(ColorMode& target) {
     };
 }
 
-/// Sets the time zone of the process to UTC, so that all functions of the C library for local time work in UTC.
+/// Sets the process's time zone to UTC, so that functions such as localtime(3) return times in UTC.
 Result<void> useUtc(const std::string&) {
     ::setenv("TZ", "UTC0", 1);
     ::tzset();

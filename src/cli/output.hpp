@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the common options of all verbs for the output.
+// Declares the output options, which every verb accepts.
 #pragma once
 
 #include "base/clock.hpp"
@@ -39,8 +39,8 @@ struct VerbContext {
     std::string title = {}; ///< the line before the output of a job, with its line break; empty if the verb handles one job
 };
 
-/// Makes the error messages of fail() name the job `job`. A verb that handles several jobs calls nameErrorsAfter() before each
-/// job.
+/// After a call of nameErrorsAfter(), each error message of fail() contains the name of the job. A verb that handles several
+/// jobs calls nameErrorsAfter() before each job.
 void nameErrorsAfter(const std::string& job);
 
 /// Prints an error message on one line, and returns the exit status for the error.

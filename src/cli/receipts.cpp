@@ -82,7 +82,7 @@ Result<std::vector<Receipt>> newestOnThisHost(const ReceiptFilter& filter) {
     const bool known = receipts ? !receipts->empty() : receipts.error().code != ErrorCode::Unreachable;
     if (known || !key)
         return receipts;
-    // If fromFile() could read the file, fromFile() has already printed why pinfoldd does not answer.
+    // If fromFile() succeeded, fromFile() has already printed why pinfoldd does not answer.
     return Error{ErrorCode::Unreachable,
                  fmt::format("{}; the job may still run: see `systemctl status '{}'`",
                              receipts ? "the file has no receipt of job " + key->text() : away.message, key->sliceName())};

@@ -26,12 +26,12 @@ enum class WithProfiles { No, Yes };
 /// error NoSuchReceipt has a message for the user.
 Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithProfiles profiles = WithProfiles::No);
 
-/// Returns what the job used over time, or an empty profile if the receipt has none. A node that was taken over can send any
-/// bytes to the archive in place of a profile. If the bytes are not a profile, the error is Internal, and its message names the
-/// host.
+/// Returns the job's profile, or an empty profile if the receipt does not contain a profile. An attacker who controls a node
+/// can send any bytes to the archive in place of a profile. If the bytes are not a profile, the error is Internal, and its
+/// message names the host.
 Result<Profile> profileOf(const Receipt& receipt);
-/// Returns what the job used over time. If profileOf() returns an error, knownProfileOf() prints the error to standard error, and
-/// returns an empty profile.
+/// Returns the job's profile. If profileOf() returns an error, knownProfileOf() prints the error to standard error, and returns
+/// an empty profile.
 Profile knownProfileOf(const Receipt& receipt);
 
 } // namespace pinfold

@@ -90,7 +90,7 @@ template <class T, class Parse> OptionSetter setting(StraysOptions& options, T S
     };
 }
 
-/// Returns a setter that adds a name to the site's list of exemptions. The names in the site's list stay in the list.
+/// Returns a setter that adds a name to the site's list of exemptions. The setter removes no name from the site's list.
 OptionSetter exemption(StraysOptions& options, std::vector<std::string> StraysConfig::*member) {
     return [&options, member](const std::string& name) -> Result<void> {
         options.settings.emplace_back([member, name](StraysConfig& config) { (config.*member).push_back(name); });

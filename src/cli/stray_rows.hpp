@@ -37,7 +37,7 @@ struct StrayRun {
     bool dryRun = false;
     bool acted = false;               ///< true if the run acted on at least one stray
     std::vector<std::string> reasons; ///< the facts that pinfold could not find out; the run acts only if the list is empty
-    std::vector<std::string> unread;  ///< why command lines are not known, with one line for each process
+    std::vector<std::string> unread;  ///< one reason for each process whose command line pinfold cannot read
     std::vector<StrayRow> rows;
 };
 

@@ -64,8 +64,8 @@ public:
                              fmt::format("{} has more than {} receipts since {}: too many to find out which job left which files",
                                          userName(uid), kMostReceipts, formatLocal(since))};
             // Another job may have ended in the same microsecond as the last job of this page. The next page begins with the
-            // microsecond in which the last job of this page ended. If all jobs of this page ended in the same microsecond, the
-            // next page begins one microsecond earlier.
+            // microsecond in which the last job of this page ended. If all jobs of this page ended in one microsecond, the next
+            // page begins with the preceding microsecond.
             filter.until = page->back().ended + (page->front().ended == page->back().ended ? 0us : 1us);
         }
     }
@@ -109,7 +109,8 @@ LeftoverAction actionOf(const StraysOptions& options, LeftoverFilesPolicy policy
     return !remove ? LeftoverAction::List : options.dryRun ? LeftoverAction::DryRun : LeftoverAction::Remove;
 }
 
-/// Asks the user database whether the user is in one of the groups. A file itself does not show the groups of its owner.
+/// Asks the user database whether the user is in one of the groups. The attributes of a file do not show in which groups the
+/// owner of the file is.
 bool isInOneOf(const std::set<gid_t>& groups, uid_t uid) {
     const auto* user = groups.empty() ? nullptr : ::getpwuid(uid);
     if (!user)

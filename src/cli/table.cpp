@@ -92,8 +92,8 @@ void letColumnsLeave(std::vector<Shown>& shown, std::size_t limit) {
     }
 }
 
-/// Makes columns narrower until the table fits into `limit` columns of the terminal. narrow() always shrinks the widest column.
-/// If several columns are equally wide, narrow() shrinks the last one.
+/// Makes table columns narrower until each line of the table needs at most `limit` character cells of the terminal. narrow()
+/// always shrinks the widest column. If several columns are equally wide, narrow() shrinks the last one.
 void narrow(std::vector<Shown>& shown, std::size_t limit) {
     const auto spare = [](const Shown& column) { return column.width > column.leastWidth() ? column.width : 0; };
     for (auto sum = total(shown, [](const Shown& column) { return column.width; }); sum > limit; --sum) {

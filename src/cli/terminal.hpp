@@ -27,8 +27,8 @@ public:
     /// Returns the text with colours, if colours are on. Colours are on with --color=always. With --color=auto, colours are on
     /// for a terminal, unless NO_COLOR is set or TERM is "dumb".
     std::string colored(Tone tone, const std::string& text) const;
-    /// Prints to standard output. If standard output is a terminal, print() uses a pager. The pager is $PINFOLD_PAGER, or
-    /// $PAGER if PINFOLD_PAGER is not set, or `less -FRSX` by default.
+    /// Prints to standard output. If standard output is a terminal, print() uses a pager. The pager is $PINFOLD_PAGER. If
+    /// PINFOLD_PAGER is not set, the pager is $PAGER. If both variables are unset, the pager is `less -FRSX`.
     void print(const std::string& text) const;
     /// Prints a text that may be too large for the memory. print() calls `write`, and `write` prints the text piece by piece. If
     /// the pager does not exist, print() calls `write` a second time.

@@ -19,8 +19,8 @@ namespace pinfold {
 
 inline constexpr std::size_t kHistoryCells = 12;
 
-/// Shows what a job used over time. Each line has kHistoryCells block characters. The last block character shows the time just
-/// before pinfoldd last looked at the job. A full block shows the highest value among the values of its line.
+/// Holds two lines that show how a job's memory use and CPU use changed. Each line has kHistoryCells block characters. The last
+/// block character shows the time just before pinfoldd last looked at the job. Each line shows its highest value as a full block.
 struct TopHistory {
     std::string memory; ///< the job's anonymous and shared memory
     std::string cpu;
@@ -29,8 +29,8 @@ struct TopHistory {
 };
 
 /// Keeps the histories of jobs, so that TopHistories rarely has to ask pinfoldd for a history. pinfoldd refuses an ordinary
-/// user's calls beyond 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. TopHistories leaves the
-/// remaining calls of each second to the user's other programs.
+/// user's calls beyond 100 calls in a second, so TopHistories makes at most kMostCalls calls in a second. TopHistories makes
+/// fewer calls than pinfoldd allows, because the user's other programs make calls, too.
 class TopHistories {
 public:
     using Ask = std::function<Result<Profile>(const std::string& key)>;
@@ -57,7 +57,7 @@ private:
 
     Ask ask_;
     std::unordered_map<std::string, Known> known_; ///< maps the key of a job to the facts about the job
-    MonotonicTime second_{};                       ///< `calls_` counts the calls in the second that began at this time
+    MonotonicTime second_{};                       ///< the beginning of the second in which `calls_` counts the calls
     std::size_t calls_ = 0;
     MonotonicTime pausedUntil_{}; ///< after an unanswered call, TopHistories asks nothing until this time
 };

@@ -26,8 +26,8 @@ TopJob atStart(const JobInfo& info) {
     return start;
 }
 
-/// Returns the increase of an amount per second. The result is unset if one of the amounts is not known, or if somebody set the
-/// clock back between the measurements.
+/// Compares two measurements, and returns by how much the amount has increased per second. The result is unset if one of the
+/// amounts is not known, or if somebody set the clock back between the measurements.
 std::optional<double> rate(Amount before, Amount now, const TopJob& first, const TopJob& last) {
     if (!before || !now || *now < *before || last.at <= first.at)
         return std::nullopt;

@@ -27,7 +27,7 @@ struct TopSample {
     std::vector<TopJob> jobs;
 };
 
-/// Holds one row of `pinfold top`. If a value is not known, its member is unset.
+/// Holds one row of `pinfold top`. If a value is not known, the member for the value is unset.
 struct TopRow {
     JobInfo job;
     Microseconds age{};

@@ -16,10 +16,10 @@
 
 namespace pinfold {
 
-/// Reads the values of all jobs again and again, at little cost. TopSource keeps the cgroup files of the jobs open. Each call of
-/// look() reads the usage, the limits and the suspension of each job from the cgroup files. TopSource asks pinfoldd for the list
-/// of jobs when the slices in batch.slice have changed, and while a job is starting or ending. Even if nothing changes, TopSource
-/// asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
+/// Reads the figures of all jobs again and again, with few calls to pinfoldd. TopSource keeps the cgroup files of the jobs
+/// open. Each call of look() reads the usage, the limits and the suspension of each job from the cgroup files. TopSource asks
+/// pinfoldd for the list of jobs when the slices in batch.slice have changed, and while a job is starting or ending. Even if
+/// nothing changes, TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
 class TopSource {
 public:
     /// If `uid` is set, TopSource reads only the jobs of the user with this id.
@@ -31,7 +31,7 @@ public:
     /// Returns the reason why the list of jobs is out of date. If the list of jobs is up to date, the result is unset.
     const std::optional<Error>& trouble() const { return trouble_; }
 
-    /// Asks pinfoldd what a live job has used over time. Waits for the answer for at most a second.
+    /// Asks pinfoldd for the profile of a live job. Waits for the answer for at most a second.
     Result<Profile> profile(const std::string& key) const;
 
 private:

@@ -24,8 +24,8 @@ struct Verb {
     std::function<std::string(const std::string&)> reword = {};
 };
 
-/// Makes a verb from two functions: `describe` describes the options of the verb, and `run` does the work. The verb owns the
-/// struct with its options.
+/// Makes a verb from two functions: `describe` describes the options of the verb, and `run` does the work. The returned verb
+/// owns the Options object.
 template <class Options, class Run>
 Verb makeVerb(std::string name, std::string summary, OptionSet (*describe)(Options&), Run run) {
     auto options = std::make_shared<Options>();

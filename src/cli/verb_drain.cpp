@@ -70,8 +70,8 @@ Result<Seen> look(const ManagerClient& client) {
     return Seen{drain->has_value(), std::move(*jobs)};
 }
 
-/// Waits until a job ends, or until the bus or pinfoldd restarts. After a restart, the caller has to ask pinfoldd for the live
-/// jobs.
+/// Waits until a job ends, or until the bus or pinfoldd restarts. After a restart of the bus or of pinfoldd, the caller has to
+/// ask pinfoldd for the live jobs.
 Result<void> waitForAnEnd(std::optional<JobsWatch>& watch, const std::vector<JobInfo>& jobs, Microseconds timeout) {
     if (!watch) {
         auto connected = JobsWatch::connect();

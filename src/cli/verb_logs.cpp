@@ -29,8 +29,8 @@ OptionSet describe(Options& options) {
 }
 
 /// Returns the filters that select a job's entries in the journal. The filters select the entries that the job's own processes
-/// wrote. From programs that run as root, such as pinfoldd and systemd, the filters select the entries about the job. Every user
-/// may write entries with PINFOLD_JOB= and UNIT= into the journal. To check who wrote an entry, the filters use fields that only
+/// wrote. If a program of root wrote an entry, the filters select the entry only if the entry is about the job. Every user may
+/// write entries with PINFOLD_JOB= and UNIT= into the journal. To check who wrote an entry, the filters use fields that only
 /// journald can set.
 JournalMatches matchesOf(const JobKey& key) {
     return {{"PINFOLD_JOB=" + key.text(), "_UID=0"},

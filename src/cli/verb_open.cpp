@@ -87,7 +87,7 @@ OptionSet describe(Options& options) {
 }
 
 /// An earlier run of the job may still be live, because the batch system had no time to end the run. endFormerRun() ends the
-/// earlier run.
+/// earlier run of the job.
 Result<void> endFormerRun(const std::string& key) {
     const auto ended = retryWhileAway<Receipt>([&](const ManagerClient& client) { return client.end(key, {}, kDefaultTimeout); });
     if (!ended && ended.error().code != ErrorCode::NoSuchJob)

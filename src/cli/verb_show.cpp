@@ -31,8 +31,8 @@ OptionSet describe(Options& options) {
             {.name = "--value", .help = "print only the values", .set = into(options.valueOnly)}};
 }
 
-/// Returns the lines of the properties that the user selected. A live job and a job that is over have different properties. A
-/// property that the job does not have is empty.
+/// Returns the lines of the properties that the user selected. A live job and a job that is over have different properties. If
+/// the job does not have a property, the line of the property has no value.
 std::string linesOf(const Properties& properties, const Options& options) {
     std::string lines;
     const auto add = [&](const std::string& name, const std::string& value) {

@@ -25,7 +25,8 @@ Result<std::vector<LiveJob>> liveJobs() {
     return askLiveJobs(*client);
 }
 
-/// Runs `pinfold strays` once. The user and the journal get a report on all strays and on the actions against them.
+/// Runs `pinfold strays` once. The user gets a report on all strays and on the actions against the strays. If
+/// journals() returns true, Run writes the report to the journal, too.
 class Run {
 public:
     Run(const VerbContext& context, const StraysOptions& options, const StrayScanner& scanner)
@@ -45,7 +46,7 @@ public:
         run_.reasons.insert(run_.reasons.end(), findings.doubts.begin(), findings.doubts.end());
         run_.unread = findings.unread;
         // With --metrics, `pinfold strays` writes new figures only if no stray can be a process of a job. If a stray may be a
-        // process of a job, the file keeps the figures of an earlier run.
+        // process of a job, the file keeps the figures of an earlier run of `pinfold strays`.
         const auto counted =
             options_.metrics && findings.areSure() ? writeTextfile(kStraysTextfile, strayMetrics(run_.rows)) : Result<void>();
         const auto status = acts ? act(std::move(findings)) : report(findings);
@@ -116,8 +117,8 @@ private:
             std::fprintf(stderr, "pinfold: cannot read a command line: %s\n", unread.c_str());
     }
 
-    /// Returns true if the run writes to the journal. A run that only lists strays for the caller writes nothing to the
-    /// journal.
+    /// Returns true if this run of `pinfold strays` writes to the journal. A run that only lists strays for the caller writes
+    /// nothing to the journal.
     bool journals() const { return !options_.mode || run_.acted; }
 
     const VerbContext& context_;

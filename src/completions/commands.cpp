@@ -22,7 +22,7 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 
 Commands allCommands() {
     // The options contain pointers to local variables of allCommands(). The pointers become invalid when allCommands() returns.
-    // The caller of allCommands() parses no command line with the options, so no code uses the pointers.
+    // The caller of allCommands() never parses a command line with the options, so the invalid pointers do no harm.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

@@ -12,13 +12,13 @@ namespace pinfold {
 struct Command {
     std::string name;
     std::string summary;
-    OptionSet options; ///< the options of the command, with the command's arguments
+    OptionSet options; ///< the options and the arguments of the command
 
     /// Returns true if the argument of the command is a second command with its arguments, as in `pinfold run`.
     bool runsCommand() const;
     /// Returns the command's own options and the common options of pinfold. If the command runs a second command (runsCommand()),
-    /// --help is the only common option in the result. The second command would read any common option except --help as its own
-    /// option.
+    /// --help is the only common option in the result. A common option other than --help would be an option of the second
+    /// command.
     OptionSet withCommon(const OptionSet& common) const;
 };
 

@@ -163,8 +163,9 @@ struct ConfigPaths {
     static ConfigPaths below(const std::filesystem::path& root);
 };
 
-/// Loads the configuration. The message of the error ConfigInvalid begins with "file:line:column:". The message says what is
-/// wrong, with which value, and what is allowed. If no file of the configuration exists, loadConfig() returns no error.
+/// Loads the configuration. The message of the error ConfigInvalid begins with "file:line:column:". The message contains the
+/// wrong value, and says what is wrong and which values are allowed. If no file of the configuration exists, loadConfig()
+/// returns no error.
 Result<LoadedConfig> loadConfig(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// Returns the main file of the configuration, and then the drop-ins, sorted by name. loadConfig() reads the files in the same
-/// order. configFiles() leaves out each file that another file replaces (see ConfigPaths).
+/// Returns the main file of the configuration, and then the drop-ins, sorted by name. loadConfig() reads the files in the order
+/// of the result. configFiles() leaves out each file that another file replaces (see ConfigPaths).
 std::vector<std::filesystem::path> configFiles(const ConfigPaths& paths);
 
 } // namespace pinfold

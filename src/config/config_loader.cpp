@@ -146,8 +146,8 @@ Result<void> summary(const toml::node& node, Config& config) {
 }
 
 constexpr const char* kProfileIntervals = "0 for never, or 5 s to 1 h";
-/// Sets daemon.cluster. Programs use the name of a cluster as a key, so only characters that never need quotation marks are
-/// valid.
+/// Sets daemon.cluster. Programs use the name of a cluster as a key, so the name must be valid as a key without quotation
+/// marks.
 Result<void> cluster(const toml::node& node, Config& config) {
     const auto* name = node.as_string();
     if (!name || (!name->get().empty() && !isLabelName(name->get())))
@@ -185,7 +185,7 @@ const std::map<std::string_view, Section>& sections() {
           {"summary", summary},
           {"omp_num_threads", flag([](Config& c) -> bool& { return c.jobs.ompNumThreads; })}}},
         {"defaults", limits()},
-        {"devices", {}}, // in the section [devices], every key is valid, because it is the name of a profile
+        {"devices", {}}, // in the section [devices], every key is the name of a profile, so every key is valid
         {"gpus",
          {{"devices", gpuDevices},
           {"common", [](const toml::node& node, Config& config) { return deviceRules(node, config.gpus.common); }},

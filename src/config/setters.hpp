@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contains the functions that store the values of configuration keys in a Config. Each key has one Setter. The form of the value
-// decides which Setter the key has. If a value is not valid, the Setter's error message contains the value and says which values
-// are allowed. The caller of the Setter adds the file, the line and the column to the error message.
+// Contains the functions that store the values of configuration keys in a Config. Each key has one Setter. The type of a key's
+// value, such as a number or a list, determines the key's Setter. If a value is not valid, the Setter's error message contains
+// the value and says which values are allowed. The caller of the Setter adds the file, the line and the column to the error
+// message.
 #pragma once
 
 #include "base/clock.hpp"

@@ -45,13 +45,13 @@ namespace {
 constexpr int kExitConfig = 78; // EX_CONFIG of sysexits.h; the unit file lists this status in RestartPreventExitStatus=
 constexpr int kExitRestart = 1;
 // kPauseSeconds is the pause before pinfoldd exits after an error. Without the pause, systemd would start pinfoldd ten times a
-// second while a disk is full. Each start of pinfoldd would write a line to the journal.
+// second while a disk is full. Every failed start of pinfoldd writes a line to the journal.
 constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus,
 // pinfoldd takes the name org.pinfold1.Daemon. If a message to the owner of the name org.pinfold1.Daemon contains file
-// descriptors, the bus refuses the message. The name org.pinfold1.Daemon thus prevents users from sending file descriptors while
-// pinfoldd takes over the jobs of an earlier pinfoldd.
+// descriptors, the bus refuses the message. The name org.pinfold1.Daemon protects pinfoldd from file descriptors of users while
+// pinfoldd takes over jobs.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if systemd has passed no socket.
@@ -79,8 +79,8 @@ int refuse(const Error& error) {
     return kExitConfig;
 }
 
-/// Handles errors that may disappear without a new configuration, such as a full disk. failForNow() makes pinfoldd exit, so that
-/// systemd starts pinfoldd again. Until pinfoldd has started again, wrappers wait in the socket's queue.
+/// Handles an error, such as a full disk, that may disappear without a change of the configuration. failForNow() makes pinfoldd
+/// exit, so that systemd starts pinfoldd again. Until pinfoldd has started again, wrappers wait in the socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
     sd_notifyf(0, "STATUS=Trying again: %s", error.message.c_str());
@@ -162,8 +162,8 @@ public:
           terminate_(loop_.onSignal(SIGTERM, [this] { terminate(); })), interrupt_(loop_.onSignal(SIGINT, [this] { stop(0); })),
           hangup_(loop_.onSignal(SIGHUP, [this] { reload([](const Result<void>&) {}); })) {}
 
-    // Each unsent answer is a message that uses the connection to the bus. The destructor must destroy the unsent answers before
-    // it destroys the connection.
+    // An unsent answer refers to the connection to the bus. The destructor must destroy the unsent answers before it destroys
+    // the connection.
     ~Application() { background_.forget(); }
     Application(const Application&) = delete;
     Application& operator=(const Application&) = delete;

@@ -20,9 +20,9 @@ constexpr const char* kUsage = "Usage: pinfoldd [--root DIR]\n"
                                "\n"
                                "See pinfoldd(8), pinfold.toml(5).\n";
 
-// Makes malloc(3) give freed memory back to the kernel, because the memory of a node is for its jobs. By default, malloc(3)
-// raises its mmap threshold when a program frees a large block. pinfoldd would then keep the memory of a large answer. By
-// default, malloc(3) gives most threads of pinfoldd a separate arena.
+// Makes malloc(3) give freed memory back to the kernel, because the node's memory should be available to jobs. By default,
+// malloc(3) raises its mmap threshold when a program frees a large block. Without mallopt(3), pinfoldd would keep the memory of
+// a large answer. By default, malloc(3) gives most threads of pinfoldd a separate arena.
 void giveBackWhatIsFreed() {
     ::mallopt(M_MMAP_THRESHOLD, 128 * 1024);
     ::mallopt(M_TRIM_THRESHOLD, 128 * 1024);

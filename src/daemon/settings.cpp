@@ -63,8 +63,8 @@ void Settings::publishFailurePolicy() const {
     const auto written = replaceFile(file, policy, 0644);
     if (written)
         return;
-    // If pinfoldd cannot write the file, pinfoldd removes the old file. If pinfold-run read an old file, pinfold-run might run a
-    // job without a scope against the new setting. If the file is missing, pinfold-run refuses to run a job without a scope.
+    // If pinfoldd cannot write the file, pinfoldd removes the old file. pinfold-run must not read an old file, because the old
+    // file may allow jobs without a scope. If the file is missing, pinfold-run refuses to run a job without a scope.
     std::filesystem::remove(file, error);
     logWarningLine(
         "cannot tell pinfold-run the value of jobs.on_failure, so pinfold-run starts no job while pinfoldd does not run: " +

@@ -16,9 +16,10 @@ public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}
 
     /// Reads the files of the configuration, and stores the values in the object that config() returns. The first load and each
-    /// reload run in the loop's thread, because the code after a reload needs the new values. The loop's thread may read /etc,
-    /// because a node whose /etc hangs cannot work at all. If the files have an error, load() keeps the present configuration. An
-    /// unknown key in the files is an error in a reload, but not at the start of pinfoldd. Error: ConfigInvalid.
+    /// reload run in the loop's thread, because pinfoldd uses the new values immediately after a reload. The loop's thread may
+    /// read /etc, because a node whose /etc hangs cannot work at all. If the files have an error, load() keeps the present
+    /// configuration. An unknown key in the files is an error in a reload, but not at the start of pinfoldd. Error:
+    /// ConfigInvalid.
     Result<void> load();
 
     /// Returns the configuration. The returned reference stays valid, because load() changes the values in the same object.

@@ -16,7 +16,7 @@ using Figures = std::map<std::string, std::string, std::less<>>;
 
 constexpr Microseconds kDay = 24h;
 constexpr Microseconds kRenewal = 30 * kDay; ///< if a certificate expires in less than the time kRenewal, the doctor warns
-constexpr Microseconds kSilence = 30min;     ///< longer than 10 minutes, the longest time between two tries of pinfold-ship
+constexpr Microseconds kSilence = 30min;     ///< pinfold-ship tries again after at most 10 minutes
 constexpr const char* kUnit = "pinfold-ship.service";
 
 Figures read(const Files& files) {
@@ -37,8 +37,8 @@ std::optional<std::uint64_t> figure(const Figures& figures, std::string_view nam
     return value ? std::optional(*value) : std::nullopt;
 }
 
-/// Reads a time from the figures. The figures contain times as seconds since 1970. If the value is too large for a RealTime, the
-/// result is the largest possible time.
+/// Returns the time with the name `name` in the figures of pinfold-ship. The figures contain times as seconds since 1970. If
+/// the value is too large for a RealTime, the result is the largest possible time.
 std::optional<RealTime> timeOf(const Figures& figures, std::string_view name) {
     constexpr std::uint64_t kMost = kForever / 1s;
     const auto seconds = figure(figures, name);

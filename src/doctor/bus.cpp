@@ -13,7 +13,7 @@ constexpr const char* kAdmin = "/etc/dbus-1";
 
 struct BusLimit {
     const char* name;
-    std::uint64_t needed; ///< the smallest limit that is large enough for pinfold; dbus-daemon has the same value as its default
+    std::uint64_t needed; ///< the lowest value that is enough for pinfold; the default of dbus-daemon is the same value
     const char* why;
 };
 constexpr BusLimit kLimits[] = {

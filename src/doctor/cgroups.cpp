@@ -16,8 +16,8 @@ constexpr const char* kBootV2 =
 
 struct Controller {
     const char* name;
-    /// The state of the doctor's finding if the controller is missing. If jobs need the controller even with the default
-    /// settings, `without` is Fail. If jobs need the controller only for optional settings of a site, `without` is Warn.
+    /// The state of the doctor's finding if the controller is missing. The state is Fail if jobs need the controller even with
+    /// the default settings. The state is Warn if only optional settings of a site need the controller.
     FindingState without;
     const char* limits;
     bool accounted; ///< systemd enables the controller for each job
@@ -66,7 +66,8 @@ bool checkVersion(const Files& files, Findings& findings) {
 }
 
 /// Returns true if a program other than systemd has taken the controller away from live jobs. An accounted controller is a
-/// controller that systemd gives to each job. systemd gives any other controller only to jobs that ask for it.
+/// controller that systemd gives to each job. systemd gives a controller that is not accounted only to jobs that ask for the
+/// controller.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&
@@ -109,8 +110,8 @@ std::vector<std::filesystem::path> someCgroups(const Files& files) {
     return found;
 }
 
-/// Returns true if some cgroups have the file `beside`, but no cgroup has the file `file`. The check looks at files instead of
-/// the kernel's version, because distributions port features back to older kernels.
+/// Returns true if some cgroups have the file `beside`, but no cgroup has the file `file`. lacks() looks at files instead of
+/// the kernel's version, because distributions add new features to old kernels.
 bool lacks(const Files& files, const char* file, const char* beside) {
     const auto cgroups = someCgroups(files);
     const auto has = [&files](const char* name) {

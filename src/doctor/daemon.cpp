@@ -146,7 +146,7 @@ void checkConfig(const Host& host, Findings& findings) {
 
 void checkGroup(const Files& files, Findings& findings) {
     // systemd-sysusers creates the group pinfold-admin in /etc/group, so checkGroup() looks in this file. checkGroup() does not
-    // see a group pinfold-admin that exists only in another database of the name service, such as LDAP.
+    // find the group pinfold-admin if the group exists only in a different user database, such as LDAP.
     for (const auto& line : meaningfulLines(files.text("/etc/group")))
         if (line.text.starts_with("pinfold-admin:")) {
             findings.ok("pinfoldd.group", "the group pinfold-admin exists");
