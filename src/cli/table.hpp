@@ -17,7 +17,7 @@ struct Column {
     /// If a table is too wide, formatTable() first leaves out the column with the highest value of `leaves`. A column in which
     /// `leaves` is 0 always stays in the table.
     unsigned leaves = 0;
-    std::string heading = {}; ///< the heading of the column; if it is empty, the heading is `name`
+    std::string heading = {}; ///< the heading of the column; if `heading` is empty, the table shows `name`
 };
 
 struct TableStyle {

@@ -59,7 +59,7 @@ private:
     std::unordered_map<std::string, Known> known_; ///< maps the key of a job to the facts about the job
     MonotonicTime second_{};                       ///< the beginning of the second in which `calls_` counts the calls
     std::size_t calls_ = 0;
-    MonotonicTime pausedUntil_{}; ///< after an unanswered call, TopHistories asks nothing until this time
+    MonotonicTime pausedUntil_{}; ///< the time until which TopHistories makes no calls after an unanswered call
 };
 
 } // namespace pinfold

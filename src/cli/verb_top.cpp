@@ -186,8 +186,7 @@ ExitStatus top(const VerbContext& context, const Options& options) {
     TopStyle style{options.sort, context.output.legend, context.output.pairs, context.amounts, 0, 0};
     if (options.batch || context.json || context.output.pairs || !TopScreen::possible())
         return batch(context, options, source, style);
-    // The first call of look() comes before the switch to the alternate screen, so that the user can read the error messages of
-    // look().
+    // look() runs once before the switch to the alternate screen, so that the user can read the error messages of look().
     auto first = source.look();
     if (!first)
         return fail(first.error());

@@ -38,7 +38,7 @@ std::vector<std::filesystem::path> configFiles(const ConfigPaths& paths) {
             main = directory / kMainFile;
         std::error_code absent;
         for (const auto& entry : std::filesystem::directory_iterator(directory / kDropIns, absent))
-            // The lock files of editors have names that begin with a dot, so configFiles() skips files with such names.
+            // The names of editors' lock files begin with a dot, so configFiles() skips files whose names begin with a dot.
             if (entry.path().extension() == ".toml" && !entry.path().filename().string().starts_with('.'))
                 dropIns[entry.path().filename().string()] = entry.path();
     }

@@ -20,8 +20,8 @@ struct ConfigValue {
     std::uint32_t line = 0;
 };
 
-/// Returns all values of the configuration, sorted by section and key. The values may be invalid, because only loadConfig()
-/// checks them. Fails with ConfigInvalid if a file cannot be parsed.
+/// Returns all values of the configuration, sorted by section and key. configValues() does not check the values, so the values
+/// may be invalid. Fails with ConfigInvalid if a file cannot be parsed.
 Result<std::vector<ConfigValue>> configValues(const ConfigPaths& paths);
 
 } // namespace pinfold

@@ -19,8 +19,8 @@ bool isText(const std::string& text) { return !text.empty() && text == printable
 /// The cgroup of a process shows only the name of the unit, so a pattern with a slash would match nothing.
 bool isUnitGlob(const std::string& text) { return isText(text) && text.find('/') == std::string::npos; }
 
-/// The path must have the form that the kernel uses, for example without a slash at the end. pinfold would not recognize the path
-/// /dev/shm in another form such as /dev/shm/.
+/// The path must have the form that the kernel uses, for example without a slash at the end. pinfold does not recognize the
+/// path /dev/shm in a different spelling, for example as /dev/shm/.
 bool isPlainDirectory(const std::string& path) {
     return path.starts_with('/') && path.size() > 1 && isText(path) && !path.ends_with('/') &&
            path == std::filesystem::path(path).lexically_normal().native();

@@ -68,7 +68,7 @@ struct Assembly {
     Reconciler reconciler;
 
 private:
-    /// Checks the job or the task of a unit that systemd has removed.
+    /// When systemd has removed a unit, look() checks the job or the task of the unit.
     void look(const std::string& unit);
     /// Checks every job and every task, because their units may be gone.
     void lookAtAll();

@@ -38,7 +38,7 @@ struct Core {
     OwnersTurns owners{1, kMostOfOwner};              ///< the requests in Lane::Owners
     OwnersTurns freezes{kFreezesOfOwner, kUnlimited}; ///< the requests to systemd to freeze jobs
     RefusalLog refusalLog;
-    OutputWriters outputs; ///< the threads that write to the output of jobs; all jobs share them
+    OutputWriters outputs; ///< the threads that write to the output of all jobs
     Registry registry;
     JobObserver* observer;                 ///< pinfoldd calls a method of `observer` for each event; never null
     std::optional<BootTime> shutdownSince; ///< the time at which the node began to shut down

@@ -67,11 +67,11 @@ public:
     /// Errors: Denied, Busy, Internal.
     void undrain(const Caller& caller, Reply<void> reply);
     /// Says why the node is drained, or returns nullopt if the node takes jobs. An administrator can drain the node. With
-    /// unkillable.action = "drain" or history.on_failure = "drain", pinfoldd itself can drain the node.
+    /// unkillable.action = "drain" or history.on_failure = "drain", pinfoldd can drain the node without an administrator.
     std::optional<Drain> draining() const;
 
     /// Looks for orphaned units, cgroups and records, and removes the orphans without processes. With `dryRun`, reconcile()
-    /// only returns what it would do. Errors: Denied, Internal, SystemdFailed.
+    /// changes nothing, and returns what reconcile() would change. Errors: Denied, Internal, SystemdFailed.
     void reconcile(const Caller& caller, bool dryRun, Reply<Reconciliation> reply);
 
     void createJob(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);

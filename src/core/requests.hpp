@@ -93,7 +93,7 @@ struct JobSummary {
 struct TaskAdded {
     JobKey key;
     std::uint32_t task = 0;
-    /// The variables that tell the job's programs which CPUs and GPUs the programs may use.
+    /// The environment variables from which the job's programs learn the job's CPUs and GPUs.
     std::map<std::string, std::string> environment;
 };
 

@@ -8,11 +8,11 @@
 
 namespace pinfold {
 
-/// Coordinates two kinds of actions on a job. An action of the kind Move moves processes into the job. An action of the kind Hit
-/// is an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A Move may move a
+/// Coordinates actions of two kinds on a job: moves and hits. An action of the kind Move moves processes into the job. A Hit is
+/// an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A Move may move a
 /// wrong process into the job by mistake, and then puts the wrong process back. If a Hit ran between the two moves of the wrong
-/// process, the Hit would affect the wrong process. The actions begin in the order of the requests. Two actions of the same kind
-/// may run at the same time.
+/// process, the Hit would affect the wrong process. The actions begin in the order of the requests. Two actions of the same
+/// kind may run at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };

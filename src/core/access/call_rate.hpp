@@ -24,7 +24,7 @@ public:
     /// clock that never goes back.
     bool take(uid_t uid, BootTime now);
     /// Takes tokens from the user's bucket for the CPU time of an allowed call. The argument `spent` is the CPU time of the call.
-    /// If a call has to wait, CallRate takes no tokens for the wait, because a busy node is not the caller's fault.
+    /// CallRate takes no tokens for the time that a call waits, because a busy node is not the caller's fault.
     void charge(uid_t uid, Microseconds spent);
 
 private:

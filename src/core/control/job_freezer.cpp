@@ -146,8 +146,8 @@ void JobFreezer::freeze(const JobPtr& job, SystemdDone done) {
 }
 
 void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
-    // The end of a job and a resumption thaw the job, so pinfoldd must not freeze a job that is ending or was resumed. The job
-    // may have been resumed while the freeze waited for its turn.
+    // If a job ends or is resumed, pinfoldd thaws the job, and must not freeze the job afterwards. The job may have been
+    // resumed while the freeze waited for its turn.
     if (job->record.state != JobState::Running || job->resuming || !job->record.suspendedSince)
         return done({});
     if (tries == 0)
@@ -160,7 +160,7 @@ void JobFreezer::freezeUnit(const JobPtr& job, int tries, SystemdDone done) {
                                  });
 }
 
-/// An earlier freeze of the job may still wait for its turn, so the thaw has to wait for its own turn.
+/// If an earlier freeze of the job still waits for its turn, the thaw has to wait, too.
 void JobFreezer::thaw(const JobPtr& job, SystemdDone done) {
     job->turns.take(Turns::Kind::Hit, [this, job, done = std::move(done)] {
         job->turns.over();

@@ -54,8 +54,8 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     receipt.usage = record.figures->usage;
     receipt.oom = record.oom;
     receipt.oomSaid = record.oomSaid;
-    // If the kernel killed the job at the job's own memory limit, the job's memory use was at its peak during the kill. If the
-    // kernel's report on the kill has memory figures, these figures are the memory peak in the receipt.
+    // When the kernel kills a job at the job's own memory limit, the job's memory use is at its peak. If the kernel's report on
+    // the kill has memory figures, these figures are the memory peak in the receipt.
     if (record.oom && record.oom->cause == OomCause::OwnLimit && record.oom->anon) {
         receipt.usage.memoryPeakAnon = record.oom->anon;
         receipt.usage.memoryPeakFile = record.oom->file;
@@ -165,10 +165,10 @@ void JobCloser::flush() {
     parts_.history.commit();
 }
 
-/// PID 1 sees by itself that a scope is empty, and removes the scope. JobCloser waits a moment for the removal of the scope
-/// before JobCloser asks PID 1 to stop the slice. If the scope still existed, PID 1 would have to stop the scope, and would
-/// send about twelve additional signals on the bus. JobCloser does not wait for the scope of a very short job, because the wait
-/// would be longer than the job.
+/// PID 1 notices an empty scope without a call of pinfoldd, and removes the scope. JobCloser waits a moment for the removal of
+/// the scope before JobCloser asks PID 1 to stop the slice. If the scope still existed, PID 1 would have to stop the scope, and
+/// would send about twelve additional signals on the bus. JobCloser does not wait for the scope of a very short job, because
+/// the wait would be longer than the job.
 void JobCloser::removeSliceAfterScope(const ClosingPtr& closing) {
     const auto& job = closing->job;
     const bool isReportedAtOnce = core_.context.loop.bootTime() - job->runsSince >= kReportedAtOnce;

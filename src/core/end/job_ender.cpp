@@ -131,7 +131,7 @@ void JobEnder::linger(const JobPtr& job) {
 void JobEnder::leaderGone(const JobPtr& job) {
     job->tasks[0].leaderWatch.reset();
     lookAtEnd(core_.context, *job, 0);
-    // The shepherd, which pinfoldd had not killed, has ended by itself, so pinfoldd kills all other processes.
+    // A shepherd that pinfoldd had spared has ended by itself, so pinfoldd kills the remaining processes.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
     if (job->record.state == JobState::Ending) // the end of the job has begun already, for example because of the empty slice
@@ -288,7 +288,7 @@ void JobEnder::kill(const JobPtr& job) {
 
 void JobEnder::cull(const JobPtr& job) {
     job->culled = true;
-    // No frozen process can fork, so the list of a frozen job's processes stays complete while pinfoldd kills them.
+    // A frozen process cannot fork, so the list of a frozen job's processes stays complete while pinfoldd kills the processes.
     if (auto frozen = job->slice->freeze(true); !frozen) {
         logWarning(core_.context, job->key(),
                    frozen.error().message + "; pinfoldd kills the job's shepherd together with the job", Trouble::Stop);
@@ -361,9 +361,9 @@ void JobEnder::emptied(const JobPtr& job) {
     }
     // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd may notice
     // the end of the leader, the end of the supervisor, and the empty slice in any order. After isAwaited() has returned false,
-    // pinfoldd does not wait for the report of a supervisor that still lives. emptied() calls isAwaited() before it checks
-    // whether the supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between the two
-    // calls.
+    // pinfoldd does not wait for the report of a supervisor that still lives. emptied() first calls isAwaited(), and then
+    // checks whether the supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between
+    // the two calls.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Watches a running job and ends it. JobEnder reports the leftovers, sends SIGTERM, waits for the grace time, and kills with
-// cgroup.kill. When the job has no process any more, JobCloser finishes the job.
+// Watches a running job, and ends the job. JobEnder reports the leftovers, sends SIGTERM, waits for the grace time, and kills
+// with cgroup.kill. When the job has no process any more, JobCloser finishes the job.
 #pragma once
 
 #include "base/clock.hpp"

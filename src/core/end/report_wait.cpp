@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-// A report usually comes within milliseconds. The report may never come if somebody has stopped the supervisor at a terminal
-// (Ctrl-Z), or if the batch system does not run.
+// After the leader's end, the report usually comes within milliseconds. The report may never come if somebody has stopped the
+// supervisor at a terminal (Ctrl-Z), or if the batch system does not run.
 constexpr Microseconds kUsual = 10s;
 
 } // namespace

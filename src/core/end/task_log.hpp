@@ -40,7 +40,7 @@ void endTasks(const CoreContext& context, Job& job);
 /// Call continueTasks() when a process has joined the job after the call of endTasks().
 void continueTasks(Job& job);
 /// Stores how the leader of task `number` ended. Returns false if the exit state is known already, or if the log has no task
-/// with this number and this leader.
+/// `number` with the leader `leader`.
 bool reportExit(Job& job, std::uint32_t number, pid_t leader, const ExitState& exit);
 /// When a job is over, taskListOf() returns the list of tasks for the job's receipt. Before the call, set all members of
 /// `receipt` except taskList.

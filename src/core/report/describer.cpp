@@ -104,7 +104,7 @@ private:
 struct Describer::Request {
     std::shared_ptr<Batch> batch;
     Done done;
-    std::size_t working = 0; ///< the number of threads that work on this request
+    std::size_t working = 0; ///< the number of threads that work on the request
     EventHandle timer;
 };
 

@@ -35,8 +35,8 @@ void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std
 void logUnkillable(const CoreContext& context, const Job& job, std::size_t count, const std::vector<ProcessInfo>& named);
 
 void logOutOfMemory(const CoreContext& context, const Job& job, std::optional<std::uint64_t> peak);
-/// Writes a journal entry that says that the job is near its limit `limit`. `words` says how near the limit is, for example
-/// "reaches its run time limit of 2h in 5min".
+/// Writes to the journal that the job is near its limit `limit`. `words` says how near the limit is, for example "reaches its
+/// run time limit of 2h in 5min".
 void logLimitNear(const CoreContext& context, const Job& job, const std::string& limit, const std::string& words);
 void logLimitsChanged(const CoreContext& context, const Job& job, uid_t by, const ResourceLimits& before);
 void logSuspension(const CoreContext& context, const Job& job, bool suspended, uid_t by);
@@ -55,8 +55,8 @@ void logHistoryWorks(const CoreContext& context, std::uint64_t late);
 /// `first` is lost now, and more receipts may be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
-/// Writes a journal entry that says that the clock has jumped far ahead. After a jump of the clock, pinfoldd keeps old receipts
-/// until the clock has been right for a day.
+/// Writes a journal entry about a clock that has jumped far ahead. After a jump of the clock, pinfoldd keeps old receipts until
+/// the clock has been right for a day.
 void logClockDoubted(const CoreContext& context);
 
 /// Writes one journal entry for each orphan, and one journal entry for each record that pinfoldd cannot read.
@@ -66,9 +66,9 @@ void logDrained(const CoreContext& context, const Drain& drain);
 void logUndrained(const CoreContext& context, uid_t by);
 void logDrainUnreadable(const CoreContext& context, const std::string& message);
 
-/// Writes a journal entry that says that the node's shutdown ends `jobs` jobs.
+/// Writes to the journal that the node's shutdown ends `jobs` jobs.
 void logShutdown(const CoreContext& context, std::size_t jobs);
-/// Writes a journal entry that says that pinfoldd has made a receipt for a lost job. A lost job ran in an earlier boot, or has no
+/// Writes a journal entry about the receipt that pinfoldd has made for a lost job. A lost job ran in an earlier boot, or has no
 /// units and no processes on the node any more.
 void logJobLost(const CoreContext& context, const JobKey& key, const Receipt& receipt);
 

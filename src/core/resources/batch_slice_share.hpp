@@ -52,10 +52,10 @@ private:
     void set(std::vector<UnitProperty> properties) const;
 
     Core& core_;
-    std::string online_; ///< the online CPUs as the kernel lists them
+    std::string online_; ///< the kernel's list of the online CPUs
     Topology topology_;
     CpuList reserved_;
-    /// The value in bytes that this pinfoldd has set for MemoryLow=. The value is unset while pinfoldd does not know the value
+    /// The value of MemoryLow=, in bytes, that this pinfoldd has set. The value is unset while pinfoldd does not know the value
     /// that an earlier pinfoldd has set.
     std::optional<std::uint64_t> protected_;
 };

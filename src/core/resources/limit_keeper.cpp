@@ -107,7 +107,7 @@ std::string LimitKeeper::controllersMissing(const ResourceLimits& limits) const 
     std::string missing;
     forEachLimit(limits, [&](const LimitRow& row, const auto& limit) {
         // If a limit sets no property of a unit, controllersMissing() ignores the controller of the limit. The out-of-memory
-        // policy uses the memory controller, but has no unit property and limits nothing by itself.
+        // policy needs the memory controller, although the policy sets no property of a unit.
         if (limit && row.controller && row.property && !hasWord(controllers, row.controller))
             missing += fmt::format("{}{} (cgroup controller {})", missing.empty() ? "" : ", ", row.name, row.controller);
     });

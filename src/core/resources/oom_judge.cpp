@@ -125,7 +125,7 @@ void OomJudge::killedByOomd(std::string_view path) {
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
     // If the batch system calls EndJob at the end of the job, the answer to EndJob contains a line about the out-of-memory kill.
-    // The batch system writes the line to the job's output.
+    // The batch system writes the line from EndJob's answer to the job's output.
     job->record.oomSaid =
         !job->record.reportWithin && job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);

@@ -23,7 +23,7 @@ struct CheckedProcess {
     uid_t uid = 0;                ///< the real user id of the process
     std::optional<uid_t> soleUid; ///< the user id of the process; unset if the real, effective and saved user ids are different
     std::string name;             ///< the name of the program that the process runs
-    std::optional<UnitIdentity> inJob; ///< the job to which the process belongs already; unset if it belongs to no job
+    std::optional<UnitIdentity> inJob; ///< the job to which the process belongs; unset if the process does not belong to a job
 };
 
 /// Checks and describes the process to which `pidfd` refers. The error is PidGone if the process has ended. The error is

@@ -303,7 +303,7 @@ void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troub
 
 /// Sends a call to PID 1, and releases the placeholders when PID 1 has answered. A call with the process ids of the
 /// placeholders may still be in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process may get
-/// the process id of a placeholder. PID 1 handles calls in the order in which they come.
+/// the process id of a placeholder. PID 1 handles calls in the order of their arrival.
 void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;

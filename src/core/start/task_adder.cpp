@@ -104,8 +104,7 @@ void TaskAdder::add(const Caller& caller, TaskRequest request, Reply<TaskAdded> 
 void TaskAdder::openFirst(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply) {
     auto job = std::move(*request.open);
     request.open.reset();
-    // The request is in a shared_ptr, because a callback must be copyable, but the file descriptors in the request are not
-    // copyable.
+    // A request contains file descriptors and cannot be copied, so the callback holds the request in a shared_ptr.
     auto kept = std::make_shared<TaskRequest>(std::move(request));
     parts_.creator.open(
         caller, std::move(job),
@@ -206,8 +205,8 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
          .wanted = [job] { return job->record.state == JobState::Running; }});
 }
 
-/// PID 1 hangs, but may start the scope of the task later. JobCreator::overdue() handles the case that PID 1 hangs during the
-/// start of a new job. As long as pinfoldd does not know the outcome of the start, the job is not over.
+/// PID 1 hangs now, and may start the scope of the task later. JobCreator::overdue() handles the case that PID 1 hangs during
+/// the start of a new job. As long as pinfoldd does not know the outcome of the start, the job is not over.
 void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
     logWarning(core_.context, job->key(), fmt::format("task {} not started yet: {}", number, why.message), Trouble::Start);
     for (const auto& reply : std::exchange(job->tasks[number].adders, {}))
