@@ -36,7 +36,7 @@ struct VerbContext {
     bool json;
     Terminal terminal;
     Amounts amounts;
-    std::string title = {}; ///< the line before the output of a job, with its line break; empty if the verb handles one job
+    std::string title = {}; ///< the line before the output of a job, including the line break; empty if the verb handles one job
 };
 
 /// After a call of nameErrorsAfter(), each error message of fail() contains the name of the job. A verb that handles several

@@ -39,12 +39,12 @@ struct TopRow {
     std::optional<std::uint64_t> memory;        ///< the job's anonymous and shared memory in bytes
     std::optional<std::uint64_t> memoryNeed;    ///< the highest value of `memory` so far, in bytes
     std::optional<std::uint64_t> cache;         ///< the job's page cache in bytes
-    std::optional<std::uint64_t> memoryCurrent; ///< the job's memory with page cache, in bytes
+    std::optional<std::uint64_t> memoryCurrent; ///< the job's memory including its page cache, in bytes
     /// The job's memory limit in bytes. The value is unset if there is no limit, or if the limit is not known.
     std::optional<std::uint64_t> memoryMax;
     std::optional<std::uint64_t> memoryPeak; ///< the highest value of memoryCurrent, in bytes
-    std::optional<std::uint64_t> readRate;   ///< bytes that the job reads per second, over the same period as `cpu`
-    std::optional<std::uint64_t> writeRate;  ///< bytes that the job writes per second, over the same period as `cpu`
+    std::optional<std::uint64_t> readRate;   ///< how many bytes the job reads per second, measured over the period of `cpu`
+    std::optional<std::uint64_t> writeRate;  ///< how many bytes the job writes per second, measured over the period of `cpu`
     std::optional<std::uint64_t> tasks;      ///< the number of processes and threads of the job
 };
 

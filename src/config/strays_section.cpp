@@ -53,8 +53,8 @@ Section straysSection() {
                                    {"warn", StraysMode::Warn},
                                    {"stop", StraysMode::Stop},
                                    {"kill", StraysMode::Kill}})},
-        // The lowest valid value of min_uid is 1. With min_uid = 0, processes of root such as the daemons of the system would
-        // count as strays.
+        // The lowest valid value of min_uid is 1. With min_uid = 0, root's processes, such as the system's daemons, would count
+        // as strays.
         {"min_uid", count<uid_t>([](Config& c) -> uid_t& { return c.strays.minUid; }, 1, Strays::kMostUid)},
         {"max_uid", count<uid_t>([](Config& c) -> uid_t& { return c.strays.maxUid; }, 1, Strays::kMostUid)},
         {"users", words([](Config& c) -> std::vector<std::string>& { return c.strays.users; }, isText, "users")},

@@ -80,8 +80,8 @@ struct Job {
     EventHandle describeTimer;      ///< limits how long pinfoldd delays SIGTERM while it reads command lines of leftovers
     EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
     EventHandle killTimer;          ///< when killTimer expires, ProcessKiller ends the processes that still live
-    EventHandle unkillableTimer;    ///< the timer of UnkillablePolicy for its next step, if processes outlive SIGKILL
-    EventHandle removalTimer;       ///< the timer of JobCloser for its next try to remove the slice
+    EventHandle unkillableTimer;    ///< the timer for the next step of UnkillablePolicy
+    EventHandle removalTimer;       ///< when the timer expires, JobCloser tries again to remove the slice
     std::optional<BootTime> killAt; ///< the time at which pinfoldd sends SIGKILL; pinfoldd never moves this time to a later time
     EventHandle memoryWatch;        ///< watches the file memory.events of the slice
     EventHandle oomTimer;           ///< limits how long pinfoldd waits for the kernel's log to name the killed process
@@ -122,8 +122,8 @@ struct Job {
 
     const JobKey& key() const { return record.key; }
     bool isLive() const { return record.state == JobState::Creating || record.state == JobState::Running; }
-    /// Returns true if somebody opened the job, and the job has no batch script. A job without a batch script ends by EndJob,
-    /// by a stop request, or at the end of its linger time.
+    /// Returns true if somebody opened the job, and the job has no batch script. EndJob, a stop request, or the end of the
+    /// linger time ends a job without a batch script.
     bool lacksBatchScript() const { return record.linger && !record.tasks.contains(0); }
     /// Returns true if pinfoldd has asked systemd to start the task's scope and does not know the outcome yet. As long as the
     /// outcome of the start is unknown, an empty or missing scope does not mean that the task has ended.
@@ -157,7 +157,7 @@ Target targetOf(const std::string& key, const Job* job);
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
 /// Returns the grace time that applies if nobody has requested another grace time. `ofSite` is jobs.kill_grace of the
-/// configuration. A job with run_time_grace ends at the latest when run_time_max and run_time_grace are over.
+/// configuration. A job with run_time_grace ends at the latest after the time run_time_max plus run_time_grace.
 Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now);
 
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.

@@ -26,14 +26,14 @@ public:
     virtual void taskRemoved(const JobKey& /*key*/, std::uint32_t /*task*/) {}
     virtual void leftoversFound(const JobKey& /*key*/, std::uint32_t /*task*/, std::uint64_t /*count*/) {}
     virtual void unkillable(const JobKey& /*key*/, std::uint64_t /*count*/) {}
-    /// The job is over, and is not in the list of live jobs any more.
+    /// pinfoldd calls jobRemoved() when a job is over and has left the list of live jobs.
     virtual void jobRemoved(const JobKey& /*key*/, const Receipt& /*receipt*/) {}
-    /// pinfoldd calls receiptAmended() if a report on the leader's end comes after the call of jobRemoved(). pinfoldd has added
-    /// the exit state to the receipt.
+    /// pinfoldd calls receiptAmended() if a report on the leader's end comes after the call of jobRemoved(). The receipt
+    /// contains the exit state from the report.
     virtual void receiptAmended(const Receipt& /*receipt*/) {}
-    /// A transaction has stored new receipts in the history.
+    /// pinfoldd calls receiptsStored() when a transaction has stored new receipts in the history.
     virtual void receiptsStored(const StoredReceipts& /*stored*/) {}
-    /// The result of JobManager::draining() has changed.
+    /// pinfoldd calls drainChanged() when the result of JobManager::draining() has changed.
     virtual void drainChanged() {}
 };
 

@@ -96,8 +96,8 @@ struct Target {
 /// Returns the Action of a method of org.pinfold1.Manager, or nullopt if there is no such method.
 std::optional<Action> actionOf(std::string_view method);
 
-/// Checks whether the caller may make requests of the kind `action`, without a look at the job in the request. The bus layer
-/// calls admit() before it reads the arguments of the request. Error: Denied.
+/// Checks whether the caller may make requests of the kind `action`. The check does not depend on the job in the request. The
+/// bus layer calls admit() before it reads the arguments of the request. Error: Denied.
 Result<void> admit(const Caller& caller, Action action);
 
 /// Returns true if the caller may make requests of the kind `action` about the jobs of all users.

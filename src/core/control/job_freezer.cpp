@@ -124,7 +124,7 @@ void JobFreezer::suspended(const JobPtr& job, uid_t by) {
             thawAtOnce(*job);
         return tellSuspenders(*job, resumedMeanwhile(*job));
     }
-    job->record.suspendedSince = core_.context.loop.bootTime(); // the suspension begins now: the job has run until now
+    job->record.suspendedSince = core_.context.loop.bootTime(); // the suspension begins now, and the job has run until now
     core_.save(*job);
     ender_.limitRunTime(job);
     logSuspension(core_.context, *job, true, by);

@@ -30,8 +30,8 @@ private:
     void suspended(const JobPtr& job, uid_t by);
     void freeze(const JobPtr& job, SystemdDone done);
     /// Calls FreezeUnit until the kernel says that the job is frozen. Calls FreezeUnit at most `tries` times. PID 1 may answer
-    /// FreezeUnit before the job is frozen. In systemd 252, PID 1 stops waiting for the freeze after any change of the slice's
-    /// cgroup.events (unit_check_cgroup_events in src/core/cgroup.c).
+    /// FreezeUnit before the job is frozen. In systemd 252, PID 1 stops waiting for the freeze when the slice's cgroup.events
+    /// changes (unit_check_cgroup_events in src/core/cgroup.c).
     void freezeUnit(const JobPtr& job, int tries, SystemdDone done);
     void thaw(const JobPtr& job, SystemdDone done);
     /// Thaws the job at once, without a call of Turns::take(), and does not wait for systemd's answer.

@@ -18,11 +18,11 @@ public:
         : cgroups_(context.cgroups), processes_(context.processes), slice_(slicePath(job.key())),
           owner_(context.idsOf(job.record.uid)) {}
 
-    /// Sends the signal to the owner's processes. The errors are Internal, and Denied if all processes of the job belong to other
-    /// users.
+    /// Sends the signal to the owner's processes. The error is Denied if all processes of the job belong to other users, and
+    /// otherwise Internal.
     Result<void> signal(int number) const;
-    /// Succeeds if all processes of the job belong to the owner. The errors are Internal, and Denied if a process belongs to
-    /// another user. The message of the error Denied names the process.
+    /// Succeeds if all processes of the job belong to the owner. The error is Denied if a process belongs to another user, and
+    /// otherwise Internal. The message of the error Denied names the process.
     Result<void> coversAll() const;
 
 private:

@@ -79,16 +79,16 @@ public:
     void begin(const JobPtr& job, Request request);
 
     /// Returns the grace time that applies if the job's owner asks for the end of the job. The result is the grace time that the
-    /// owner asked for, but at most the job's kill_grace. A job with run_time_grace ends at the latest when run_time_max and
-    /// run_time_grace are over. If the job has no kill_grace, jobs.kill_grace of the configuration is the maximum. With an
-    /// unlimited grace time, the owner could use the node for longer than the job's limits allow.
+    /// owner asked for, but at most the job's kill_grace. A job with run_time_grace ends at the latest after the time
+    /// run_time_max plus run_time_grace. If the job has no kill_grace, jobs.kill_grace of the configuration is the maximum.
+    /// With an unlimited grace time, the owner could use the node for longer than the job's limits allow.
     std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
 
     /// Handles the report of EndJob on how the leader ended. If the job still runs, reportExit() begins to end the job. pinfoldd
     /// accepts an exit state from the owner only if the owner made the leader part of the job.
     void reportExit(const JobPtr& job, const EndReport& report, bool byAdmin);
 
-    /// Continues to end a job, if an earlier pinfoldd has begun to end the job.
+    /// If an earlier pinfoldd has begun to end the job, resume() continues to end the job.
     void resume(const JobPtr& job);
 
     /// Checks whether the job's slice still exists and still has processes.

@@ -21,8 +21,9 @@ public:
     void start();
 
     /// Removes receipts now. If a limit is unset in the request, the limit of the configuration applies. vacuum() answers when
-    /// the history is within the limits. The errors are Denied, Internal, and Busy if HistoryKeeper is removing receipts already.
-    /// During a dry run, pinfoldd cannot write receipts, so a dry run that takes too long fails with TimedOut.
+    /// the history is within the limits. The errors are Denied, Internal and Busy. The error is Busy if HistoryKeeper is
+    /// removing receipts already. During a dry run, pinfoldd cannot write receipts, so a dry run that takes too long fails with
+    /// TimedOut.
     void vacuum(const Caller& caller, const VacuumRequest& asked, Reply<Vacuumed> reply);
 
 private:

@@ -47,8 +47,8 @@ public:
     void start(std::function<void()> ready);
 
     /// Writes the receipt, and calls `done` once. If the receipt is durable, `done` gets the stored receipt. If the history
-    /// already had a receipt of the job, `done` gets the receipt that the history already had. If HistoryWriter has set the
-    /// receipt aside, `done` gets the receipt, and the member `unwritten` of the receipt is set.
+    /// already contains a receipt of the job, `done` gets the receipt in the history. If HistoryWriter has set the receipt
+    /// aside, `done` gets the receipt, and the member `unwritten` of the receipt is set.
     void write(Receipt receipt, std::function<void(const Receipt&)> done);
     /// Begins the transaction for the receipts that write() has put into the queue. If nobody calls commit(), HistoryWriter
     /// begins the transaction when the loop is idle. If another transaction is running, or if receipts cannot be written, the new
@@ -128,7 +128,7 @@ private:
     std::vector<Report> reports_;
     /// The first reportsInFlight_ elements of `reports_` are in the transaction that is in progress.
     std::size_t reportsInFlight_ = 0;
-    std::deque<Receipt> recent_; ///< the receipts that were written last, the newest at the end
+    std::deque<Receipt> recent_; ///< the most recently written receipts; the newest receipt is at the end
     bool busy_ = false;          ///< a transaction is in progress
     EventHandle flushSource_;
     EventHandle patience_;

@@ -15,8 +15,8 @@ public:
     PastJobs(Core& core, HistoryWriter& historyWriter) : core_(core), historyWriter_(historyWriter) {}
 
     /// Answers with the receipt of the newest job with the key `key`. If the caller may not ask about the jobs of all users,
-    /// newestReceipt() considers only the caller's own jobs. The errors are NoSuchJob, Denied, and Busy if the history cannot be
-    /// read.
+    /// newestReceipt() considers only the caller's own jobs. The errors are NoSuchJob, Denied and Busy. The error is Busy if
+    /// the history cannot be read.
     void newestReceipt(const Caller& caller, Action action, const std::string& key, Reply<Receipt> reply) const;
 
     /// Answers with the receipts that match the filter. The error is Denied if the caller may not see the receipts of the

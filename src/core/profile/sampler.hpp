@@ -37,7 +37,7 @@ public:
     /// because of its CPUs. A job without a memory limit never counts as idle because of its memory. Returns nullopt if Sampler
     /// does not look at jobs.
     std::optional<IdleJobs> idleJobs() const;
-    /// Begins or ceases to look at jobs, if a reload has changed profile.interval.
+    /// If a reload has changed profile.interval, configChanged() makes Sampler begin or cease to look at jobs.
     void configChanged();
 
 private:

@@ -57,7 +57,8 @@ private:
     /// to wait for another user's processes.
     struct Share {
         std::size_t threads = 0;
-        /// The queue `waiting` contains each request once for each thread that should work on the request.
+        /// If several threads should work on a request, the queue `waiting` contains the request once for each of these
+        /// threads.
         std::deque<std::shared_ptr<Request>> waiting;
     };
 

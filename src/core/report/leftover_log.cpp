@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kEntry = 600; // the size of a journal entry without the command line, in bytes
+constexpr std::size_t kEntry = 600; // the size of a journal entry in bytes; the command line comes in addition
 
 // Returns the size of a journal entry about the process. sizeOf() counts the command line twice, because a journal entry contains
 // the command line in its message and in a field.

@@ -9,7 +9,8 @@
 namespace pinfold {
 
 /// Gives CPUs and GPUs of the node to jobs. Allocator never gives the same CPU or GPU to two live jobs. The records of the live
-/// jobs say which CPUs and GPUs are taken. A CPU or GPU is free again when pinfoldd has removed the record of its job.
+/// jobs say which CPUs and GPUs are taken. The CPUs and GPUs of a job are free again when pinfoldd has removed the job's
+/// record.
 class Allocator {
 public:
     Allocator(Core& core, BatchSliceShare& share) : core_(core), share_(share) {}

@@ -26,7 +26,7 @@ public:
     /// writes a warning, and the jobs continue to run.
     void apply();
     /// Sets MemoryLow= of batch.slice to the sum of memory_low of all jobs. The kernel limits the protection of a cgroup to the
-    /// protection of its parent. Without protect(), the protection of jobs has no effect.
+    /// protection of its parent. Without a call of protect(), the memory protection of jobs has no effect.
     void protect();
 
     /// Returns the topology of the node. If CPUs have become online or offline, topology() reads the topology from the kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Ends the jobs when somebody shuts the node down in an orderly way. At a shutdown, PID 1 first stops the scopes of the jobs, and
-// then stops pinfoldd. PID 1 stops the slices of the jobs and the bus only after pinfoldd has stopped (unit_properties.cpp,
+// then stops pinfoldd. PID 1 stops the bus and the jobs' slices only after pinfoldd has stopped (unit_properties.cpp,
 // pinfoldd.service).
 #pragma once
 

@@ -10,8 +10,8 @@ namespace {
 
 const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
 
-/// Returns the path of the cgroup that systemd gives to a unit of pinfoldd. If another program has created a scope with a name of
-/// pinfold, the scope's cgroup may have a different path.
+/// Returns the path of the cgroup that systemd gives to a unit of pinfoldd. If another program has created a scope with the
+/// name of a pinfold scope, the scope's cgroup may have a different path.
 std::string cgroupOf(const UnitIdentity& identity) {
     return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
 }
@@ -151,8 +151,8 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     // has vanished since the first list of units, the scope has ended, and the second list of units is outdated.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
-    // If a scope exists and has not failed, the scope has processes. If a scope with processes lacks the expected cgroup, the
-    // processes are in a cgroup with another path.
+    // If a scope exists and has not failed, the scope has processes. If a scope has processes, but no cgroup at the expected
+    // path, the processes are in a cgroup with a different path.
     const bool elsewhere = identity->task && !failed && lacksCgroup;
     if (!run->found.recordsUnreadable.empty() || elsewhere || !core_.context.cgroups.isEmpty(cgroup)) {
         run->found.unitsLeft.push_back(unit.name);

@@ -39,8 +39,8 @@ public:
 
     /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job
     /// should have ended during the restart, takeUp() ends the job. The argument `loaded` lists the units that systemd has
-    /// loaded. The error is Internal if pinfoldd cannot find out which parts of a job are alive. After an error, takeUp() has
-    /// changed no job.
+    /// loaded. The error is Internal if pinfoldd cannot find out which parts of a job are alive. If takeUp() fails, takeUp()
+    /// has changed no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
     /// Returns true if the job's cgroup does not exist although the record says that the job is running or ending.
     bool lacksUnit(const JobRecord& record) const;

@@ -41,8 +41,8 @@ public:
     /// argument `ifLive` says what to do if a job with the same key is live.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
-    /// Continues to create a job, if an earlier pinfoldd has begun to create the job. The leader may be inside or outside of its
-    /// scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
+    /// If an earlier pinfoldd has begun to create a job, resume() continues to create the job. The leader may be inside or
+    /// outside of its scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
     void resume(const JobPtr& job, bool isLoaded);
 
     /// Ends a job that never ran, and stops the units that systemd has started for the job. The job gets no receipt.

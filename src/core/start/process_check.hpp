@@ -47,8 +47,8 @@ Result<void> checkDescriptors();
 Result<void> checkDescriptorsFor(const Caller& caller);
 
 /// Returns a new pidfd for a process that pinfoldd knew before its restart. If the process has ended, the result is an empty
-/// descriptor. If pinfoldd cannot find out whether the process has ended, for example without a free file descriptor, the error
-/// is Internal.
+/// descriptor. The error is Internal if pinfoldd cannot find out whether the process has ended, for example because no file
+/// descriptor is free.
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
 
 } // namespace pinfold

@@ -356,8 +356,8 @@ void ScopeStarter::after(const AttemptPtr& attempt, Microseconds delay, std::fun
 }
 
 void ScopeStarter::askSystemd(const AttemptPtr& attempt, const Error& otherwise) {
-    // The bus delivers calls in the order in which the callers sent the calls. When PID 1 answers listUnits(), PID 1 has already
-    // received all earlier calls.
+    // The bus delivers calls in the order in which the callers sent the calls. When PID 1 answers listUnits(), PID 1 has
+    // already received all calls that pinfoldd sent before listUnits().
     context_.systemd.listUnits({attempt->unit()}, [this, attempt, otherwise](const auto& answer) {
         if (std::holds_alternative<SystemdError>(answer))
             return waitForSystemd(attempt, otherwise);

@@ -90,7 +90,7 @@ private:
     void finished();
 
     CoreContext& context_;
-    std::map<AttemptPtr, EventHandle> waiting_; ///< the starts that wait for their next try, each with its timer
+    std::map<AttemptPtr, EventHandle> waiting_; ///< the starts that wait for another try, and a timer for each start
     std::vector<pid_t> inDoubt_; ///< the placeholders that are not needed any more, but must keep their process ids
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
