@@ -83,8 +83,8 @@ struct Target {
     bool ownProcesses = false;    ///< all processes of the request have only the caller's user id
     bool processesInJob = false;  ///< a process of the request is in a job already
     bool userJobsAllowed = false; ///< the setting jobs.allow_user_jobs
-    /// If the request makes a limit looser than the site's default or than the present limit, looserLimit is the name of the
-    /// limit. If the request makes no limit looser, looserLimit is null.
+    /// looserLimit is the name of a limit that the request makes looser than the default or the present limit. If the request
+    /// makes no limit looser, looserLimit is null.
     const char* looserLimit = nullptr;
     const char* reservedKey = nullptr; ///< the key in the request if users may not use the key; otherwise null
     bool allocates = false;            ///< the request reserves CPUs or GPUs of the node for the job alone

@@ -166,9 +166,9 @@ void JobCloser::flush() {
 }
 
 /// PID 1 notices an empty scope without a call of pinfoldd, and removes the scope. JobCloser waits a moment for the removal of
-/// the scope before JobCloser asks PID 1 to stop the slice. If the scope still existed, PID 1 would have to stop the scope, and
-/// would send about twelve additional signals on the bus. JobCloser does not wait for the scope of a very short job, because
-/// the wait would be longer than the job.
+/// the scope before JobCloser asks PID 1 to stop the slice. If PID 1 had to stop the scope, PID 1 would send about twelve
+/// additional signals on the bus. JobCloser does not wait for the scope of a very short job, because the wait would be longer
+/// than the job.
 void JobCloser::removeSliceAfterScope(const ClosingPtr& closing) {
     const auto& job = closing->job;
     const bool isReportedAtOnce = core_.context.loop.bootTime() - job->runsSince >= kReportedAtOnce;

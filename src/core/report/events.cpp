@@ -310,7 +310,7 @@ void logReconciled(const CoreContext& context, const Reconciliation& found) {
     forEachOrphanKind(found, [&](std::string_view kind, const std::vector<std::string>& names) {
         context.metrics.foundOrphans(kind, names.size());
         const bool left = kind.ends_with("_left");
-        // If pinfoldd cannot read a record, a unit that seems to be an orphan may be a unit of the job in the record.
+        // If pinfoldd cannot read a job's record, the units of the job seem to be orphans.
         if (kind == "records_unreadable" || (left && !found.recordsUnreadable.empty()))
             return;
         for (const auto& name : names) {

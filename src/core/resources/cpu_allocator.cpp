@@ -140,9 +140,9 @@ void measure(Placement& placement) {
     placement.l3s = l3s.size();
 }
 
-/// Chooses CPUs for a job that needs several parts of the domain. spread() first takes all free CPUs of the part with the most
-/// free CPUs, and continues with the remaining parts in the same way. If one part has all CPUs that the job still needs,
-/// spread() takes these CPUs from the part.
+/// Chooses CPUs for a job that needs several parts of the domain. spread() takes all free CPUs of the emptiest part, and
+/// continues with the other parts in the same way. If one part has all CPUs that the job still needs, spread() takes these CPUs
+/// from the part.
 Placement spread(const Domain& domain, std::vector<const Domain*> parts, unsigned wanted) {
     Placement placement;
     std::optional<Placement> rest;

@@ -67,8 +67,8 @@ struct ScopeStarter::Attempt {
 
 void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
-        // If SIGKILL did not end a process of an earlier job with the same key, systemd 252 did not remove the slice's cgroup.
-        // A new job in the same cgroup would inherit the counters of the earlier job.
+        // If a process of an earlier job survived SIGKILL, systemd 252 did not remove the cgroup of the job's slice. A new job
+        // in the same cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
             // If a process uses the cgroup, neither the removal of the cgroup nor the later start of the scope succeeds.
