@@ -13,7 +13,7 @@ namespace {
 struct Wording {
     const char* done;
     const char* planned;
-    const char* action; ///< the word for the action in the output that scripts read
+    const char* action; ///< the word for the action in output for scripts
 };
 
 Wording wordingOf(StrayAction::Kind kind) {

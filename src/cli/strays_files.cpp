@@ -134,7 +134,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
         return fail({ErrorCode::InvalidArgument,
                      fmt::format("--mode={} acts on processes only: use --files with --remove, or with --mode=configured",
                                  toString(*options.mode))});
-    // The policy exempts the files of a user if it exempts the user's processes.
+    // If the policy exempts a user's processes, the policy exempts the user's files, too.
     const auto policy = policyFor(options);
     if (!policy)
         return fail(policy.error());

@@ -58,7 +58,7 @@ Row headerOf(const std::vector<Column>& columns) {
 /// Describes how the table shows a column.
 struct Shown {
     const Column* column;
-    std::size_t index; ///< the index of the column's field in each row of the table
+    std::size_t index; ///< the position of the column's value in each row of the table
     std::size_t width;
 
     std::size_t leastWidth() const { return column->least == 0 ? width : std::min(width, column->least); }

@@ -12,7 +12,7 @@
 namespace pinfold {
 
 std::string findingMetrics(const std::vector<doctor::Finding>& findings) {
-    // node_exporter refuses a file that has a series twice.
+    // node_exporter refuses a file that contains the same series twice.
     std::map<std::pair<std::string, std::string_view>, std::uint64_t> counts;
     for (const auto& finding : findings)
         ++counts[{finding.id, toString(finding.state)}];

@@ -24,7 +24,7 @@ constexpr std::array kDeadly{SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
 // The signal handlers of TopScreen need global variables.
 termios before{};
-bool hasKeys = false; ///< standard input is a terminal, from which keys can be read
+bool hasKeys = false; ///< pinfold can read keys, because standard input is a terminal
 volatile std::sig_atomic_t changed = 0;
 sigset_t whileWaiting; ///< the signal mask during the wait for a key
 
@@ -87,8 +87,8 @@ void onStop(int signal) {
     errno = error;
 }
 
-/// Enters the alternate screen again. After a stop by SIGSTOP, which pinfold cannot catch, the terminal still has the shell's
-/// settings.
+/// Enters the alternate screen again. If SIGSTOP has stopped pinfold, the terminal still has the shell's settings, because
+/// pinfold cannot catch SIGSTOP.
 void onContinue(int /*signal*/) {
     const int error = errno;
     enter();

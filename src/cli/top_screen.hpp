@@ -30,7 +30,8 @@ public:
     };
     static Size size();
 
-    /// Shows a text of several lines, in which each line ends with a line break. The text must fit into size().
+    /// Shows a text of several lines, in which each line ends with a line break. The text must fit into a terminal of the size
+    /// that size() returns.
     void show(const std::string& text) const;
 
     static constexpr char kRedraw = '\f'; ///< the result of wait() after Ctrl-L, or after a change of the terminal's size

@@ -51,7 +51,7 @@ private:
     CgroupTree tree_;
     std::optional<uid_t> uid_;
     std::optional<ManagerClient> client_;
-    std::map<std::string, Watched> jobs_; ///< the jobs by the name of their slice
+    std::map<std::string, Watched> jobs_; ///< maps the name of a slice to the job of the slice
     std::vector<std::string> slices_;     ///< the names of the slices at the time when TopSource last asked pinfoldd
     std::optional<RealTime> asked_;       ///< when pinfoldd last answered; unset if it never answered
     std::optional<Error> trouble_;

@@ -135,8 +135,8 @@ Result<std::string> report(const Options& options) {
     return options.jobs.empty() ? reportOnMatches(options) : reportOnJobs(options.jobs);
 }
 
-/// Writes a new file, or replaces a regular file. Devices and links are refused, because replaceFile() would replace them by a
-/// regular file.
+/// Writes a new file, or replaces a regular file. writeReport() refuses devices and links, because replaceFile() would replace
+/// a device or a link by a regular file.
 Result<void> writeReport(const std::filesystem::path& file, const std::string& text) {
     std::error_code ignored;
     const auto there = std::filesystem::symlink_status(file, ignored);

@@ -94,8 +94,8 @@ ExitStatus waitFor(const VerbContext& context, const Options& options, const std
     });
 }
 
-/// Asks pinfoldd to stop all jobs, and afterwards waits for the end of each job. The grace times of the jobs run at the same
-/// time, because pinfoldd gets all requests before the first wait begins.
+/// Asks pinfoldd to stop all jobs, and afterwards waits for the end of each job. pinfoldd gets all requests before the first
+/// wait begins, so the grace times of the jobs run at the same time.
 ExitStatus stop(const VerbContext& context, const Options& options) {
     if (options.jobs.empty() && !options.user)
         return fail({ErrorCode::InvalidArgument, "name a job, or use --user"});

@@ -26,11 +26,11 @@ public:
 
     /// Drains the node. When drain() has answered without an error, the node takes no new jobs. If the node is drained already, a
     /// new reason replaces the old reason. A call without a reason does not change an existing drain. The errors are
-    /// InvalidArgument, Busy if the disk hangs, and Internal if the drain cannot be stored. If the error is `Internal`, the
-    /// message of the error says whether the node is drained now. After the error `Internal`, the drain on the disk is the same
-    /// as the drain in memory.
+    /// InvalidArgument, Busy and Internal. The error is Busy if the disk hangs, and Internal if the drain cannot be stored. If
+    /// the error is `Internal`, the message of the error says whether the node is drained now. After the error `Internal`, the
+    /// drain on the disk is the same as the drain in memory.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
-    /// Ends an administrator's drain, if there is one. The errors are Busy if the disk hangs, and Internal if the end of the
+    /// Ends an administrator's drain, if there is one. The error is Busy if the disk hangs, and Internal if the end of the
     /// drain cannot be stored.
     void resume(uid_t by, Reply<void> reply);
 

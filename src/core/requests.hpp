@@ -39,7 +39,7 @@ struct CreateRequest {
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {}; ///< the number of slots, 1 to 8192; Config::Jobs::slots says what a slot means
     JobIdentity identity = {};               ///< every caller may set the labels; only admins may set the other members
-    bool shepherd = false;                   ///< the leader is a process of the batch system itself, not of the user
+    bool shepherd = false;                   ///< the leader is a process of the batch system, and not of the user
     /// The time for which an opened job lives without tasks. If `linger` is unset, the site's setting applies.
     std::optional<Microseconds> linger = {};
     /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd

@@ -15,7 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns the first warning and the number of the further warnings, as one line. The list must contain at least one warning.
+/// Returns one line with the first warning and the number of the remaining warnings. The list must contain at least one
+/// warning.
 std::string inWords(const std::vector<std::string>& warnings) {
     const auto more = warnings.size() - 1;
     return warnings.front() +

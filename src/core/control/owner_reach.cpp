@@ -22,7 +22,7 @@ Result<OwnerReach::Process> OwnerReach::look(pid_t pid) const {
         return place.error().code == ErrorCode::PidGone ? Result(Process::Elsewhere) : place.error();
     if (*place != slice_ && !place->starts_with(slice_ + "/"))
         return Process::Elsewhere;
-    // A set-user-ID program still belongs to the user who started the program, as in the rules of kill(2).
+    // kill(2) counts a set-user-ID program as a process of the user who started the program.
     return owner_.has(info->realUid) || owner_.has(info->savedUid) ? Process::Owners : Process::Others;
 }
 

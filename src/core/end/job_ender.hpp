@@ -74,8 +74,8 @@ public:
         /// time of its own, the site's grace time applies.
         std::optional<Microseconds> grace;
     };
-    /// Begins the end of the job. If the job is ending already, a new request has an effect only if it shortens the grace time
-    /// of the job.
+    /// Begins to end the job. If the job is ending already, a new request has an effect only if it shortens the grace time of
+    /// the job.
     void begin(const JobPtr& job, Request request);
 
     /// Returns the grace time that applies if the job's owner asks for the end of the job. The result is the grace time that the

@@ -30,7 +30,7 @@ public:
     void watch(const JobPtr& job);
     /// Call over() when the last process of the job has ended.
     void over(Job& job);
-    /// Updates the comment of the node about unkillable jobs. If the node has become drained, or is not drained any more,
+    /// Updates the node's comment, which names the unkillable jobs. If the node has become drained, or is not drained any more,
     /// publish() informs the observer.
     void publish() const;
 
@@ -60,7 +60,7 @@ private:
     LiveRows& rows_;
 };
 
-/// Lists the jobs that cannot be killed, for the comment and the drain of the node.
+/// Lists the jobs that cannot be killed. The comment of the node and the reason of a drain contain the list.
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;

@@ -49,7 +49,7 @@ struct Describer::Reading {
     std::map<pid_t, Clock::time_point> since;
 };
 
-/// Holds the processes of one request. The loop's thread and the threads that work on the request use the same Batch.
+/// Holds the processes of one request. The loop's thread shares the Batch with the threads that work on the request.
 struct Describer::Batch {
     Batch(std::shared_ptr<Reading> readingArg, std::vector<ProcessInfo> infos)
         : reading(std::move(readingArg)), processes(std::move(infos)) {}

@@ -63,7 +63,7 @@ private:
     };
 
     void serve();
-    /// Starts a thread's work on the request. Returns false if no thread is free now.
+    /// Makes a thread begin to work on the request. Returns false if no thread is free now.
     bool begin(uid_t user, const std::shared_ptr<Request>& request);
     void finish(const std::shared_ptr<Request>& request);
 

@@ -44,7 +44,7 @@ public:
         MetricsCounter& counter;
         const DescriptorCloser& closer;
         const Config& config;
-        std::filesystem::path root; ///< the root directory, below which the configured path lies
+        std::filesystem::path root; ///< MetricsFile puts the directory `root` before the configured path
         std::string version;
         std::function<void(const std::string&)> warn;
     };

@@ -41,8 +41,8 @@ public:
     std::optional<std::uint64_t> memoryOfNode() const;
     /// Returns how many bytes of the node's memory are not available to jobs. The argument `total` is the size of the node's
     /// memory in bytes. memoryKept() calculates the amount from the memory limit in the cgroup of batch.slice. Before the first
-    /// job, batch.slice has no cgroup, and memoryKept() uses node.reserve_memory. The result is nullopt if the amount is not
-    /// known.
+    /// job has started, batch.slice has no cgroup, so memoryKept() uses node.reserve_memory. The result is nullopt if the
+    /// amount is not known.
     std::optional<std::uint64_t> memoryKept(std::uint64_t total) const;
 
 private:

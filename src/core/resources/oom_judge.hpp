@@ -30,8 +30,8 @@ public:
     /// cgroup in the form of /proc/PID/cgroup.
     void killedByOomd(std::string_view path);
 
-    /// If the policy of a job is that one out-of-memory kill ends the whole job, OomJudge calls onWholeJob after the kill. The
-    /// function onWholeJob ends all remaining processes of the job.
+    /// If one out-of-memory kill must end the whole job, OomJudge calls onWholeJob after the kill. The function onWholeJob ends
+    /// all remaining processes of the job.
     std::function<void(const JobPtr&)> onWholeJob;
 
 private:

@@ -52,7 +52,7 @@ void Recovery::run(std::function<void(Result<void>)> ready) {
         Result<void> taken;
         try {
             taken = takeUp(std::move(*records), namesOf(std::get<std::vector<UnitStatus>>(answer)));
-        } catch (const std::exception& error) { // an exception may occur, for example, if no file descriptor is free for a watch
+        } catch (const std::exception& error) { // an exception occurs if no file descriptor is free for a watch
             taken = Error{ErrorCode::Internal, error.what()};
         }
         if (taken) {

@@ -33,8 +33,8 @@ public:
     };
     Recovery(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// First collects all records, units, cgroups and processes of jobs, and then takes over the jobs. Until the collection is
-    /// complete, run() changes nothing. Errors: Internal, SystemdFailed.
+    /// First collects all records, units, cgroups and processes of jobs, and then takes over the jobs. run() changes nothing
+    /// before it has collected all records, units, cgroups and processes. Errors: Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
     /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job

@@ -46,7 +46,7 @@ Result<void> checkDescriptors();
 /// must leave some free file descriptors for requests of root.
 Result<void> checkDescriptorsFor(const Caller& caller);
 
-/// Returns a new pidfd for a process that pinfoldd knew before its restart. If the process has ended, the result is an empty
+/// Returns a new pidfd for a process that an earlier pinfoldd knew. If the process has ended, the result is an empty
 /// descriptor. The error is Internal if pinfoldd cannot find out whether the process has ended, for example because no file
 /// descriptor is free.
 Result<UniqueFd> reopenProcess(const CoreContext& context, const ProcessIdentity& identity);
