@@ -20,7 +20,7 @@ struct Options {
 /// Reads a duration. A duration below kLeastAgeWithoutUnit must have a unit. A user who types `--max-age 30` usually means days,
 /// but a number without a unit means seconds. If the maximum age were 30 seconds, pinfoldd would remove nearly all receipts.
 Result<Microseconds> ageWithUnit(const std::string& text) {
-    const auto age = parseDuration(text);
+    auto age = parseDuration(text);
     if (age && *age > 0s && *age < kLeastAgeWithoutUnit && parseUnsigned(text))
         return Error{ErrorCode::InvalidArgument, fmt::format("'{0}' without a unit means {1}: write {0}s, {0}h or {0}d", text,
                                                              counted(*age / 1s, "second", "seconds"))};
