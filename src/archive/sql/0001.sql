@@ -21,8 +21,8 @@ END
 $$;
 
 -- All nodes use the role pinfold_node. PostgreSQL lets a session end all other sessions of its own role. PostgreSQL also lets every role
--- store large objects. So an attacker who controls one node could end the sessions of other nodes, and could fill the disk with large
--- objects. The next statement revokes the right to end sessions and the right to store large objects.
+-- store large objects. With these two rights, an attacker who controls one node could end the sessions of other nodes, and could fill the
+-- disk with large objects. The next statement revokes the right to end sessions and the right to store large objects.
 REVOKE EXECUTE ON FUNCTION pg_catalog.pg_terminate_backend(integer, bigint), pg_catalog.pg_cancel_backend(integer),
     pg_catalog.lo_creat(integer), pg_catalog.lo_create(oid), pg_catalog.lo_from_bytea(oid, bytea) FROM PUBLIC;
 REVOKE ALL ON SCHEMA public FROM PUBLIC;
@@ -46,9 +46,9 @@ CREATE TABLE pinfold.schema_version (
     applied timestamptz NOT NULL DEFAULT now()
 );
 
--- A column whose name ends with _us has microseconds. A number in the receipt may be too large for the type of its column. The column then
--- has the largest number that its type can store. If a time in the receipt is after the year 9999, the column has the last day of the year
--- 9999. The column `body` always has the exact number or time.
+-- A column whose name ends with _us has microseconds. If a number in the receipt is too large for the type of its column, the column has
+-- the largest number that its type can store. If a time in the receipt is after the year 9999, the column has the last day of the year
+-- 9999. The column `body` always has the exact numbers and times of the receipt.
 CREATE TABLE pinfold.receipt (
     node text NOT NULL,                 -- the name in the node's certificate
     epoch text NOT NULL,                -- the name of the history in which the node stored this receipt
@@ -84,10 +84,10 @@ CREATE TABLE pinfold.receipt (
     received timestamptz NOT NULL DEFAULT now(),
     body jsonb NOT NULL,                -- the whole receipt, without its members whose value is null
     -- On a node with 100 disks, the largest receipt of pinfoldd has 320 KiB. On a node with 1,000 disks, the largest receipt has 460 KiB
-    -- (tests/unit/model/receipt_json_test.cpp). An attacker who controls a node could send larger receipts. This check limits the size of a
-    -- receipt, because pinfold-archive must have enough memory for each receipt. The check measures the text that PostgreSQL makes from the
-    -- jsonb. This text can be much longer than the JSON that the node sent. For example, PostgreSQL writes the number 1e131071 with 131,072
-    -- digits.
+    -- (tests/unit/model/receipt_json_test.cpp). An attacker who controls a node could send a receipt of any size. The CHECK limits the size
+    -- of a receipt, because pinfold-archive must have enough memory for each receipt. The CHECK measures the text that PostgreSQL makes
+    -- from the jsonb. The text can be much longer than the JSON that the node sent, because PostgreSQL writes the number 1e131071 with
+    -- 131,072 digits.
     CONSTRAINT at_most_1_mib CHECK (octet_length(body::text) <= 1048576),
     PRIMARY KEY (node, id, ended)
 ) PARTITION BY RANGE (ended);
@@ -95,8 +95,8 @@ CREATE INDEX receipt_by_key ON pinfold.receipt (key, cluster, run);
 CREATE INDEX receipt_by_owner ON pinfold.receipt (uid, ended);
 CREATE INDEX receipt_by_end ON pinfold.receipt (ended);
 
--- The table receipt_default has receipts from nodes whose clock is wrong. The table also has the receipts of weeks for which no partition
--- exists yet.
+-- The table receipt_default has receipts from nodes whose clock is wrong. If a week has no partition yet, the receipts of the week are in
+-- receipt_default, too.
 CREATE TABLE pinfold.receipt_default PARTITION OF pinfold.receipt DEFAULT;
 
 -- The table profile says how much CPU time, memory and I/O each job used over time. `encode(Profile)` in src/model/profile.cpp defines the
@@ -124,8 +124,8 @@ CREATE TABLE pinfold.node (
     PRIMARY KEY (node, epoch)
 );
 
--- Each row of the table gap has a range of sequences. The archive cannot get the receipts with these sequences, because the node had
--- removed the receipts before pinfold-ship could send them.
+-- Each row of the table gap has a range of sequences. The archive cannot get receipts whose sequence is in such a range, because the node
+-- had removed the receipts before pinfold-ship could send the receipts.
 CREATE TABLE pinfold.gap (
     node text NOT NULL,
     epoch text NOT NULL,
@@ -135,8 +135,8 @@ CREATE TABLE pinfold.gap (
     PRIMARY KEY (node, epoch, first)
 );
 
--- The table rejected has receipts that PostgreSQL cannot store in the table pinfold.receipt. For example, a receipt may be too large, or
--- its text may contain the character \u0000.
+-- The table rejected has receipts that PostgreSQL cannot store in the table pinfold.receipt. PostgreSQL cannot store a receipt that is too
+-- large, or that contains the character \u0000.
 CREATE TABLE pinfold.rejected (
     node text NOT NULL,
     epoch text NOT NULL,
@@ -157,8 +157,8 @@ CREATE FUNCTION pinfold.partition_name(whole text, moment timestamptz) RETURNS t
 -- make_partition(). When a session attaches a partition, all readers and nodes wait until the session's transaction ends. Nodes are not
 -- allowed to call make_partition(), because a node that an attacker controls would never end its transaction.
 --
--- make_partition() writes times into a statement, and PostgreSQL reads these times. With some settings of a session, PostgreSQL would
--- misread these times. The partition would then have wrong bounds. For this reason, make_partition() has its own settings.
+-- make_partition() writes times into a statement, and PostgreSQL reads the times. With some settings of a session, PostgreSQL would misread
+-- the times, and the partition would have wrong bounds. make_partition() has its own settings, so that PostgreSQL never misreads the times.
 CREATE FUNCTION pinfold.make_partition(moment timestamptz) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path = pinfold, pg_temp SET DateStyle = 'ISO' SET TimeZone = 'UTC' SET default_tablespace = ''
     SET default_table_access_method = 'heap' AS $$
@@ -181,8 +181,8 @@ END
 $$;
 
 -- Makes the partitions for all weeks from the time `since` until eight weeks from now. If `since` is more than a year ago,
--- make_partitions() begins a year ago. So a site has eight weeks to notice that nothing calls prune() any more. In these eight weeks,
--- receipts from nodes with a correct clock do not go to receipt_default.
+-- make_partitions() begins a year ago. If nothing calls prune() any more, the site has eight weeks to notice it. Until these eight weeks
+-- are over, receipts from nodes with a correct clock do not go to receipt_default.
 CREATE FUNCTION pinfold.make_partitions(since timestamptz) RETURNS void LANGUAGE sql
     SET search_path = pinfold, pg_temp SET TimeZone = 'UTC' AS $$
     SELECT make_partition(week)
@@ -293,10 +293,10 @@ $$;
 
 -- Ends sessions of a node if these sessions last too long, or if the node has too many sessions. A session lasts too long if its
 -- transaction is older than `longer_than`, or if the session has been idle for a minute. If more than eight sessions use one certificate,
--- end_stuck_sessions() keeps only the newest eight. pinfold-ship does not reach these limits. pinfold-ship has one connection, closes the
--- connection after ten idle seconds, and waits for put() for at most 60 s. Without these limits, a node that an attacker controls could
--- keep its locks and connections forever. end_stuck_sessions() distinguishes certificates by their serial number, because PostgreSQL cuts
--- the name in a certificate to 63 bytes.
+-- end_stuck_sessions() keeps only the newest eight. A node's pinfold-ship stays below the limits of end_stuck_sessions(). pinfold-ship has
+-- one connection, closes the connection after ten idle seconds, and waits for put() for at most 60 s. Without end_stuck_sessions(), a node
+-- that an attacker controls could keep its locks and connections forever. end_stuck_sessions() distinguishes certificates by their serial
+-- number, because PostgreSQL cuts the name in a certificate to 63 bytes.
 CREATE FUNCTION pinfold.end_stuck_sessions(longer_than interval) RETURNS bigint LANGUAGE plpgsql AS $$
 BEGIN
     PERFORM pg_stat_clear_snapshot(); -- with this call, PostgreSQL reads the list of sessions again, even within one transaction
@@ -310,22 +310,22 @@ BEGIN
 END
 $$;
 
--- Counts the receipts of a node that the archive cannot get any more. The node has removed some of these receipts. Other receipts were lost
--- together with an earlier history of the node. `epoch` is the name of the history that the node has now. put() calls missing(), so
--- missing() must not read a view. By the setting restrict_nonsystem_relation_kind, an attacker who controls a node can forbid the node's
--- role to read views.
+-- Counts the receipts that the archive cannot get any more from a node. Either the node has removed the receipt, or the receipt was lost
+-- together with an earlier history of the node. `epoch` is the name of the history that the node has now. An attacker who controls a node
+-- can forbid the node's role to read views (by the setting restrict_nonsystem_relation_kind). missing() must not read a view, because put()
+-- calls missing() in the session of the node.
 CREATE FUNCTION pinfold.missing(node text, epoch text) RETURNS bigint LANGUAGE sql STABLE
     RETURN pinfold.bounded(
         coalesce((SELECT sum(g.last - g.first + 1) FROM pinfold.gap g WHERE g.node = missing.node), 0)
         + coalesce((SELECT sum(greatest(n.newest - n.position, 0)) FROM pinfold.node n
                     WHERE n.node = missing.node AND n.epoch <> missing.epoch), 0));
 
--- A lot is a group of receipts that a node sends together. put() stores the lot with the sequences from `first` to `last`. The lot lacks
+-- A lot is a group of receipts that a node sends together. put() stores the lot with the sequences from `first` to `last`. `receipts` lacks
 -- the receipts that the node has already removed. If the lot is empty (last = first - 1), put() only notes that the node is alive. If the
--- node does not get the answer of put(), the node sends the same lot again. The array `profiles` has one element for each element of the
+-- node does not get the answer of put(), the node sends the lot once more. The array `profiles` has one element for each element of the
 -- array `receipts`, in the order of `receipts`. If a receipt has no profile, its element in `profiles` is ''. The answer of put() has two
--- values that the node cannot know by itself. These values are the time of the server, and the number of the node's receipts that the
--- archive can never get.
+-- values that the node cannot know by itself. One value is the time of the server. The other value is the number of the node's receipts
+-- that the archive can never get.
 CREATE FUNCTION pinfold.put(node text, boot text, epoch text, first bigint, last bigint, newest bigint, node_time timestamptz, receipts text[],
         profiles bytea[])
     RETURNS TABLE ("position" bigint, server_time timestamptz, missing bigint) LANGUAGE plpgsql SECURITY DEFINER
@@ -351,7 +351,8 @@ BEGIN
 
     PERFORM end_stuck_sessions('60 s');
     -- All sessions take their locks in the same order, so that two sessions never wait for each other. A session first locks the table
-    -- receipt, then the table profile, and then the partitions of these two tables. The session locks rows of other tables last.
+    -- receipt, then the table profile, and then the partitions of these two tables. After the receipts and profiles, the session locks rows
+    -- of the other tables.
     LOCK TABLE ONLY receipt IN ROW EXCLUSIVE MODE;
     INSERT INTO node (node, epoch) VALUES (put.node, put.epoch) ON CONFLICT DO NOTHING;
     SELECT n.position INTO before FROM node n WHERE n.node = put.node AND n.epoch = put.epoch FOR UPDATE;
@@ -363,8 +364,8 @@ BEGIN
     BEGIN
         present := store(put.node, put.epoch, put.first, put.last, put.receipts, put.profiles);
     EXCEPTION WHEN data_exception OR integrity_constraint_violation OR program_limit_exceeded OR cardinality_violation THEN
-        -- store() fails for the whole lot if one receipt is invalid, or if two receipts have the same id and end time. So put() now stores
-        -- each receipt by a separate call of store().
+        -- store() has failed for the whole lot of receipts, because one receipt is invalid or two receipts have the same id and end time.
+        -- put() repeats store() for each receipt of the lot.
         present := '{}';
         FOR one IN SELECT * FROM unnest(put.receipts, put.profiles) AS t(receipt, profile) LOOP
             BEGIN
@@ -373,9 +374,9 @@ BEGIN
                 INSERT INTO rejected (node, epoch, why, body, digest)
                 VALUES (put.node, put.epoch, SQLERRM || ' (SQLSTATE ' || SQLSTATE || ')', one.receipt, sha256(convert_to(one.receipt, 'UTF8')))
                 ON CONFLICT DO NOTHING;
-                -- The pattern matches only the receipt's own member "sequence". JSON writes a backslash before each quotation mark inside
-                -- of a text, so a text cannot match. A label with the name "sequence" cannot match, because the value of each label is in
-                -- quotation marks.
+                -- The pattern matches only the receipt's own member "sequence". In JSON, each quotation mark inside of a text has a
+                -- backslash before it, so the pattern never matches inside of a text. A label with the name "sequence" cannot match,
+                -- because the value of each label is in quotation marks.
                 present := present || substring(one.receipt FROM '"sequence": ?([0-9]{1,18})[,}]')::bigint;
             END;
         END LOOP;
@@ -403,24 +404,24 @@ GRANT EXECUTE ON FUNCTION pinfold.position(text, text),
 -- use jobs().
 --
 -- A job has a receipt on each of its hosts. Receipts of the same job have the same cluster, key, run and owner. Several jobs with the same
--- cluster, key, run and owner may have run one after another. In this case, each node's first receipt is for the first job, and its second
--- receipt is for the second job. If a key begins with "manual." or "user.", pinfoldd or a user chose the key. Two nodes may have used such
--- a key for different jobs, so jobs() does not combine the receipts of these nodes. If a job ended on some hosts before `since` or after
--- `until`, the row has the figures of the other hosts only.
+-- cluster, key, run and owner may have run one after another. If two such jobs ran, each node's first receipt is for the first job, and
+-- each node's second receipt is for the second job. If a key begins with "manual." or "user.", pinfoldd or a user chose the key. Two nodes
+-- may have used the same chosen key for different jobs, so jobs() does not combine the receipts of several nodes for such a key. If a job
+-- ended on some hosts before `since` or after `until`, the row has the figures of the other hosts only.
 --
 -- Each amount is a sum over the hosts of the job. A request is the amount that the job asked for, multiplied by the run time of the job.
 -- jobs() multiplies by the run time, because a long job keeps its CPUs and memory from other jobs for a long time. jobs() compares the
--- request with the amount that the job used, but only on hosts for which both amounts are known. If a job used more than its request on one
--- host, the unused amount on another host does not become smaller. For the used memory, jobs() takes the column memory_need, because a job
--- can run without its page cache.
+-- request with the amount that the job used, but only on hosts for which both amounts are known. Some jobs use more than they requested on
+-- one host, and less than they requested on a second host. jobs() does not subtract the excess on the first host from the unused amount on
+-- the second host. For the used memory, jobs() takes the column memory_need, because a job can run without its page cache.
 --
--- The column `cause` tells what ended the job. Usually, the cause is the first failure of the job on a host. When the batch script ends,
--- the batch system stops the job on the other hosts. So jobs() does not regard a stop or a signal as a failure. If there is no failure,
--- jobs() takes the cause from the host on which the job ended first. jobs() uses a host with an unknown outcome only if no host has a known
--- outcome.
+-- The column `cause` tells what ended the job. Usually, the column contains the job's first failure on any host. When the batch script
+-- ends, the batch system stops the job on the hosts without the batch script. For jobs(), a stop or a signal is not a failure, because the
+-- batch system stops jobs. If the job failed on no host, `cause` is the cause on the host on which the job ended first. jobs() uses a host
+-- with an unknown outcome only if no host has a known outcome.
 --
--- PostgreSQL can merge a function into the query that calls the function, if the function is one SELECT in the language SQL. For this
--- reason, a report computes only the columns of jobs() that the report uses.
+-- PostgreSQL can merge a function into the query that calls the function, if the function is one SELECT in the language SQL. Because
+-- PostgreSQL merges jobs() into the query of a report, the report computes only the columns that the report uses.
 CREATE FUNCTION pinfold.jobs(since timestamptz, until timestamptz) RETURNS TABLE (
     cluster text, key text, run bigint, uid bigint, owner text, account text, queue text, ended timestamptz, hosts bigint,
     cause text, run_time_us numeric,
@@ -472,9 +473,9 @@ ORDER BY n.node;
 GRANT EXECUTE ON FUNCTION pinfold.missing(text, text), pinfold.bounded(numeric) TO pinfold_reader;
 
 -- Locks the tables receipt and profile against all other sessions. put() takes less than a second. If a node's session holds its lock for
--- longer, an attacker probably controls the node. If lock_tables() does not get the lock in time, it ends all sessions of nodes that have
--- an open transaction. lock_tables() ends even new transactions, because an attacker could begin new transactions again and again. After
--- that, pinfold-ship sends the receipts of an interrupted transaction again.
+-- much longer than a second, an attacker probably controls the node. If lock_tables() does not get the lock in time, lock_tables() ends
+-- each session of a node in which a transaction is open. lock_tables() ends even new transactions, because an attacker could begin new
+-- transactions again and again. If lock_tables() has interrupted a transaction, pinfold-ship sends the receipts of the transaction again.
 CREATE FUNCTION pinfold.lock_tables() RETURNS void LANGUAGE plpgsql SET search_path = pinfold, pg_temp SET lock_timeout = '5s' AS $$
 BEGIN
     PERFORM end_stuck_sessions('60 s');
@@ -493,9 +494,9 @@ END
 $$;
 
 -- Makes the partitions of the coming weeks, and removes old data. The cutoff is the present time minus `older_than`. prune() removes each
--- partition whose week ended before the cutoff. In other tables, prune() removes the rows that the archive received before the cutoff. A
--- receipt in receipt_default may have a wrong end time, so prune() uses the time at which the archive received the receipt. prune() returns
--- the number of removed receipts.
+-- partition whose week ended before the cutoff. In tables without partitions, prune() removes the rows that the archive received before the
+-- cutoff. A receipt in receipt_default may have a wrong end time, so prune() uses the time at which the archive received the receipt.
+-- prune() returns the number of removed receipts.
 CREATE FUNCTION pinfold.prune(older_than interval) RETURNS bigint LANGUAGE plpgsql
     SET search_path = pinfold, pg_temp SET lock_timeout = '30s' AS $$
 DECLARE
@@ -516,9 +517,9 @@ BEGIN
         EXECUTE format('SELECT count(*) FROM %I', 'receipt_' || week) INTO rows;
         removed := removed + rows;
     END LOOP;
-    -- While prune() holds the lock, all nodes and readers wait. So prune() counts the receipts before it takes the lock. DETACH needs the
-    -- strongest lock on a table. prune() takes this lock before it touches the partitions, so that prune() and another session cannot wait
-    -- for each other.
+    -- While prune() holds the lock, all nodes and readers wait. prune() counts the receipts before it takes the lock, so that nodes and
+    -- readers do not wait for the count. DETACH needs the strongest lock on a table. prune() takes the strongest lock before prune()
+    -- touches the partitions, so that prune() and a second session cannot wait for each other.
     PERFORM lock_tables();
     PERFORM make_partitions(cutoff);
     DELETE FROM receipt_default WHERE received < cutoff;
