@@ -40,7 +40,8 @@ public:
 private:
     const OptionSet& options_;
     std::vector<option> long_;
-    // '+' makes getopt_long(3) stop at the command. With ':', getopt_long(3) returns ':' if the value of an option is missing.
+    // The character '+' makes getopt_long(3) stop at the command. The character ':' makes getopt_long(3) return ':' if the value
+    // of an option is missing.
     std::string letters_ = "+:";
 };
 

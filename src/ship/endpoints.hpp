@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the node and the archive as pinfold-ship sees them. pinfold-ship carries receipts from the node to the archive. Tests
-// use other implementations of the node and of the archive.
+// replace the real node and the real archive by stand-ins.
 #pragma once
 
 #include "base/result.hpp"
@@ -29,8 +29,8 @@ public:
     /// the epoch. The errors are those of PostgresConnection::connect() and PostgresConnection::run().
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
     /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if the archive
-    /// would miss receipts between its position and the lot. put() also fails with the errors of position(). If put() fails, the
-    /// archive may still have stored the receipts of `lot`.
+    /// would miss receipts between its position and the lot. put() can fail with the same errors as position(). If put() fails,
+    /// the archive may still have stored the receipts of `lot`.
     virtual Result<std::uint64_t> put(const Lot& lot) = 0;
 };
 

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kBytesAsText = 2; ///< the number of characters that the text for the archive has for each byte of a profile
+constexpr std::size_t kBytesAsText = 2; ///< the text for the archive has this number of characters for one byte of a profile
 
 } // namespace
 
@@ -20,7 +20,7 @@ Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std:
         if (receipt.epoch != epoch || !receipt.sequence || *receipt.sequence <= lot.last)
             break;
         auto text = encodeForStore(receipt);
-        // The archive refuses a lot with a profile of more than Profile::kMostBytes. A profile can be larger than
+        // If a lot contains a profile of more than Profile::kMostBytes, the archive refuses the lot. A profile can be larger than
         // Profile::kMostBytes only if somebody has changed the history.
         auto profile = receipt.profile.size() <= Profile::kMostBytes ? receipt.profile : std::string();
         bytes += text.size() + kBytesAsText * profile.size();

@@ -27,8 +27,8 @@ struct Lot {
 };
 
 /// Makes one Lot from the receipts at the beginning of the list. `first` is the lowest sequence that the lot may have. The lot
-/// ends before the first receipt whose epoch is not `epoch`, and before the first receipt without a sequence. If a receipt's
-/// sequence is not higher than the sequence before it, the lot ends before this receipt. A lot with several receipts never
+/// ends before the first receipt whose epoch is not `epoch`, and before the first receipt without a sequence. The lot ends before
+/// the first receipt whose sequence is not higher than the sequence of the preceding receipt. A lot with several receipts never
 /// exceeds Lot::kMostBytes.
 Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first);
 

@@ -73,8 +73,8 @@ Result<void> Shipment::locate() {
     return {};
 }
 
-/// A report that changes a receipt is rare, and usually comes within seconds of the job's end. If pinfold-ship has missed a
-/// report, the report has most probably changed one of the last receipts.
+/// A report that changes a receipt is rare, and usually comes within seconds of the job's end. If pinfold-ship does not know that
+/// a receipt was changed, the receipt is most probably one of the newest receipts.
 Result<void> Shipment::sendRecentAgain() {
     if (recentSent_)
         return {};
@@ -160,7 +160,8 @@ Result<std::uint64_t> Shipment::put(const Lot& lot) {
         taken_ += lot.receipts.size();
         limit_ = std::min(limit_ * 2, Lot::kMostReceipts);
     } else {
-        // The archive may be too slow for a whole lot, or the archive may be unable to store one faulty receipt.
+        // The archive may be too slow to store all receipts of the lot in time. The archive may be unable to store a faulty
+        // receipt in the lot.
         limit_ = std::max(limit_ / 2, 1U);
     }
     return position;

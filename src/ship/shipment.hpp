@@ -32,8 +32,9 @@ public:
     };
     struct Step {
         std::optional<Failure> failure = {};
-        std::uint64_t receipts = 0; ///< how many receipts the archive has taken, including receipts that the archive had before
-        bool more = false;          ///< further receipts wait
+        /// Counts the sent receipts that the archive has accepted, including receipts that the archive already had.
+        std::uint64_t receipts = 0;
+        bool more = false; ///< further receipts wait
     };
 
     /// `epoch` is the epoch of the last run, or empty. A node without receipts does not report its epoch. Shipment calls
@@ -84,9 +85,9 @@ private:
     bool recentSent_ = false;
     std::set<std::string> amended_;
     std::uint32_t limit_ = Lot::kMostReceipts; ///< the maximum number of receipts in the next lot; smaller after a failure
-    bool behind_ = false;                      ///< the archive refused the last lot, because it lacked earlier receipts
-    Side asked_ = Side::Node;                  ///< the side that Shipment asked last
-    std::uint64_t taken_ = 0;                  ///< Step::receipts of the present step
+    bool behind_ = false;     ///< the archive refused the last lot, because the archive lacks receipts that precede the lot
+    Side asked_ = Side::Node; ///< says whether Shipment last asked the node or the archive
+    std::uint64_t taken_ = 0; ///< Step::receipts of the present step
 };
 
 } // namespace pinfold

@@ -19,7 +19,7 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
 // turnAway() answers at most kMostAtOnce connections, because the queue of the wrapper's socket has room for kMostAtOnce
-// connections. For connections that come later, systemd starts pinfoldd again.
+// connections. For connections that turnAway() has not answered, systemd starts pinfoldd again.
 constexpr std::size_t kMostAtOnce = 4096;
 
 /// Returns true if the request comes from an older wrapper. An older wrapper ends when it gets any answer, even if processes of

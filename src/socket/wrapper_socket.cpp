@@ -68,7 +68,7 @@ WrapperReply lastWords(const Receipt& receipt, Summary summary) {
 /// Returns true if the socket's queue contains no message with descriptors, and no more messages can come.
 bool closesAtOnce(int socket) {
     constexpr int kOn = 1;
-    constexpr int kMostMessages = 4; // there is usually one message for each connection, even if very many connections come
+    constexpr int kMostMessages = 4; // usually, a socket's queue contains one message, even if pinfoldd has very many connections
     (void)::shutdown(socket, SHUT_RD);
     // With SO_PASSCRED, each message comes with its sender's credentials, even if the message is empty. The credentials fill the
     // buffer `control`, so there is no room for a descriptor, and the kernel sets MSG_CTRUNC.
@@ -126,7 +126,9 @@ struct WrapperSocket::Connection {
     UniqueFd socket;
     Caller caller;
     DescriptorCloser& closer;
-    std::shared_ptr<void> counted; ///< counts the connection against the user's limit; null for an admin's connection
+    /// While this pointer exists, the connection counts as a connection of the user. The pointer is null for an admin's
+    /// connection.
+    std::shared_ptr<void> counted;
     EventHandle readable;
     EventHandle patience;
 };

@@ -139,9 +139,8 @@ void DaemonLink::attempt() {
 }
 
 void DaemonLink::receive() {
-    // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would take 64 KiB of the
-    // stack. The decoder would use the stack below the buffer. The stack of a supervisor would keep its full size as long as
-    // the job runs.
+    // With MSG_TRUNC, recv(2) returns the length of the whole packet. A buffer for the largest packet would add 64 KiB to the
+    // supervisor's stack. The kernel does not take memory of the stack back before the supervisor ends.
     const auto length = ::recv(socket_.get(), nullptr, 0, MSG_PEEK | MSG_TRUNC);
     if (length < 0 && (errno == EAGAIN || errno == EINTR))
         return;

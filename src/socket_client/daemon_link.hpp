@@ -52,8 +52,8 @@ public:
     /// is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
     std::optional<Result<WrapperReply>> advance();
 
-    /// Waits for the outcome, for a caller that watches no other descriptors. Fails with the error in the answer. Fails with
-    /// Unreachable or TimedOut if a time limit is over.
+    /// Waits for the outcome. wait() is for callers that need not watch a descriptor of their own. Fails with the error in the
+    /// answer. Fails with Unreachable or TimedOut if a time limit is over.
     Result<WrapperReply> wait(const Patience& patience = {});
 
     /// Returns the descriptor that the caller should poll before the next call of advance(). The descriptor is -1 if the caller

@@ -8,8 +8,8 @@
 namespace pinfold {
 
 /// Returns true if the site allows a job to run without a scope after the failure (jobs.on_failure = "run-unconfined"). The
-/// setting jobs.on_failure is in the file /run/pinfold/on-failure, which pinfoldd writes. If pinfoldd has refused the job, the
-/// result is false even with "run-unconfined".
+/// setting jobs.on_failure is in the file /run/pinfold/on-failure, which pinfoldd writes. If pinfoldd has refused the job,
+/// siteRunsUnconfined() returns false even if jobs.on_failure is "run-unconfined".
 bool siteRunsUnconfined(const Error& failure);
 
 /// Returns the result of siteRunsUnconfined(). If the result is true, the function writes a warning about the job `key`.

@@ -45,8 +45,8 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
 
 int openStderr() {
     const int flags = ::fcntl(STDERR_FILENO, F_GETFL);
-    // A descriptor that this program inherited has no FD_CLOEXEC. If descriptor 2 has FD_CLOEXEC, it was closed at the start,
-    // and this program has opened another file with this number.
+    // A descriptor that this program inherited has no FD_CLOEXEC. If descriptor 2 has FD_CLOEXEC, this program did not inherit
+    // the descriptor, but has opened a file that got the number 2.
     const bool inherited = flags >= 0 && (::fcntl(STDERR_FILENO, F_GETFD) & FD_CLOEXEC) == 0;
     return inherited && (flags & O_ACCMODE) != O_RDONLY ? STDERR_FILENO : -1;
 }

@@ -29,8 +29,8 @@ constexpr const char* kKindOfReceipt =
     "(SELECT kind FROM kinds WHERE scheduler IN (:scheduler, '') AND result = :result AND outcome = :outcome"
     " AND leftovers = :leftovers ORDER BY scheduler DESC LIMIT 1)";
 
-// Another program may have added rows to the table `receipts`, so max() also gets the highest number in `receipts`. If the number
-// of a new receipt were already in use, sqlite would not add the receipt.
+// max() compares `last` with the highest number in the table `receipts`, because another program may have added rows to the
+// table. If the number of a new receipt were already in use, sqlite would not add the receipt.
 constexpr const char* kAddReceipt =
     "INSERT OR IGNORE INTO receipts (number, id, key, uid, ended, receipt, kind)"
     " VALUES ((SELECT max(last, coalesce((SELECT max(number) FROM receipts), 0)) + 1 FROM numbering),"

@@ -33,8 +33,9 @@ struct ReceiptFilter {
     std::optional<std::string> result = {};
     std::optional<std::string> scheduler = {}; ///< the part of the key before its first dot
     bool leftoversOnly = false;                ///< list() returns only jobs that left processes behind
-    std::vector<JobOutcome> outcomes = {};     ///< list() returns only jobs with these outcomes; all jobs if `outcomes` is empty
-    std::optional<LabelFilter> label = {};     ///< list() returns only jobs with the label `label`
+    /// list() returns the jobs whose outcome is in `outcomes`. If `outcomes` is empty, list() returns jobs with any outcome.
+    std::vector<JobOutcome> outcomes = {};
+    std::optional<LabelFilter> label = {}; ///< list() returns only jobs with the label `label`
     /// If `after` is set, list() returns only receipts whose sequence is higher than `after`. The receipt with the lowest
     /// sequence comes first.
     std::optional<std::uint64_t> after = {};
@@ -45,7 +46,7 @@ struct ReceiptFilter {
     bool operator==(const ReceiptFilter&) const = default;
 };
 
-/// Contains the id of the boot and the time on CLOCK_BOOTTIME. vacuum() compares CLOCK_REALTIME with this time.
+/// Contains the id of the boot and the time on CLOCK_BOOTTIME. vacuum() compares CLOCK_REALTIME with CLOCK_BOOTTIME.
 struct ClockReading {
     std::string bootId;
     BootTime boot{};
@@ -64,14 +65,14 @@ struct Retention {
     std::optional<Microseconds> maxAge = {}; ///< how long the history keeps a receipt after the end of the receipt's job
     /// Contains the maximum total size of the file's pages in use, in bytes (see HistoryInfo::bytes).
     std::optional<std::uint64_t> maxBytes = {};
-    /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() removes no receipt because of its age.
+    /// If `clock` is set and `now` is doubtful (see clockIsBelieved()), vacuum() ignores the age of the receipts.
     std::optional<ClockReading> clock = {};
     std::optional<KeepUnsent> unsent = {}; ///< unset if the site has no archive
     /// If `owners` is set, a receipt of a subordinate user id counts as a receipt of the user who owns the id.
     std::shared_ptr<const SubordinateOwners> owners = {};
 };
 
-/// Asks pinfoldd to remove receipts at once. For a limit that is unset in `retention`, the configured limit applies.
+/// Asks pinfoldd to remove receipts at once. If `retention` lacks a limit, pinfoldd uses the limit in its configuration.
 struct VacuumRequest {
     Retention retention = {};
     bool dryRun = false; ///< the request removes nothing, and only asks what would be removed
@@ -82,7 +83,7 @@ struct Vacuumed {
     std::uint64_t unsent = 0;  ///< how many of the removed receipts were not in the archive (see Retention::unsent)
     bool more = false;         ///< the history still exceeds the limits, so vacuum() must be called again
     std::uint64_t bytes = 0;   ///< the size of the file's pages that are still in use, in bytes
-    bool clockDoubted = false; ///< the clock is doubtful, so vacuum() removed no receipt because of its age
+    bool clockDoubted = false; ///< the clock is doubtful, so vacuum() ignored the age of the receipts
 };
 
 struct HistoryInfo {
@@ -110,7 +111,7 @@ struct LiveTable {
         RealTime time{};
     };
     std::vector<LiveRow> rows = {};         ///< the jobs of this boot and of earlier boots, in the order of their ids
-    std::optional<Sign> lastVacuum = {};    ///< the time of the last call of vacuum() that got a clock reading
+    std::optional<Sign> lastVacuum = {};    ///< the time at which vacuum() last stored a clock reading
     std::optional<RealTime> newestEnd = {}; ///< the latest time at which a job with a receipt ended
 };
 
@@ -125,7 +126,7 @@ struct LateReport {
 struct HistoryChanges {
     std::vector<Receipt> receipts = {};
     std::vector<LiveRow> started = {};
-    std::vector<LateReport> reports = {}; ///< late reports; a report may belong to one of `receipts` (see amend())
+    std::vector<LateReport> reports = {}; ///< late reports; a report may change a receipt in `receipts` (see amend())
 };
 
 /// Reads and writes the database. Only one thread at a time may use a History. All calls of History may wait for the disk, so
@@ -138,9 +139,9 @@ public:
     /// newest schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s.
     /// The migration needs as much free space on the disk as the size of the file. Before each migration, open() calls
     /// `beforeMigration`. The settings are WAL and synchronous=FULL, so the changes are durable when write() returns. If the
-    /// file is incomplete or is not a database of sqlite, a method of History fails with the error Damaged. A method that fails
-    /// for a different reason usually returns the error Internal. An error contains sqlite's own message. If open() fails, the
-    /// message contains the path, too.
+    /// file is incomplete or is not a database of sqlite, a method of History fails with the error Damaged. If the file is a
+    /// complete database, and a method of History fails, the error is usually Internal. An error contains sqlite's own message.
+    /// If open() fails, the message contains the path, too.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
@@ -162,9 +163,9 @@ public:
     /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if no key has the form.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
-    /// Returns how many sequences of the history are higher than the position in `sentFile` (see SentPosition). If a receipt
-    /// was removed before pinfold-ship sent it, its sequence counts as unsent until the position reaches the sequence. A call
-    /// reads two rows.
+    /// Returns how many sequences of the history are higher than the position in `sentFile` (see SentPosition). If an unsent
+    /// receipt was removed, the receipt's sequence counts as unsent until the position reaches the sequence. A call reads two
+    /// rows.
     Result<std::uint64_t> unsent(const std::filesystem::path& sentFile) const;
     /// Returns false if the connection does not see changes that other programs write after the file was opened. Only a
     /// connection with Mode::ReadOnly can miss changes.

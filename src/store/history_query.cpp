@@ -15,7 +15,7 @@ bool asksForKinds(const ReceiptFilter& filter) {
     return filter.result || filter.scheduler || filter.leftoversOnly || !filter.outcomes.empty();
 }
 
-// The condition with instr() is cheap, and saves sqlite from parsing the JSON text of a receipt without labels.
+// The call of instr() is cheap. Because of instr(), sqlite does not parse the JSON texts of receipts without labels.
 constexpr const char* kLabelOfReceipt = " AND instr(receipt, '\"labels\":{') > 0"
                                         " AND CASE WHEN json_valid(receipt) THEN json_extract(receipt, :label) END ";
 
@@ -151,8 +151,8 @@ struct Stream {
     bool operator<(const Stream& other) const { return std::tie(ended, number) < std::tie(other.ended, other.number); }
 };
 
-/// Returns the SQL query of a stream. The query names its index (INDEXED BY). Without INDEXED BY, sqlite would guess which index
-/// is best, because sqlite has no statistics of this database.
+/// Returns the SQL query of a stream. The SQL text says which index sqlite must use (INDEXED BY). Without INDEXED BY, sqlite
+/// would guess which index is best, because sqlite has no statistics of this database.
 std::string streamSql(const Conditions& conditions, const char* index, const std::string& kinds) {
     return std::string("SELECT ended, number FROM receipts INDEXED BY ") + index + " WHERE 1" + conditions.sql() + kinds +
            " ORDER BY ended DESC, number DESC LIMIT :limit";
@@ -175,9 +175,9 @@ Result<void> start(sqlite3* db, const std::string& sql, const Conditions& condit
     return {};
 }
 
-/// If the index is ordered by time (by_key, by_ended), startAll() starts one stream for all kinds. For the indexes by_uid and
-/// by_kind, startAll() starts one stream for each kind. A query that uses the index by_key needs only one stream, because a key
-/// has few receipts. Each entry of by_key contains the kind of its receipt.
+/// For the indexes by_key and by_ended, startAll() starts one stream that contains receipts of all kinds. For the indexes by_uid
+/// and by_kind, startAll() starts one stream for each kind. A query that uses the index by_key needs only one stream, because a
+/// key has few receipts. Each entry of by_key contains the kind of its receipt.
 Result<std::vector<Stream>> startAll(sqlite3* db, const Conditions& conditions) {
     const auto& filter = conditions.filter;
     const bool kindsAsked = asksForKinds(filter);

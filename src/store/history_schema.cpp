@@ -68,10 +68,10 @@ constexpr const char* kProfiles = "CREATE TABLE profiles (number INTEGER PRIMARY
 
 constexpr const char* kVersion = "PRAGMA user_version = 5;";
 
-// Reading a million JSON texts takes long, even if each text is read only once. Without reading the JSON texts, fillKinds()
-// inserts all kinds that may occur. kDropUnusedKinds deletes the kinds that do not occur. fillKinds() gives at most 32
-// schedulers their own kinds, as kAddKind does. fillKinds() chooses the 32 schedulers with the most receipts. The result '?' is
-// for JSON texts that cannot be read.
+// Reading a million JSON texts takes long, even if each text is read only once. fillKinds() does not read the JSON texts, and
+// inserts a row for each kind that a receipt may have. kDropUnusedKinds deletes the kinds that do not occur. Like kAddKind,
+// fillKinds() inserts separate kinds for at most 32 schedulers. fillKinds() chooses the 32 schedulers with the most receipts. The
+// result '?' is for JSON texts that cannot be read.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -176,8 +176,8 @@ Result<void> migrate(HistoryDatabase& history) {
     if (auto committed = transaction->commit(); !committed)
         return committed;
     history.schema = kHistorySchema;
-    // After a migration from schema 1, the log is as long as the whole file, so a checkpoint empties the log. It is not an
-    // error if a reader blocks the checkpoint.
+    // After a migration from schema 1, the log is as long as the whole file. The checkpoint empties the log. It is not an error
+    // if a reader blocks the checkpoint.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
 }
@@ -203,8 +203,8 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
     std::error_code ignored; // the error is ignored, because sqlite has already reported a directory that pinfold may not search
-    // sqlite has to create the index of the log ("-shm") even for a program that only reads the file. On a read-only file
-    // system, sqlite cannot create the index. If the log does not exist, all data is in the file itself, and sqlite can open
+    // sqlite has to create the index of the log ("-shm") even for a program that only reads the file. On a read-only file system,
+    // sqlite cannot create the index of the log. If the log does not exist, all data is in the file itself, and sqlite can open
     // the file as immutable.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))
         return history;

@@ -8,9 +8,9 @@
 // by `ended`. With a few index searches and a merge, pinfold finds the newest receipts that match a filter. The search is fast
 // even if only few receipts match the filter.
 //
-// The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, because without it sqlite
-// would reuse the numbers of removed receipts. The table `numbering` also stores the epoch of the history. The epoch is a
-// random name that each new file gets.
+// The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, so that sqlite does not reuse
+// the numbers of removed receipts. The table `numbering` also stores the epoch of the history. The epoch is a random name that
+// each new file gets.
 //
 // The table `live` has a row for each running job. A row of `live` contains the receipt that the job gets if the node goes down.
 //

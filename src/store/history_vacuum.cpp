@@ -24,7 +24,7 @@ constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
                                       " WHERE uid = :uid AND number <= :last ORDER BY ended, number LIMIT :limit)";
 
 // The query counts receipts and not bytes. To find the user who fills the history, a count of receipts is enough, because the
-// size of a receipt is limited. To count receipts, sqlite needs only the index.
+// size of a receipt is limited. To count receipts, sqlite reads only the index by_uid.
 constexpr const char* kCounts =
     "SELECT uid, count(*) FROM receipts INDEXED BY by_uid WHERE number <= :last GROUP BY uid ORDER BY uid";
 
@@ -121,7 +121,7 @@ private:
     }
 
     /// Finds the user who has the most receipts. If a user has several ids, idWithMost() adds up the receipts of all ids.
-    /// Returns the user's id that has the most receipts. If there are no receipts, the result is 0.
+    /// Returns one of the user's ids: the id with the most receipts. If there are no receipts, the result is 0.
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {
             std::uint64_t receipts = 0;
@@ -189,8 +189,8 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
         return vacuum.error();
     if (auto shrunk = vacuum->shrink(maxRows, done); !shrunk)
         return shrunk.error();
-    // A receipt or a profile is seldom larger than a page. vacuum() has removed at most `maxRows` receipts with their profiles,
-    // so it usually frees at most 2 * `maxRows` pages.
+    // A receipt or a profile is seldom larger than a page. The removal of `maxRows` receipts and their profiles usually frees at
+    // most 2 * `maxRows` pages.
     if (auto freed = sqlite::run(db, "PRAGMA incremental_vacuum(" + std::to_string(2 * maxRows) + ")"); !freed)
         return freed.error();
     const auto bytes = bytesInUse(db);

@@ -10,8 +10,8 @@
 namespace pinfold {
 
 /// Keeps the records of live jobs as <directory>/<E>.json, mode 0600. RecordStore writes a record to a temporary file and renames
-/// that file, so a reader never sees half a record. RecordStore does no fsync, because /run is in memory, and a job does not
-/// outlive the contents of /run.
+/// that file, so a reader never sees half a record. RecordStore does no fsync, because /run is in memory. When the node goes
+/// down, both the jobs and the files in /run are gone.
 class RecordStore {
 public:
     explicit RecordStore(std::filesystem::path directory) : directory_(std::move(directory)) {}
@@ -33,8 +33,8 @@ public:
     /// that a crash has left. The function load() fails with the errors of read().
     Result<Loaded> load() const;
     /// Reads all records, even while pinfoldd writes records. If pinfoldd removes a record during read(), the result does not
-    /// contain the record. If the directory does not exist, the result has no records. The errors are Denied, and Internal if the
-    /// directory cannot be read.
+    /// contain the record. If the directory does not exist, the result has no records. The error is Denied if this process may
+    /// not read the directory, and Internal otherwise.
     Result<Loaded> read() const;
 
 private:

@@ -12,7 +12,8 @@
 
 namespace pinfold {
 
-/// Describes the place of a cgroup among the units of the system manager (PID 1). The members point into the cgroup's path.
+/// Describes the place of a cgroup among the units of the system manager (PID 1). The members of Place are parts of the cgroup's
+/// path, so the path must exist as long as the Place.
 struct Place {
     std::vector<std::string_view> slices; ///< the slices of the path; the outermost slice comes first
     /// The service or scope in the innermost slice. If the text is empty, the cgroup is not in a service or scope, and should not

@@ -63,8 +63,8 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
                 "{0} has processes, but pinfoldd does not know its job: `systemctl status {0}` shows them", printable(slice)));
 }
 
-/// Reads each source once. A disagreement between the three sources may disappear after a moment. A problem with a source, such
-/// as an unreadable record, does not disappear.
+/// Reads each source once. A disagreement between the records, pinfoldd's list and the cgroups may disappear after a moment. A
+/// problem with a source, such as an unreadable record, does not disappear.
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;

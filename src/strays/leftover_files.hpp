@@ -94,7 +94,8 @@ enum class Kept {
 std::string_view toString(Kept kept); ///< returns a word for JSON, such as "live-job"
 std::string_view reason(Kept kept);   ///< returns a text for people, such as "its user has a live job"
 
-/// LeftoverContext holds facts about jobs, processes and time. whyKept() needs these facts to decide about a file.
+/// LeftoverContext holds facts about jobs, processes and time. whyKept() uses a LeftoverContext to decide whether pinfold keeps a
+/// file.
 struct LeftoverContext {
     bool liveJob = false;   ///< the file's user has a live job
     bool processes = false; ///< the file's user has processes on this node

@@ -17,8 +17,8 @@
 namespace pinfold {
 namespace {
 
-// pinfold spends at most the time kPatience to read which files a process has open or mapped. Even on a busy node, pinfold
-// reads the usual maximum of 65,530 mappings of a process in less than five seconds.
+// pinfold reads the list of the open and mapped files of a process for at most kPatience. Even on a busy node, pinfold reads the
+// usual maximum of 65,530 mappings of a process in less than five seconds.
 constexpr std::chrono::seconds kPatience{5};
 
 void logRemoval(Journal& journal, const LeftoverFile& leftover) {
@@ -157,9 +157,9 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // If pinfold cannot see which files a process has open, it keeps only the files that belong to the process's users.
-        // (pinfold keeps all files of each user who has processes on the node.) A process that has another user's file open can
-        // still read the file after pinfold has removed the file.
+        // If pinfold cannot see which files a process has open, it keeps all files of the user of the process. If the process
+        // runs as root, pinfold keeps the files of all users. (pinfold keeps all files of each user who has processes on the
+        // node.) A process that has another user's file open can still read the file after pinfold has removed the file.
         for (const auto& [uid, why] : inUse.unseen)
             addGap(uid != 0 ? std::optional(uid) : std::nullopt, why);
         inUse_ = std::move(inUse.files);
@@ -223,7 +223,7 @@ private:
     const LeftoverRules& rules_;
     const LeftoverSources& sources_;
     Journal* journal_;
-    /// The search uses one ProcessLooks object for all processes, because the object counts the reads of /proc that hang.
+    /// The search uses one ProcessLooks object for all processes, because the object counts how many reads of /proc hang.
     ProcessLooks looks_;
     LeftoverListing listing_;
     std::vector<std::unique_ptr<SharedDirectory>> directories_;

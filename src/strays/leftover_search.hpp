@@ -26,11 +26,11 @@ struct LeftoverRules {
     Microseconds minAge{};            ///< the time that must pass between the job's end and the removal
     bool root = true;                 ///< this process is root
     SubordinateIds subordinates = {}; ///< the owners of subordinate ids, for ProcessLooks
-    std::vector<std::string> doubts;  ///< one line for each unclear point of the rules; each unclear point counts as a gap
+    std::vector<std::string> doubts;  ///< one line for each problem of the rules; if there is a problem, pinfold removes nothing
 };
 
 /// Holds functions that ask pinfoldd, or read its records and receipts. If endedJobs() fails, pinfold lacks knowledge about the
-/// user `uid` (a gap). If usersWithLiveJobs() fails, pinfold lacks knowledge about the whole node.
+/// user `uid`. If usersWithLiveJobs() fails, pinfold lacks knowledge about the whole node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
     /// Returns the user's jobs that ended at `since` or later.

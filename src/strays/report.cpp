@@ -47,7 +47,7 @@ JournalEvent strayEvent(const Stray& stray, const StrayAction& action) {
     event.message = fmt::format("stray: process {} of user {} ({}, {}) {}{}: {}", pid, info.realUid, toString(stray.kind),
                                 stray.unit, wording.text, action.why.empty() ? "" : ", because " + action.why, info.command);
     // The entry has no field OBJECT_PID=. If an entry had the field OBJECT_PID=, journald would read the command line of the
-    // process. journald would then wait while somebody holds the lock of the process's memory.
+    // process. If somebody held the lock of the process's memory, journald would have to wait.
     event.fields = {{"PINFOLD_EVENT", "stray"},
                     {"PINFOLD_STRAY_PID", pid},
                     {"PINFOLD_STRAY_UID", std::to_string(info.realUid)},

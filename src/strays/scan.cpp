@@ -40,8 +40,8 @@ Result<std::optional<SeenProcess>> look(const ProcessTable& table, pid_t pid, co
         return cgroup.error();
     seen.info = std::move(*info);
     seen.cgroup = std::move(*cgroup);
-    // If the process has ended, a new process may have got its number. The files below /proc/PID may then describe the new
-    // process.
+    // If the process has ended, a new process may have the same process id. The files below /proc/PID may describe a new process
+    // in place of the ended process.
     if (hasEnded(seen.pidfd.get()))
         return std::optional<SeenProcess>();
     return std::optional(std::move(seen));

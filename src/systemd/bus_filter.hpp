@@ -9,8 +9,8 @@
 
 namespace pinfold::dbus {
 
-/// libsystemd calls `look` with `self` for each message that comes on the connection (sd_bus_add_filter(3)). The calls end when
-/// the Slot is destroyed. Throws std::system_error.
+/// libsystemd calls `look` with `self` for each message that comes on the connection (sd_bus_add_filter(3)). When the Slot has
+/// been destroyed, libsystemd does not call `look` any more. Throws std::system_error.
 inline Slot addFilter(sdbus::IConnection& connection, sd_bus_message_handler_t look, void* self) {
     sd_bus_slot* slot = nullptr;
     if (const int result = sd_bus_add_filter(rawBus(connection), &slot, look, self); result < 0)

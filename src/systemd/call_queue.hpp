@@ -23,8 +23,8 @@ public:
 
     /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` may throw
     /// sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue drops the call with the error
-    /// NoReply. During a long wait, a new unit may get the unit name that is in the call. A new process may get the process
-    /// number that is in the call.
+    /// NoReply. During a long wait, a new unit may get the unit name that is in the call. During a long wait, a new process may
+    /// get the process id that is an argument of the call.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

@@ -11,8 +11,8 @@
 namespace pinfold {
 namespace {
 
-// After kMessagesPerTurn messages from the bus, the loop handles other events. A flood of messages must not delay timers or the
-// ends of processes.
+// After kMessagesPerTurn messages from the bus, the loop handles other events. Even during a flood of messages, the loop must
+// handle timers and ended processes in time.
 constexpr int kMessagesPerTurn = 64;
 
 void check(int result, const char* what) {

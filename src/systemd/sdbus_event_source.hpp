@@ -16,7 +16,7 @@ namespace pinfold {
 /// SdbusEventSource does not wake pinfoldd while the bus is silent.
 class SdbusEventSource {
 public:
-    /// SdbusEventSource calls `onLost` once when the bus has gone away. The constructor throws std::system_error.
+    /// SdbusEventSource calls `onLost` once when the bus has gone away. If the constructor fails, it throws std::system_error.
     SdbusEventSource(sd_event* event, sdbus::IConnection& connection, std::function<void(const std::string&)> onLost);
     ~SdbusEventSource();
     SdbusEventSource(const SdbusEventSource&) = delete;

@@ -142,8 +142,8 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // During a long wait, a new unit may get the unit name that is in the call. A new process may get the process
-            // number that is in the call.
+            // During a long wait, a new unit may get the unit name that is in the call. During a long wait, a new process may get
+            // the process id that is an argument of the call.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else

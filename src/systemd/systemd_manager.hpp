@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the calls from pinfoldd to PID 1 (org.freedesktop.systemd1(5)). Tests use another implementation of SystemdManager.
+// Declares the calls from pinfoldd to PID 1 (org.freedesktop.systemd1(5)). Tests use a stand-in that implements SystemdManager.
 // All calls are asynchronous: a function with a callback returns before PID 1 has answered. SystemdManager later calls the
 // callback exactly once.
 #pragma once
@@ -68,7 +68,7 @@ struct UnitStatus {
     std::string activeState;
     std::string subState;
 
-    /// Returns true if systemd has loaded the unit, and may still start it.
+    /// Returns true if the start of the unit has not begun, or is not complete.
     bool isToStart() const { return activeState == "inactive" || activeState == "activating"; }
 };
 

@@ -10,7 +10,7 @@
 namespace pinfold {
 namespace {
 
-// pinfoldd's own timer limits the grace period. TimeoutStopUSec is the time limit for a stop that PID 1 begins at a shutdown.
+// pinfoldd has its own timer for the grace period. TimeoutStopUSec is the time limit for a stop that PID 1 begins at a shutdown.
 constexpr std::uint64_t kTimeoutStop = 30'000'000;
 constexpr const char* kDaemon = "pinfoldd.service";
 constexpr std::uint64_t kProgramTime = 300'000'000;
@@ -39,8 +39,8 @@ void appendLimits(Properties& properties, const ResourceLimits& limits) {
 }
 
 void appendCommon(Properties& properties, std::string description) {
-    // After a daemon-reload, the text after a line break in the description would become settings of the unit. To be safe,
-    // pinfoldd escapes the key, although a key cannot contain a line break.
+    // If the description contained a line break, a daemon-reload would turn the text after the line break into settings of the
+    // unit. To be safe, pinfoldd escapes the key, although a key cannot contain a line break.
     properties.push_back({"Description", std::move(description)});
     // Without CollectMode=inactive-or-failed, a unit that needed SIGKILL would remain as a failed unit and block its name.
     properties.push_back({"CollectMode", std::string("inactive-or-failed")});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes all unit properties that pinfoldd sends to systemd. The functions take only typed values, so pinfoldd cannot send systemd
-// a property that this file does not know. All functions are pure.
+// Makes all unit properties that pinfoldd sends to systemd. The functions take only typed values, so pinfoldd cannot pass on an
+// arbitrary property to systemd. All functions are pure.
 #pragma once
 
 #include "model/device_rule.hpp"

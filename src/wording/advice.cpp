@@ -15,7 +15,7 @@ using Advice = std::optional<std::string>;
 constexpr Microseconds kShort = 60s; // pinfold gives no advice about a job that ran for less than kShort
 // A memory limit below kLittleMemory does no harm to other jobs, even if the job needs much less memory than its limit.
 constexpr std::uint64_t kLittleMemory = 1ULL << 30;
-constexpr double kMuch = 0.1; // a wait leads to advice if it takes at least a tenth of the job's run time
+constexpr double kMuch = 0.1; // pinfold gives advice about a wait if the wait takes at least a tenth of the job's run time
 
 bool isShort(const Receipt& receipt) { return runTime(receipt) < kShort; }
 

@@ -21,8 +21,8 @@ std::optional<Microseconds> cpuTime(const Usage& usage);
 /// Returns how many CPUs the job held, as cpusHeld() says.
 std::optional<double> cpusOf(const Receipt& receipt);
 
-/// Returns the run time multiplied by cpusOf(), or nullopt if the product does not fit into 64 bits. The program seff calls
-/// this product core-walltime.
+/// Returns the run time multiplied by cpusOf(), or nullopt if the product does not fit into 64 bits. The program seff uses the
+/// name core-walltime for the run time multiplied by the number of CPUs.
 std::optional<Microseconds> coreWalltime(const Receipt& receipt);
 
 /// Returns the used CPU time divided by coreWalltime(), a number from 0 to 1. The result may be a little above 1, because the

@@ -25,8 +25,8 @@ std::string taskInWords(const EndEvent& event, const Receipt& receipt) {
     return "task " + std::to_string(task->number) + (task->command.empty() ? "" : " (" + legible(task->command, 64) + ")");
 }
 
-/// Returns the part of a sentence that says why memory ran out. The caller writes the name of the host before this part of the
-/// sentence.
+/// Returns the end of a sentence, such as " because memory ran out". The caller writes the name of the host before the returned
+/// text.
 std::string memoryInWords(const Receipt& receipt) {
     if (!receipt.oom)
         return " because memory ran out";

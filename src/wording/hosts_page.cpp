@@ -87,8 +87,8 @@ std::string timeLines(const HostsOfJob& job, const Amounts& amounts) {
            line("ended", amounts.time(job.ended) + ", after " + amounts.runTime(timeBetween(job.started, job.ended)));
 }
 
-/// Names the host on which the job ended first. If the clocks of the hosts are not exact enough, names all hosts on which the job
-/// may have ended first.
+/// Names the host on which the job ended first. If the clocks of the hosts cannot tell which host was first, names all hosts on
+/// which the job may have ended first.
 std::string firstLines(const HostsOfJob& job, const Amounts& amounts) {
     const auto& event = job.first.event;
     if (!event)

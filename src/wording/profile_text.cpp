@@ -55,7 +55,7 @@ std::string decimal(double value) {
 
 std::string bytes(double value, const Amounts& amounts) { return amounts.size(static_cast<std::uint64_t>(std::llround(value))); }
 
-/// Returns how many eighths of a block show the value. If the value is above 0, the result is at least one eighth of a block.
+/// Returns how many eighths of a block show the value. For every value above 0, eighths() returns at least 1.
 int eighths(double value, double full, int most) {
     if (value <= 0 || full <= 0)
         return 0;

@@ -151,8 +151,8 @@ double heldMemory(const Receipt& receipt) {
     return limit ? static_cast<double>(*limit) * std::chrono::duration<double>(runTime(receipt)).count() : 0;
 }
 
-/// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit. For this reason,
-/// the function adds two shares: the job's share of all CPU time, and the job's share of all memory.
+/// Sorts the jobs so that the job with the greatest waste comes first. CPU time and memory have no common unit, so the waste of a
+/// job is the sum of the job's CPU share and memory share.
 void sortByWaste(std::vector<Receipt>& receipts) {
     double allCpu = 0;
     double allMemory = 0;

@@ -21,7 +21,7 @@ struct Section {
     std::string_view table;
     const char* title;
     const char* text;             ///< a text that says what the figures mean
-    std::string_view shared = {}; ///< the column for which the page shows each row's share of the whole as a bar
+    std::string_view shared = {}; ///< the bar in a row shows which share of this column's total the row has
     const char* ratio = "";       ///< the heading of the column that shows `part` divided by `whole`
     std::string_view part = {};
     std::string_view whole = {};
@@ -132,8 +132,8 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-/// LIMIT may cut off rows. For this reason, the query computes the total of `column` over all rows, and repeats the total in
-/// every row. The function returns the name of the column that contains this total.
+/// LIMIT may cut off rows, so the query itself computes the total of `column` over all rows. Every row of the answer repeats the
+/// total. nameOfAll() returns the name under which every row contains the total.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }

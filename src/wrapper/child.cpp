@@ -63,8 +63,8 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
     std::array<char, 16> ownName{};
     (void)::prctl(PR_GET_NAME, ownName.data());
     // This process takes the program's name before fork(2), so that the child has the name from its start. pinfoldd reads the
-    // leader's name before the leader runs the program. Many jobs end so soon that pinfoldd could not read the leader's name a
-    // second time.
+    // leader's name before the leader executes the job's program. Many jobs end so soon that pinfoldd could not read the leader's
+    // name a second time.
     nameAfter(program);
     pid_ = ::fork();
     if (pid_ != 0)

@@ -10,8 +10,8 @@ namespace pinfold {
 /// Fails with Unreachable, Internal, or the error with which pinfoldd refuses the request.
 Result<void> enterScope(const WrapperCreate& request);
 
-/// Carries out the option --exec: the calling process itself becomes the job. Returns only after a failure. The result is the
-/// exit status of this program.
+/// Carries out the option --exec: the calling process itself becomes the job. Returns only after a failure. runInPlace() returns
+/// the status with which this program must exit.
 int runInPlace(const WrappedCommand& job);
 
 } // namespace pinfold

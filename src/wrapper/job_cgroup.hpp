@@ -10,9 +10,9 @@
 
 namespace pinfold {
 
-/// Tells whether processes of a job, or of one task of a job, are left. JobCgroup reads a cgroup file that every user may read.
-/// For this reason, JobCgroup works even if pinfoldd does not answer. JobCgroup opens the file at the job's start and keeps it
-/// open. After the job's end, a file with the same name could belong to another job with the same key.
+/// Tells whether processes of a job, or of one task of a job, are left. JobCgroup works even if pinfoldd does not answer, because
+/// every user may read the cgroup file. JobCgroup opens the file at the job's start and keeps it open. After the job's end, a
+/// file with the same name could belong to another job with the same key.
 class JobCgroup {
 public:
     /// If `task` is unset, the JobCgroup watches the whole job. `root` is the mount point of cgroup v2.

@@ -19,8 +19,8 @@ public:
     /// the process cannot open another descriptor.
     bool block();
     /// Makes the kernel report the child's end. If this program had inherited SIGCHLD as ignored, the kernel would reap the
-    /// child without a report. Call takeBackChild() only after the fork, because the job must not inherit the changed
-    /// disposition.
+    /// child without a report. Call takeBackChild() only after the fork, because the job must not inherit the disposition that
+    /// takeBackChild() sets.
     static void takeBackChild();
 
     const sigset_t& previous() const { return previous_; }

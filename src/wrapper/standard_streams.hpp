@@ -4,8 +4,8 @@
 namespace pinfold {
 
 /// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed. If a standard stream stayed closed, a file that this
-/// program opens could get the number of this stream. The program would then take the file for a standard stream of the job. When
-/// the job's command starts, exec(2) closes /dev/null again.
+/// program opens could take the place of the stream. When this program executes the job's command, exec(2) closes the descriptors
+/// of /dev/null.
 void occupyStandardStreams();
 
 } // namespace pinfold

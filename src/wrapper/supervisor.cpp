@@ -29,10 +29,10 @@ namespace {
 
 constexpr Microseconds kSayWaitingAfter = 30s;
 constexpr Microseconds kLastWordsMost = 5s;
-// After a signal that asks it to end, the supervisor waits for at most kLastWait, because pinfoldd's answer may be on its way.
+// If a signal asks the supervisor to end, the supervisor waits at most kLastWait for an answer that pinfoldd may have sent.
 constexpr Microseconds kLastWait = 500ms;
-// After a signal that asks it to end, the supervisor checks every kLookAgainMs milliseconds whether processes of the job are
-// left.
+// If a signal has asked the supervisor to end, the supervisor checks every kLookAgainMs milliseconds whether processes of the job
+// are left.
 constexpr int kLookAgainMs = 100;
 
 bool asksToEnd(int signal) { return signal == SIGTERM || signal == SIGINT || signal == SIGHUP || signal == SIGQUIT; }
@@ -49,8 +49,8 @@ void writeLastWords(const WrapperReply& words) {
     writeInTime(STDOUT_FILENO, words.summary, deadline);
 }
 
-/// Closes the output of this process, and starts a child process that calls `write`. Waits at most the time `most` for the end of
-/// the child. Returns false if the child cannot be started.
+/// Closes the output of this process, and starts a child process that calls `write`. Waits until the child has ended, but no
+/// longer than `most`. Returns false if the child cannot be started.
 bool writeFromChild(const std::function<void()>& write, Microseconds most) {
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0)
@@ -78,9 +78,10 @@ bool writeFromChild(const std::function<void()>& write, Microseconds most) {
     return true;
 }
 
-/// Writes pinfoldd's messages about the job's end to the job's own output. If the output is a file and its file server hangs,
-/// write(2) waits for the server and no signal ends the wait. If write(2) waits for a file, close(2) of this file waits, too. For
-/// this reason, this process first closes the output, and then starts a child process that writes the messages.
+/// Writes pinfoldd's messages about the job's end to the job's own output. If the output is on a file server that hangs, write(2)
+/// waits for the server, and no signal ends the wait. If write(2) waits for a file, close(2) of this file waits, too.
+/// sayLastWords() closes the output in this process, and lets a child process write the messages, so that this process never
+/// waits.
 void sayLastWords(const WrapperReply& words) {
     if (words.notice.empty() && words.summary.empty())
         return;
@@ -147,8 +148,8 @@ std::optional<int> Supervisor::create() {
         takeUp(**outcome);
     if (confined_ || (outcome && mayRunUnconfined(outcome->error(), job_.request.key)))
         return std::nullopt;
-    // pinfoldd may create the job even later, with the child as the leader. As the child has ended by then, the job is over at
-    // once.
+    // pinfoldd may still create the job after the supervisor has given up. The leader is the child that giveUp() has ended, so
+    // the job ends at once.
     child_.giveUp();
     while (!waitStatus_)
         waitOnce();
@@ -161,7 +162,7 @@ void Supervisor::takeUp(const WrapperReply& created) {
     key_ = created.key;
     task_ = created.task;
     processes_.emplace(key_, task_);
-    forgetEndRequest(); // the command has received the signal, so the supervisor need not end itself
+    forgetEndRequest(); // the command has received the signal that asked this program to end, so the supervisor goes on
     environment_ = created.environment;
 }
 
@@ -299,7 +300,7 @@ void Supervisor::reap() {
 void Supervisor::stopWithTheJob() {
     // The shell of a terminal waits for the supervisor. The shell shows its prompt again only when both the job and its
     // supervisor have stopped. If a batch system sends a stop signal by kill(2), the signal must stop only the job and not the
-    // supervisor. After a stop signal from a batch system, the supervisor therefore continues to watch the job.
+    // supervisor. After a stop signal from a batch system, the supervisor continues to watch the job.
     if (!terminalStop_ || !leaderStopped_ || waitStatus_)
         return;
     terminalStop_ = false;

@@ -18,7 +18,7 @@
 
 namespace pinfold {
 
-/// Holds functions that the wrapper of a batch system can replace, to behave differently from pinfold-run.
+/// Holds functions of pinfold-run that the wrapper of a batch system can replace by its own functions.
 struct SupervisorDuties {
     /// The child calls inChild before it executes the command.
     std::function<void()> inChild = [] {};
@@ -27,8 +27,8 @@ struct SupervisorDuties {
     std::function<bool(int signal)> passOn = [](int) { return true; };
     /// If the job did not start, the supervisor does not run the command, and calls notStarted. Returns the exit status.
     std::function<int(const Error&)> notStarted;
-    /// Returns how the job ended. If the command of a wrapper is not the job itself, the wrapper sets exitOfJob. `own` says how
-    /// the command ended.
+    /// Returns how the job ended. If a wrapper's command exits with a status that is not the status of the job, the wrapper sets
+    /// exitOfJob. `own` says how the command ended.
     std::function<ExitState(const ExitState& own)> exitOfJob = [](const ExitState& own) { return own; };
     /// The supervisor calls `over` when the job or task is over and has no processes left. `exit` says how the command ended.
     /// The WrapperReply is empty if pinfoldd gave no usable reply.
@@ -43,7 +43,7 @@ struct SupervisorDuties {
     std::function<bool()> watched = [] { return false; };
 };
 
-/// Returns the duties of pinfold-run itself. pinfold-run writes messages to the job's output.
+/// Returns the SupervisorDuties that pinfold-run uses. pinfold-run writes messages to the job's output.
 SupervisorDuties plainDuties();
 
 class Supervisor {
@@ -76,7 +76,8 @@ private:
     void reap();
     void stopWithTheJob();
     /// Returns true if the supervisor should stop waiting. If a signal has asked this program to end and no process of the job is
-    /// left, the supervisor waits for pinfoldd's answer. When the deadline for pinfoldd's answer has passed, the result is true.
+    /// left, the supervisor waits for pinfoldd's answer. When the deadline for pinfoldd's answer has passed, the function returns
+    /// true.
     bool shallGiveUpWaiting();
     /// Forgets the signal that asked this program to end.
     void forgetEndRequest();
@@ -87,7 +88,7 @@ private:
     Child child_;
     DaemonLink link_;
     std::string key_;
-    std::optional<std::uint32_t> task_;              ///< the number of the task; set if the command is a further task
+    std::optional<std::uint32_t> task_;              ///< the number of the task; unset if the command is task 0 of the job
     std::optional<JobCgroup> processes_;             ///< watches the job's processes; unset until the job has its first process
     std::map<std::string, std::string> environment_; ///< the variables that pinfoldd adds to the job's environment
     bool confined_ = false;

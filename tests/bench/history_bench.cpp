@@ -34,7 +34,8 @@ std::string randomId() {
     return id;
 }
 
-/// Returns CPUs as a fragmented node allocates them. Because of the long list of CPUs, the receipt has 1.5 KB.
+/// Returns CPUs that are not neighbours, as a node allocates them if jobs use the CPUs between. Because of the long list of CPUs,
+/// the receipt has 1.5 KB.
 CpuList cpus() {
     std::string text;
     for (int cpu = 0; cpu < 430; cpu += 2)
