@@ -164,7 +164,7 @@ def ask_for_ever(path, uid, clients, answers):
 
 @contextlib.contextmanager
 def flood(service, uid, clients):
-    """Floods the service with questions of one user while the context lasts. Returns two counters: one counts the complete answers, and one
+    """Sends many requests of one user to the service until the context ends. Returns two counters: one counts the complete answers, and one
     counts all other answers. The clients of this function run in a separate process, so that they do not delay the test's own clients."""
     fork = multiprocessing.get_context("fork")
     answers = fork.Value("Q"), fork.Value("Q")

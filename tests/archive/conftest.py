@@ -28,7 +28,7 @@ def usec(moment):
 
 
 def receipt(sequence, node="node1", **members):
-    """Returns a receipt of a job that ended when the tests began, with every member that pinfoldd writes."""
+    """Returns the receipt of a job that ended when the tests began. The receipt has every member that pinfoldd writes."""
     made = copy.deepcopy(EXAMPLE)
     made.update({"id": f"{node}-{sequence}", "sequence": sequence, "epoch": EPOCH, "host": node, "key": f"sge.{sequence}",
                  "started": BEGAN - 60_000_000, "ended": BEGAN})

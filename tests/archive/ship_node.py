@@ -26,7 +26,7 @@ def options(**entries):
 
 
 class Node:
-    """A node with pinfoldd and pinfold-ship."""
+    """Runs the pinfoldd and the pinfold-ship of one node."""
 
     def __init__(self, world, archive):
         self.world, self.archive = world, archive

@@ -29,7 +29,7 @@ def test_receipts_of_wrong_clocks_are_kept_and_found(archive):
     assert datetime.fromisoformat(kept[1]["ended"]) == LONG_AGO
     assert datetime.fromisoformat(kept[6]["ended"]).year == 9999
     assert archive.count("rejected") == 0
-    # A lot that is sent again adds no rows.
+    # If a node sends the same receipts twice, the archive adds no rows the second time.
     archive.put([receipt(sequence, ended=ended) for sequence, ended in enumerate(ends, 1)])
     assert archive.count() == 6
 

@@ -28,7 +28,7 @@ FIRST, SECOND = profile(0x780), profile(0x640)
 
 
 def stored(archive):
-    """Returns the bytes of each profile by the id of its receipt."""
+    """Returns a dictionary that maps the id of a receipt to the bytes of its profile."""
     return {row["id"]: bytes.fromhex(row["hex"]) for row in archive.rows("SELECT id, encode(body, 'hex') AS hex FROM pinfold.profile")}
 
 

@@ -39,7 +39,7 @@ def commands(heading):
 
 
 def run(server, lines, directory):
-    """Runs commands as if on the host of the server. The files of /var/backups are in `directory`."""
+    """Runs shell commands as an administrator would run them on the server's host. The commands use `directory` in place of /var/backups."""
     environment = {**os.environ, "PGHOST": str(server.directory), "PGPORT": str(server.port), "PGUSER": "postgres",
                    "PATH": f"{server.bin}:{os.environ['PATH']}"}
     script = "\n".join(["set -euo pipefail", *lines]).replace("/var/backups", str(directory))
@@ -128,8 +128,8 @@ def test_moving_the_archive_loses_no_receipt(servers, directory):
     old, new = servers
     shut_out, let_in = commands("Move the archive to another server")
     put(old, 1, 10)
-    # A node stays connected while the archive moves to another server. The process `waiting` acts as this node, and sleeps until the server ends
-    # its session, but at most for DEADLINE seconds.
+    # A node stays connected while the archive moves to another server. The process `waiting` stands in for the node. The process sleeps until the
+    # server ends its session, or until DEADLINE seconds have passed.
     waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")

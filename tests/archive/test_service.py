@@ -168,7 +168,7 @@ def test_the_database_is_down_and_comes_back(service, site):
 
 
 def test_a_database_that_does_not_answer(service, site):
-    """A server that has vanished from the network closes no connection."""
+    """If the server vanishes from the network, its connections to the service stay open."""
     assert len(service.receipts({})) == len(ALL)
     backends = site.sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'pinfold-archive'").split()
     stopped = [site.server.process.pid, *map(int, backends)]

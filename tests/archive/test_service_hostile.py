@@ -90,7 +90,7 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(start, archive, way):
 
 
 def test_an_answer_comes_after_more_text_than_the_service_reads(start, archive):
-    """The service does not reset a connection that still contains unread text. Because of this, the client gets the whole answer."""
+    """The client gets the whole answer, because the service does not reset a connection that still contains unread text."""
     service = start(configuration(archive.server))
     with service.send(b'{"filter": {}}\n' + b"x" * 50_000, BOB) as connection:
         receipts, last = answer(connection)
@@ -108,7 +108,7 @@ def hold(service, uid, count):
 
 
 def refused(connections):
-    """Returns how many connections have an answer. An answer on one of these connections can only be a refusal."""
+    """Returns how many connections have an answer. Every answer on a connection in `connections` is a refusal."""
     poll = select.poll()
     for connection in connections:
         poll.register(connection, select.POLLIN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The service finds the newest run of a job on all its hosts."""
+"""The service finds the newest run of a job, and the receipts of this run from all hosts."""
 
 import pytest
 

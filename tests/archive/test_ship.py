@@ -277,8 +277,8 @@ def calls_on(world, method):
 
 
 def test_pinfoldd_that_is_stopped_stays_stopped(node):
-    """On the system bus, a call would start pinfoldd. On the bus of this test, a call would start a program that creates the file
-    `started`."""
+    """If pinfold-ship called the name org.pinfold1 on the system bus, the bus would start pinfoldd. On the bus of this test, a call of org.pinfold1
+    would start a program that creates the file `started`."""
     started = node.world.directory / "started"
     services = node.world.directory / "services"
     services.mkdir()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the queries of the site report. The tests compute each answer a second time in Python, and compare it with the answer of the query."""
+"""Tests the queries of the site report. The tests compute each answer a second time in Python, and compare the result with the answer of the
+query."""
 
 import json
 import random
@@ -64,7 +65,7 @@ PERIOD = [receipt for receipt in RECEIPTS if SINCE <= receipt["when"] < UNTIL]
 
 @pytest.fixture(scope="module")
 def server():
-    """The tests of other files make the database again, so this file has a server of its own."""
+    """The tests in test_site_report.py use a server of their own, because tests in other files replace the database."""
     with tempfile.TemporaryDirectory(prefix="pinfold-report-") as directory, PostgresServer(Path(directory)) as it:
         it.psql("CREATE DATABASE pinfold TEMPLATE template0 ENCODING 'UTF8'", database="postgres")
         it.psql((TOP / "src/archive/sql/0001.sql").read_text(), "--single-transaction")
@@ -85,7 +86,8 @@ def insert(server, table, rows):
 
 
 def ask_whole(server, name, since=SINCE, until=UNTIL):
-    """Runs a query as the role pinfold_reader, with the two ends of the period as parameters. The service on a login host does the same."""
+    """Runs a query as the role pinfold_reader, with the two ends of the period as parameters. The service on a login host runs the query with the
+    same role and the same parameters."""
     answer = server.psql(f"SET TimeZone = 'UTC'; PREPARE report(timestamptz, timestamptz) AS SELECT to_json(t) FROM ({QUERIES[name]}) AS t;\n"
                          f"EXECUTE report('{since.isoformat()}', '{until.isoformat()}');", login=LOGIN_HOST)
     return [json.loads(line) for line in answer.splitlines()]
@@ -383,8 +385,8 @@ MANY = [{
 
 @pytest.fixture(scope="module")
 def crowded(server):
-    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. The nodes of this fixture would disturb
-    the tests that run earlier in this file."""
+    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. The fixture's nodes would disturb a test that
+    does not use the fixture, so all such tests come earlier in the file."""
     noted = MANY_SINCE.isoformat()
     insert(server, "receipt", MANY)
     insert(server, "node", [{"node": one["node"], "epoch": "e1", "position": 0, "newest": 0, "seen": noted, "complete": None} for one in MANY])
@@ -411,6 +413,6 @@ def test_the_figures_of_all_rows_also_count_rows_that_are_left_out(crowded, name
     for row in rows:
         assert {column: row[column] for column in row if is_of_all(column)} == {
             column: expected[column.removeprefix("all_")] for column in rows[0] if is_of_all(column)}
-    lists = ("leftover_jobs", "incomplete_nodes")  # a list of single jobs or nodes has no sums
+    lists = ("leftover_jobs", "incomplete_nodes")  # each row of these lists is one job or one node, so the lists have no totals
     amounts = {column for column in rows[0] if column in expected} if name not in lists else set()
     assert {column.removeprefix("all_") for column in rows[0] if is_of_all(column)} == {"rows", *amounts}

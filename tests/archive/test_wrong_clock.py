@@ -30,8 +30,8 @@ def keys(login, *words):
 
 @pytest.mark.parametrize("seconds", [DAY, -DAY])
 def test_the_clock_of_a_node_is_wrong_by_a_day(archive, seconds):
-    """pinfoldd and pinfold-ship read a clock that is wrong by a day. OpenSSL calls time(2), which still returns the right time in this test. The
-    tests have just made their certificates. If OpenSSL read a clock that is behind, it would reject these certificates as not yet valid."""
+    """pinfoldd and pinfold-ship read a clock that is wrong by a day. OpenSSL calls time(2), which still returns the right time in this test. If
+    OpenSSL read a clock that is behind, it would reject the new certificates of the tests as not yet valid."""
     wrong = {"LD_PRELOAD": str(BUILD / "tests/wrongclock.so"), "WRONGCLOCK_SECONDS": str(seconds)}
     with new_node(archive) as node, starter() as start:
         node.run_job()

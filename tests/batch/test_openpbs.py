@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the OpenPBS hook on a kernel with all controllers. The tests check memory limits, GPUs and the used resources. They check that the job's
-output has a line about an out-of-memory kill."""
+"""Tests the OpenPBS hook on a kernel with all controllers. The tests check memory limits, GPUs, the used resources, and the line about an
+out-of-memory kill in the job's output."""
 
 import re
 import signal
@@ -64,8 +64,7 @@ def test_a_job_over_its_memory_reads_of_it_in_its_own_output(mom):
     [line] = output(mom, job, "ER").splitlines()
     assert re.match(rf"Cgroup memory limit exceeded: Killed process {receipt['oom_victim']} \(python3\), .*limit 48M", line)
     assert any(line in logged for logged in answer.log)
-    # The kernel kills python3 first. PID 1 (systemd 252) may notice the kill of python3, and send SIGTERM before the kernel kills the rest
-    # of the scope.
+    # The kernel kills python3 first. PID 1 (systemd 252) may send SIGTERM before the kernel kills the other processes of the scope.
     assert job["Exit_status"] in (256 + signal.SIGKILL, 256 + signal.SIGTERM)
     kilobytes = int(re.fullmatch("([0-9]+)kb", answer.job["resources_used"]["mem"]).group(1))
     assert 47 * 1024 <= kilobytes <= 48 * 1024

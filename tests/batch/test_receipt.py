@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares a receipt's figures with figures that do not come from cgroups. wait4() reports the CPU time of the job's processes, and the tests
-choose how much memory and how many transfers a job needs.
+"""Compares a receipt's figures with figures that do not come from cgroups. wait4() reports the CPU time of the job's processes. The tests choose
+how much memory a job uses, and how many disk transfers the job makes.
 
-Before a job's program runs, the process has used CPU time for its start. The job's cgroup counts a part of the CPU time of this start. The
-program first reports the CPU time of the process and the CPU time of its cgroup. The tests subtract the process's time from the result of
-wait4(), and the cgroup's time from the receipt's figure.
+A process uses CPU time for its start before the job's program runs. The job's cgroup counts only a part of the CPU time of the start. The job's
+program first reports two CPU times: the time of its process, and the time of its cgroup. The tests subtract the reported time of the process from
+the result of wait4(). The tests subtract the reported time of the cgroup from the receipt's figure.
 
-The kernel reports that a process has ended or a cgroup is empty some microseconds before the process leaves its CPU. The kernel counts the last
-time slice of the process only after this report. On real CPUs, the CPU time in each receipt of a job of 50 ms was wrong by at most 0.2 %. Under
-software emulation, the host may hold up a virtual CPU while a process ends. In this case, the kernel may count some milliseconds of CPU time only
-after its report. If a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. On one CPU, pinfoldd and the tests
-usually read the figures after the process has left the CPU. For some figures, the tests use the median of several runs."""
+The kernel reports the end of a process some microseconds before the process leaves its CPU. The kernel also reports that a cgroup is empty before
+the last process has left the CPU. The kernel counts the last time slice of a process only after it has reported the process's end. On real CPUs,
+the CPU time in each receipt of a job of 50 ms was wrong by at most 0.2 %. Under software emulation, the host may interrupt a virtual CPU while a
+process ends. If the host interrupts the virtual CPU, the kernel may report the process's end before it has counted some milliseconds of CPU time.
+If a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. If there is only one CPU, pinfoldd and the tests usually
+read the figures after the kernel has counted the last time slice. For some figures, the tests use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -41,7 +42,7 @@ def subreaper():
 
 @pytest.fixture
 def one_cpu():
-    """Moves pinfoldd and the tests to one CPU. The fixture gives the test an option that moves the job to this CPU."""
+    """Moves pinfoldd and the tests to one CPU. The fixture gives the test an option that moves the job to the CPU of pinfoldd."""
     def move(cpus):
         for pid in (0, main_pid()):
             os.sched_setaffinity(pid, cpus)
@@ -72,8 +73,8 @@ def read_done(job):
 
 
 def cpu_of_supervisor(job):
-    """Returns the CPU time in microseconds of a pinfold-run, without the time of its children. The pinfold-run must have ended, and nobody
-    may have waited for it yet."""
+    """Waits for the end of a pinfold-run. Returns the CPU time of pinfold-run in microseconds, without the CPU time of its children. Call
+    cpu_of_supervisor() before you reap the pinfold-run."""
     wait_until(lambda: os.waitid(os.P_PID, job.pid, os.WEXITED | os.WNOWAIT | os.WNOHANG), "pinfold-run's end", 120)
     return int(Path(f"/proc/{job.pid}/schedstat").read_text().split()[0]) // 1000
 
@@ -105,8 +106,8 @@ def receipt_of(key):
 
 
 def finished(key, job, mode, kill=lambda key: None):
-    """Returns the receipt and two CPU times in microseconds: the time that wait4() reports, and the time in the receipt. Both CPU times leave out
-    the time before the program's first report."""
+    """Returns the receipt and two CPU times in microseconds: the time that wait4() reports, and the time in the receipt. The two CPU times do not
+    include the CPU time that the process used before the program's first report."""
     own, charged = read_done(job)
     if mode == "supervise":  # pinfold-run also reaps; the move to its own slice may have given pinfold-run all CPUs again
         os.sched_setaffinity(job.pid, os.sched_getaffinity(0))
@@ -210,7 +211,7 @@ def test_cpu_and_memory_of_two_tasks_add_up(one_cpu):
 
 
 def base_of(key):
-    """Returns how many bytes of memory a job needs if its program takes no memory for a test."""
+    """Returns how many bytes of memory a job needs although its program allocates no memory."""
     job = spend(key)
     finished(key, job, "exec")
     return receipt_of(key)["memory_peak"]
@@ -245,7 +246,7 @@ WRITTEN, READ = 320 * BLOCK, 192 * BLOCK
 
 @pytest.fixture
 def raw_disk():
-    """A block device without a file system. The data of the block device is in memory, and not on another device."""
+    """A block device without a file system. The data of the block device is in memory, and not on a disk."""
     backing = Path("/dev/shm/disk")
     backing.write_bytes(bytes(WRITTEN))
     disk = run("losetup", "--find", "--show", backing).stdout.strip()
@@ -256,8 +257,8 @@ def raw_disk():
 
 @pytest.fixture
 def written_file():
-    """All blocks of this file are on the disk already. A write to the file therefore changes only its contents and its time stamp. The thread of
-    the file system's journal writes the time stamp."""
+    """All blocks of the file are on the disk already, so a write to the file changes only its contents and its time stamp. A kernel thread of the
+    file system writes the time stamp."""
     path = Path("/var/tmp/written")
     with path.open("wb") as file:
         file.write(b"x" * WRITTEN)

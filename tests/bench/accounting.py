@@ -4,7 +4,7 @@
 The program starts all jobs first and then ends them. The cost is the CPU time that pinfoldd uses while the jobs end, divided by the number of
 jobs. At the end of a job, pinfoldd looks for leftovers, reads the figures, and makes the receipt durable. When the receipt is durable, systemd
 removes the units, and pinfoldd removes the record. For comparison, the program prints PID 1's CPU time for the ends of the jobs, and the CPU time
-for their starts. A job can end in two ways, and the program measures each way several times, in turn."""
+for their starts. A job can end in two ways. The program measures the two ways alternately, several times each."""
 
 import statistics
 import subprocess
@@ -23,7 +23,7 @@ ROUNDS = 5
 
 
 def cpu(service):
-    """Returns two CPU times in microseconds: of pinfoldd's service with all its threads, and of PID 1."""
+    """Returns two CPU times in microseconds: the time of all threads of pinfoldd's service, and the time of PID 1."""
     return cpu_time.of_cgroup(service), cpu_time.of_pid1()
 
 
@@ -56,7 +56,7 @@ def spent(service, act, *arguments):
 
 
 def cycle(service, end):
-    """Starts and ends jobs. For each of the two steps, returns the CPU times of pinfoldd and of PID 1, in microseconds per job."""
+    """Starts and ends jobs. Returns the CPU times of pinfoldd and of PID 1 during the starts and during the ends, in microseconds per job."""
     jobs, starting = spent(service, start)
     _, ending = spent(service, end, jobs)
     for job in jobs:

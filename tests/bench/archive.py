@@ -7,7 +7,8 @@ status is 1 if a query reads more than it has to.
     /usr/bin/python3 tests/bench/archive.py
     /usr/bin/python3 tests/bench/archive.py --rows 10000000 --plans --directory /var/tmp
 
-One INSERT adds a million receipts. pinfold.put() would make the same rows, tables and indexes, but would use three times as much CPU time."""
+One INSERT adds a million receipts. Calls of pinfold.put() would make the same rows, tables and indexes as the INSERT, but would use three times as
+much CPU time."""
 
 import argparse
 import json
@@ -26,7 +27,7 @@ NODES, USERS, DAYS = 2000, 500, 28
 EPOCH = "5e0c" * 8
 EXAMPLE = json.loads((TOP / "tests/archive/receipt.json").read_text())
 AT_ONCE = 1_000_000  # rows of one INSERT
-# The settings are those of docs/examples/archive for a server with 8 GiB of memory. fsync is on, because a site would not switch it off.
+# The settings are those of docs/examples/archive for a server with 8 GiB of memory. fsync is on, as in the archive of a site.
 SETTINGS = "fsync = on\nshared_buffers = '2GB'\nmax_wal_size = '8GB'"
 # OF_SERVICE contains the settings that the service pinfold-archive always has. OF_REPORT contains the settings that the service adds for a
 # report.
@@ -109,7 +110,7 @@ def indexes_of(plan):
 
 
 def lines_of(plan, depth=1):
-    """Returns the plan as text. Partitions that were not read have no line."""
+    """Returns the plan as text. The text leaves out partitions that PostgreSQL did not read."""
     if not plan["Actual Loops"]:
         return []
     place = " ".join(plan[name] for name in ("Relation Name", "Index Name") if name in plan)
@@ -137,7 +138,7 @@ def run(server, sql, settings, times):
 
 def faults_of(name, plan, weeks):
     """Returns what is wrong with a plan. `weeks` are the partitions for the time of the report. `weeks` always contains the partition
-    receipt_default, because this partition may have receipts of any time."""
+    receipt_default, because receipts of every week may be in receipt_default."""
     if name.startswith(REPORT):
         return [f"reads {partition}" for partition in sorted(partitions_of(plan) - weeks)]
     return [f"reads {part['Relation Name']} as a whole" for part in parts_of(plan)
@@ -149,7 +150,7 @@ def measure(server, key, uid, with_plans):
     weeks = set(server.psql("SELECT pinfold.partition_name('receipt', now() - days * interval '1 day') FROM generate_series(0, 7) AS days").splitlines())
     faults, whole, whole_spent = [], 0, 0
     for name, sql in queries(server, key, uid).items():
-        # A query of the report reads all rows of a week, so a second run of the query would not be faster than the first.
+        # A query of the report runs only once: it reads all rows of a week, so a second run would not be faster.
         of_report = name.startswith(REPORT)
         found, spent = run(server, sql, OF_SERVICE + (OF_REPORT if of_report else ""), 1 if of_report else 6)
         times = [plan["Planning Time"] + plan["Execution Time"] for plan in found]

@@ -2,14 +2,15 @@
 """Measures what pinfold costs a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
 
 Slurm and Grid Engine run arrays of empty jobs. The program repeats two turns: one turn without pinfold, and one turn with pinfold. Each figure is
-a ratio: the jobs per second with pinfold, divided by the jobs per second in a neighbouring turn without pinfold. Other work on the machine
-changes the ratio. For each part of the node, the program prints how much CPU time the part spends on a job. Other work on the machine changes
-this CPU time less than it changes the ratio.
+a ratio: the jobs per second with pinfold, divided by the jobs per second in a neighbouring turn without pinfold. Other programs on the machine change
+the ratio. The program also prints how much CPU time the batch system, some services and all remaining processes spend on a job. Other programs on the
+machine change the CPU time for a job less than they change the ratio.
 
 The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many jobs
 start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). With more slots, the program would
-measure 28 jobs per second in some turns, and 63 in others. For Slurm, the program repeats a third turn, in which Slurm runs without pinfold but
-with an empty epilogue. If a node has no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
+measure 28 jobs per second in some turns, and 63 jobs per second in other turns. For Slurm, the program repeats a third kind of turn: Slurm runs
+without pinfold, but with an empty epilogue. If a node has no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next
+job.
 
 pinfold cannot avoid one wait at the start of a job: the kernel waits for all processors before it moves a process to another cgroup. (See
 favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the kernel needs to move a process."""
@@ -44,8 +45,8 @@ def lines(file):
 
 
 def cpu_of_parts(daemon):
-    """Returns how much CPU time each part of the node has used so far, in milliseconds. The parts are the batch system's daemon, the
-    processes for which the daemon has waited, some services, and the rest."""
+    """Divides the processes of the node into parts, and returns the CPU time of each part in milliseconds. The parts are the batch system's daemon,
+    the ended children of the daemon, some services, and all other processes."""
     fields = Path(f"/proc/{run('pgrep', '-xo', daemon).stdout.strip()}/stat").read_text().rsplit(")", 1)[1].split()
     own, children = (sum(map(int, times)) * 1e3 / os.sysconf("SC_CLK_TCK") for times in (fields[11:13], fields[13:15]))
     parts = {daemon: own, f"children of {daemon}": children}
@@ -74,9 +75,9 @@ def turn(daemon, file, submit, settle):
 
 
 def time_of_a_move():
-    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. The process already is in this cgroup, so the
-    kernel does nothing but wait for the other processors. The pauses between the moves are so long that no move profits from the move before
-    it."""
+    """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. time_of_a_move() moves its process to the cgroup
+    that contains the process already. For such a move, the kernel only waits for the remaining processors. The pauses between the moves are so long
+    that no move profits from the move before it."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):
@@ -100,8 +101,8 @@ def grid_engine_array(shepherd):
 
 
 def compare(name, sides):
-    """`sides` maps the name of a side to the function that runs one turn of this side. The function compares the side "with pinfold" with
-    each of the other sides. Returns true if the side "with pinfold" is fast enough in comparison with the side "without pinfold"."""
+    """`sides` maps the name of a side to the function that runs one turn of this side. The function compares the side "with pinfold" with every side
+    that runs without pinfold. Returns true if the side "with pinfold" is fast enough in comparison with the side "without pinfold"."""
     turns = {side: [] for side in sides}
     for number in range(TURNS):
         for side, run_turn in sides.items():

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares, in the container, the speed of pinfold with the speed of systemd-run, and several uses of pinfold with each other. tools/bench runs
-this program. For a ratio of two sides, the program measures the two sides alternately in one run."""
+"""Compares the speed of pinfold with the speed of systemd-run in the container. Compares several uses of pinfold with each other. tools/bench runs
+this program. To compute a ratio, the program measures the two compared commands alternately in one run."""
 
 import os
 import re
@@ -39,9 +39,9 @@ def settle(live):
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
-    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. Right after another move, the
-    # kernel does not wait. A side that began after a time without moves would therefore look slower. settle() first moves this process into its
-    # own cgroup, so that each side begins right after a move.
+    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. If any process was moved just
+    # before, the kernel does not wait. A measurement that begins after a pause without moves would give a longer time. settle() moves this process
+    # into its own cgroup, so that each measurement begins right after a move.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 
@@ -142,7 +142,7 @@ def storm():
     report("storm of pid-hopping daemons: PID 1's answer to a ping, 99th percentile", f"{p99 * 1e3:.0f} ms of {len(pings)}", "<= 100 ms", p99 <= 0.1)
     report("storm: leader's exit to all gone", f"{gone:.2f} s", "<= 2 s", gone <= 2)
 
-    # Without pinfold, the storm must end by itself, because `systemctl stop` does not return before the storm ends.
+    # `systemctl stop` does not return before the storm ends, so the storm without pinfold ends after 10 seconds.
     theirs = subprocess.Popen(["systemd-run", "--scope", "-q", "--unit=bench-storm", "--", "sh", "-c", f"{ESCAPIST} storm 10; sleep 1000"],
                               stdout=subprocess.PIPE, text=True)
     assert "ready" in theirs.stdout.readline()

@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what happens when the archive of a site comes back after a day. 64 nodes have 5,000 receipts each, and send them at once to a server
 that has just started. 8 of the nodes are real: each has a pinfold-ship, and a pinfoldd on a bus of its own. The server starts when each
-pinfold-ship has failed 6 times. The other nodes are simulated: each sends its lots over one connection, without a break, as soon as the server
-runs. The real nodes share the server with the simulated nodes, which never wait. The program prints how many receipts per second the archive
-took, and how long a node waited. The program also prints the memory of the server and of pinfold-ship. The exit status is 1 if a node waited
-longer than the back-off of pinfold-ship. The program starts a server of its own in the directory of the option --directory. At the end, the
-program removes the server.
+pinfold-ship has failed 6 times. The other nodes are simulated. As soon as the server runs, each simulated node sends all its receipts over one
+connection, without pauses. The real nodes share the server with the simulated nodes, which never wait. The program prints how many receipts per
+second the archive accepted, and how long the nodes waited before they could send receipts. The program also prints the memory of the server and of
+pinfold-ship. The exit status is 1 if a node waited longer than the back-off of pinfold-ship. The program starts a server of its own in the directory
+of the option --directory. At the end, the program removes the server.
 
     PINFOLD_BUILD=$PWD/build /usr/bin/python3 tests/bench/outage.py --directory /var/tmp
 
-`--ships 64` makes all nodes real. Real nodes need four times as much CPU time as the server. If all nodes are real, the machine should have many
-CPUs. Each real node needs two instances of inotify (sysctl fs.inotify.max_user_instances)."""
+`--ships 64` makes all nodes real. If all nodes are real, the nodes together need four times as much CPU time as the server. The machine should have
+many CPUs. Each real node needs two instances of inotify (sysctl fs.inotify.max_user_instances)."""
 
 import argparse
 import contextlib
@@ -40,7 +40,7 @@ wait_until = private_bus.wait_until
 
 # LEAST_RETRY and MOST_RETRY are Schedule::kLeastRetry and Schedule::kMostRetry of src/ship, in seconds.
 LEAST_RETRY, MOST_RETRY = 1, 600
-# Before the first lot, pinfold-ship fails if the connection takes more than 10 s, or the question for the position more than 20 s.
+# Before pinfold-ship sends receipts, it gives up after 10 s without a connection, or after 20 s without the archive's position.
 CONNECT = 10 + 20
 LOT = 500  # Lot::kMostReceipts
 SAMPLED_EVERY = 2
@@ -64,9 +64,9 @@ def receipts_of(name, number):
 
 
 class World(private_bus.World):
-    """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. If all programs
-    of the nodes were in one session, they would together get only as much CPU time as one connection. For this reason, each program runs in its
-    own session."""
+    """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. If all programs of
+    the nodes were in one session, this session would get only as much CPU time as one connection. World starts each program in its own session, so
+    that the programs get enough CPU time."""
 
     def start(self, *command):
         return super().start("setsid", *command)
@@ -193,15 +193,15 @@ def send(server, name, file):
 
 
 def waits(lots, up):
-    """Returns how many seconds a node waited for its first lot, and how many seconds it waited at most between two lots. The wait for the first
-    lot begins with the server's start. A wait between two lots lasts from the commit of one lot to the commit of the next lot."""
+    """Returns two times in seconds: the wait of a node before its first lot of receipts, and the node's longest wait between two lots. The wait for
+    the first lot begins with the server's start. A wait between two lots lasts from the commit of one lot to the commit of the next lot."""
     times = [lot["committed"] for lot in lots]
     return lots[0]["begun"] - up, max((later - earlier for earlier, later in zip(times, times[1:])), default=0)
 
 
 def starved(nodes, names, lots, up):
-    """Prints how long the nodes waited. Returns a line for each node that waited too long. A simulated node may wait as long as the shortest
-    back-off of all real nodes."""
+    """Prints how long the nodes waited. Returns a line for each node that had to wait too long before it could send receipts. A simulated node must
+    not wait longer than the shortest back-off of all real nodes."""
     back_offs = {node.name: node.back_off() for node in nodes}
     least = min(back_offs.values())
     found, between = [], []

@@ -5,9 +5,9 @@ The directories /payload/packages/before and /payload/packages/now contain the f
 installs one build, measures it, and removes it again. The program measures the new build a second time, as if it were a third build. The
 two measurements of the new build show how much a figure differs by chance.
 
-A figure is the median of all rounds. For the ratio of two sides, the program computes an interval. The true ratio is in the interval with a
-probability of 95 %. The program computes the interval from random choices of the rounds (bootstrap). A figure has become worse if even the
-lower bound of its interval is above 1."""
+A figure is the median of all rounds. For each ratio of two builds, the program computes a confidence interval of 95 %. For the interval, the
+program computes the ratio 2000 times from rounds that it chooses at random (bootstrap). A figure has become worse if the whole confidence
+interval of the ratio is above 1."""
 
 import collections
 import functools
@@ -85,7 +85,8 @@ def cpu_of_wrappers():
 
 
 def cpu_clocks():
-    """Returns a function for each part of the node: the function returns the CPU time of the part in microseconds."""
+    """Returns a dictionary of functions. Each function returns the CPU time of a service, of PID 1, of all pinfold-run or of all processes,
+    in microseconds."""
     cgroups = {**{unit: cpu_time.cgroup_of(unit) for unit in ("pinfoldd", "systemd-journald", "dbus")}, "all processes": CGROUP}
     return {**{part: functools.partial(cpu_time.of_cgroup, cgroup) for part, cgroup in cgroups.items()},
             "PID 1": cpu_time.of_pid1, "pinfold-run and the command": cpu_of_wrappers}
@@ -107,7 +108,7 @@ def live_memory():
 
 
 def measured():
-    """Returns all figures of the installed build. In each of these figures, a smaller value is better."""
+    """Returns all figures of the installed build. In every figure of a build, a smaller value is better."""
     run_many()
     figures = {"time of one job, supervised, in ms": median_time("pinfold-run", "--", "true") * 1e3,
                "time of one job with --exec, in ms": median_time("pinfold-run", "--exec", "--", "true") * 1e3}
@@ -133,7 +134,7 @@ def median(rounds, *sides):
 
 
 def interval(rounds, ratio):
-    """Computes a ratio from all rounds. Returns this ratio, and the lower and the upper bound of its interval of 95 %."""
+    """Computes a ratio from all rounds. Returns the ratio, and the two bounds of its confidence interval of 95 %."""
     choice = random.Random(1)
     ratios = sorted(ratio(choice.choices(rounds, k=len(rounds))) for _ in range(2000))
     return ratio(rounds), ratios[50], ratios[-51]

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures what pinfoldd's looks at live jobs cost, in the container. tools/bench runs this program.
+"""Measures in the container how much CPU time pinfoldd uses to look at live jobs. tools/bench runs this program.
 
-The watchdog of pinfoldd is off during the measurement. For this reason, pinfoldd wakes up and uses CPU time only when it looks at the jobs. At
-first, no job is live, so pinfoldd must not wake up. Then, 100 jobs sleep. All jobs of the measurement are older than 16 seconds. Once in each
-interval, pinfoldd looks at all jobs of this age together. The program counts the CPU time of all threads of pinfoldd. The program counts over
+The watchdog of pinfoldd is off during the measurement, so pinfoldd wakes up and uses CPU time only when it looks at the jobs. At first, no job is
+live, so pinfoldd must not wake up. Later, 100 jobs sleep. All jobs of the measurement are older than 16 seconds. Once in each interval, pinfoldd
+looks at all jobs that are older than 16 seconds together. The program counts the CPU time of all threads of pinfoldd. The program counts over
 five intervals, because pinfoldd writes down the profile of a job at each fifth look.
 
-For one look at a job, pinfoldd reads five files. Three of the five files belong to the controllers io, memory and pids. In a box without io,
-memory or pids, a look costs less than on a node. For this reason, the program prints which controllers the box lacks. The virtual machine has all
-controllers, but it is emulated and slow. The program itself reads a small file of a cgroup, and measures the time of a read. The program divides
-the time of one look of pinfoldd by the time of one read, and prints this ratio. The ratio is about the same on a slow and on a fast machine. To
-estimate the time of a look with all controllers in the container, measure the time of a read in the container. Multiply the time of this read by
-the ratio from the virtual machine."""
+When pinfoldd looks at a job, it reads five files. The controllers io, memory and pids provide three of the five files. If the container lacks the
+controller io, memory or pids, pinfoldd needs less CPU time than on a node. The program prints which controllers the container lacks. The virtual
+machine has all controllers, but it is emulated and slow. The program itself reads a small file of a cgroup, and measures the time of a read. The
+program divides the time of one look of pinfoldd by the time of one read, and prints this ratio. The ratio is about the same on a slow and on a
+fast machine. Measure the time of a read in the container, and multiply it by the ratio from the virtual machine. The product estimates how long
+pinfoldd looks at a job in a container with all controllers."""
 
 import os
 import re
@@ -30,7 +30,7 @@ DROP_IN = Path("/run/systemd/system/pinfoldd.service.d/bench.conf")
 JOBS = 100
 INTERVAL = 30  # the default of profile.interval
 ROUNDS = 5
-EARLY_LOOKS = 17  # in the first 16 seconds of a job, pinfoldd looks at the job more than once in an interval
+EARLY_LOOKS = 17  # during the first 16 seconds of a job, pinfoldd looks at the job more than once per INTERVAL
 MOST = 0.0005  # the share of one CPU that pinfoldd may use
 
 

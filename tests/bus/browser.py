@@ -81,8 +81,8 @@ class Browser:
         return answer["result"]
 
     def wait_for_load(self, loader):
-        """Waits until the document with the loader `loader` is complete. The browser shows an empty page before this document, and the
-        empty page has a loader of its own."""
+        """Waits until the document with the loader `loader` is complete. The browser first shows an empty page, which has a different
+        loader than the document."""
         end = time.monotonic() + DEADLINE
         while not any(event["params"].get("name") == "load" and event["params"]["loaderId"] == loader for event in self.events):
             self.events.append(self.receive(end))

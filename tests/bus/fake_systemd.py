@@ -69,8 +69,8 @@ class Node:
         self.root = root
         self.processes = {}  # maps a pid to its cgroup
         self.hanging = set()  # the ids of processes that no signal reaches
-        # Maps the process id of each of pinfoldd's own processes to the process's cgroup. The stand-in reads cgroup.procs to find the
-        # process that pinfoldd moves, so cgroup.procs must not contain pinfoldd's own processes.
+        # Maps the ids of pinfoldd's own processes to their cgroups. The stand-in reads cgroup.procs to find the process that pinfoldd moves, so
+        # cgroup.procs must not contain pinfoldd's own processes.
         self.placeholders = {}
         self.kill_files = {}  # maps the path of a cgroup to the cgroup's file cgroup.kill
         (root / "proc").mkdir(parents=True)
@@ -197,7 +197,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="us")
     def Move(self, pid, cgroup):
-        """Moves a process, as if a process of the job had started it."""
+        """Moves a process to a cgroup, as if the process had been started in this cgroup."""
         self.node.move(int(pid), str(cgroup))
 
     @dbus.service.method(CONTROL, in_signature="u")
@@ -208,12 +208,12 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="as")
     def Faults(self, faults):
-        """Sets the faults of the next starts, one fault for each start."""
+        """`faults` lists one fault for each of the next starts of a unit."""
         self.faults = [str(fault) for fault in faults]
 
     @dbus.service.method(CONTROL, in_signature="u")
     def Delay(self, milliseconds):
-        """From now on, the stand-in waits for `milliseconds` before it answers a start."""
+        """After this call, the stand-in waits for `milliseconds` before it answers a request to start a unit."""
         self.delay = int(milliseconds)
 
     @dbus.service.method(CONTROL, in_signature="b")
@@ -250,8 +250,8 @@ class FakeSystemd(dbus.service.Object):
         return dbus.Array(self.calls, signature="s")
 
     def vanish(self, milliseconds):
-        """Leaves the bus without an answer to pinfoldd's calls, and comes back on a new connection. pinfoldd gets NoReply for the unanswered
-        calls."""
+        """Closes the stand-in's connection to the bus, leaves pinfoldd's calls unanswered, and connects again. pinfoldd gets NoReply for the
+        unanswered calls."""
         self.remove_from_connection(self.bus, PATH)
         self.bus.close()
 
@@ -428,7 +428,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="s")
     def Shutdown(self, state):
-        """Announces PID 1's job for shutdown.target. From now on, the system's state is `state`."""
+        """Announces PID 1's job for shutdown.target, and sets the system's state to `state`."""
         self.state = str(state)
         self.JobNew(dbus.UInt32(self.jobs + 1), self.new_job(), "shutdown.target")
 

@@ -53,7 +53,7 @@ class RawBus:
 
     def answers(self):
         """Calls a method that does not exist. No other function calls this method. Returns all messages that come before the bus's error
-        for the call. The bus keeps the order of messages, so the result contains all answers to earlier calls."""
+        for the call. The bus keeps the order of messages, so the answers to all previous calls come before the error."""
         self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
                           "destination": "org.freedesktop.DBus"})
         said = b""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests descriptors that come with messages of the bus. In most tests, the message has no argument for its descriptors. No bus library
+"""Tests descriptors that come with messages of the bus. In most tests, no argument of the message names the message's descriptors. No bus library
 sends unnamed descriptors."""
 
 import os
@@ -99,8 +99,9 @@ def test_a_jobs_output_is_what_its_caller_has_sent(world):
 
 
 def test_more_descriptors_than_there_are_numbers_for(world):
-    """pinfoldd loses the message with too many descriptors, and no other message. The kernel cuts off descriptors for which pinfoldd has no
-    numbers left. Without pinfoldd's precautions, libsystemd would leave the bus after a message with cut-off descriptors."""
+    """pinfoldd loses the message with too many descriptors, and no other message. If pinfoldd has too few free descriptor numbers, the kernel removes
+    the remaining descriptors from the message. Without pinfoldd's precautions, libsystemd would leave the bus after a message with cut-off
+    descriptors."""
     count = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     used, hard = count(), resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]
     bus = RawBus(world.directory / "bus")
@@ -116,8 +117,8 @@ def test_more_descriptors_than_there_are_numbers_for(world):
 
 
 def test_the_bus_knows_pinfoldd_by_name_before_it_is_ready(world):
-    """The bus's policy about descriptors names pinfoldd by its bus name, so pinfoldd must own the name early. A pinfoldd that reads the records
-    of a thousand jobs is not ready for some time."""
+    """The bus's policy about descriptors names pinfoldd by its bus name, so pinfoldd must own the name early. If there are records of a thousand
+    jobs, a new pinfoldd needs some time until it is ready."""
     world.daemon.kill()
     world.daemon.wait()
     wait_until(lambda: not world.bus.name_has_owner("org.pinfold1"), "the end of pinfoldd")

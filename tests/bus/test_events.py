@@ -21,7 +21,7 @@ class Listener:
         self.process = subprocess.Popen([BUILD / "src/cli/pinfold", "events", *options], env=world.environment, bufsize=0,
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         world.processes.append(self.process)
-        # The command prints nothing at its start. For this reason, the test drains the node repeatedly until the command prints a first event.
+        # The command prints nothing at its start, so the test drains the node repeatedly until the command prints a first event.
         wait_until(lambda: self.hears_a_drain(world), "it listens")
         world.manager().Drain("it listens", NOTHING)
         wait_until(lambda: b"it listens" in self.line(), "the last one")
@@ -83,7 +83,7 @@ def test_json_has_a_document_in_each_line(world):
     rest = itertools.takewhile(lambda event: event["event"] != "drained", (json.loads(listener.line()) for _ in itertools.count()))
     world.manager().WaitJob("sge.1")
     world.manager().Drain("that was all", NOTHING)
-    # The stand-in for systemd may leave an ended leader in its cgroup for a moment. In this case, pinfoldd counts the leader as a leftover.
+    # The stand-in for systemd may remove an ended leader from the job's cgroup too late, so pinfoldd may count the leader as a leftover.
     removed, = [event for event in rest if event["event"] != "leftovers-found"]
     assert (removed["event"], removed["job"], removed["result"]) == ("job-removed", "sge.1", "exited")
 

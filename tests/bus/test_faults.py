@@ -60,7 +60,8 @@ def test_no_more_than_64_calls_are_unanswered(world):
 
 
 def test_no_more_than_64_systemd_jobs_are_under_way(world):
-    """PID 1 has a match rule for each systemd job of pinfoldd. PID 1 leaves the bus when dbus-daemon refuses its 513th match rule."""
+    """PID 1 has a match rule for each systemd job of pinfoldd. If dbus-daemon refuses the 513th match rule of PID 1, PID 1 leaves the
+    bus."""
     world.systemd.HoldEnds(True)
     asker = Asker(world, connections=4)
     for number in range(200):
@@ -75,7 +76,7 @@ def test_no_more_than_64_systemd_jobs_are_under_way(world):
 
 
 def test_never_an_answer_and_nothing_done(world):
-    """When systemd's time limit is over, pinfoldd gives up the job whose start was ignored. Other jobs do not wait for this job."""
+    """If systemd ignores the start of a job, pinfoldd gives up the job after systemd's time limit. Other jobs do not wait for this job."""
     world.systemd.Faults(["ignored"] * 3)
     asker = Asker(world)
     leader, other = world.process(), world.process()
@@ -156,8 +157,8 @@ def test_descriptors_are_given_back(world):
     leader = world.process()
     world.create("bus.0", leader)
     world.end("bus.0", leader)
-    # pinfoldd keeps the history open for the next reader. On a slow machine, WaitJob reads the history. The call GetReceipt makes sure that
-    # pinfoldd has the history open on every machine.
+    # pinfoldd keeps the history open for the next reader. WaitJob reads the history only if the machine is slow. The test calls GetReceipt,
+    # which always makes pinfoldd open the history.
     world.manager().GetReceipt("bus.0")
     before = open_now()
     stays = world.process()

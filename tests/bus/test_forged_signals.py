@@ -37,7 +37,7 @@ def test_a_signal_of_another_sender_is_nobodys(world, signal, to):
     destination = {"the name": "org.pinfold1", "the connection": world.bus.get_name_owner("org.pinfold1"), "all": None}[to]
     for _ in range(10):
         forge(attacker, destination, signal)
-    # The bus keeps the order of one sender's messages, so pinfoldd has seen the signals when it answers.
+    # The bus keeps the order of one sender's messages, so pinfoldd gets the forged signals before the call ListJobs.
     assert world.manager(attacker).ListJobs()
     assert world.live() == {"sge.1": "running"}
     world.create("sge.2", world.process())

@@ -314,8 +314,8 @@ def make_old(directory):
 
 
 def test_a_start_that_migrates_asks_for_time(world):
-    """If pinfoldd did not ask systemd for more time, the start time-out of the unit would end the migration. The next start of pinfoldd would
-    have to repeat the whole migration."""
+    """If pinfoldd did not ask systemd for more time, the start time-out of the unit would end the migration. If the start time-out ended the
+    migration, the next start of pinfoldd would repeat the whole migration."""
     run_job(world, "sge.1")
     world.daemon.terminate()
     assert world.daemon.wait(20) == 0

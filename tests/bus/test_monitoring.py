@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd. Other programs do not run here, so
-the node_exporter reads golden files in place of their metrics. The alerts, the dashboard and docs/monitoring.md contain expressions. The tests
-check that Prometheus finds the series of each expression."""
+"""A real Prometheus scrapes a real node_exporter. The node_exporter reads the metrics file of a real pinfoldd. The other programs of pinfold do not
+run, so the node_exporter reads examples of their metrics from the tests' golden files. The alerts, the dashboard and docs/monitoring.md contain
+expressions. The tests check that Prometheus finds the series of each expression."""
 
 import json
 import os
@@ -25,7 +25,7 @@ GOLDEN = TOP / "tests/unit/cli/golden"
 DASHBOARD = json.loads((DOCS / "monitoring/dashboard.json").read_text())
 PAGE = (DOCS / "monitoring.md").read_text()
 MIB = 1 << 20
-# If the metrics file has no series for each job, the figures in the file are at most 2 s old.
+# If per_job is false, the figures in the metrics file are at most 2 s old.
 CONFIG = ('[metrics]\ntextfile = "/metrics/pinfold.prom"\nper_job = {per_job}\n[unkillable]\nafter = "1s"\naction = "drain"\n'
           '[gpus]\ndevices = ["/dev/null"]\n[archive]\nserver = "localhost"\n')
 PROMETHEUS = """
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(not all(map(shutil.which, ("prometheus", "promet
 
 
 class Site:
-    """A node with pinfoldd and node_exporter, and a Prometheus."""
+    """Runs node_exporter and Prometheus beside the pinfoldd of `world`."""
 
     def __init__(self, world):
         self.world, self.file = world, world.root / "metrics/pinfold.prom"
@@ -126,7 +126,7 @@ def test_the_alerts_are_those_of_what_happens(site):
     wait_until(lambda: site.alarms() == {}, "no alert when pinfoldd runs again")
 
     def alarms_about_an_old_file():
-        os.utime(site.file, (0, 0))  # each call makes the file old again, because pinfoldd may have written the file
+        os.utime(site.file, (0, 0))  # pinfoldd may have written the file, so each call sets an old time stamp
         return site.alarms()
 
     wait_until(lambda: alarms_about_an_old_file() == {"PinfoldMetricsOld": "pending"}, "the alert about the file that is old")
@@ -136,7 +136,7 @@ def test_the_alerts_are_those_of_what_happens(site):
 
 @pytest.fixture(scope="module")
 def reports(site):
-    """The timers of doctor and strays have written their files. The files that the two timers wrote say that a check fails."""
+    """Puts two metrics files on the node, as the timers of `pinfold doctor` and `pinfold strays` write them. The two files say that a check fails."""
     for kind in ("doctor", "strays"):
         shutil.copy(GOLDEN / f"{kind}.prom", site.file.with_name(f"pinfold-{kind}.prom"))
     return site

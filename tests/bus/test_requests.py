@@ -18,15 +18,16 @@ EVIL = "0\nTasksMax=7\x1b[31m\u202e"
 
 
 class Repeated(dict):
-    """The dictionary in this message has the same entry twice."""
+    """This dictionary yields each of its keys twice, so that a message contains the same entry twice."""
 
     def __iter__(self):
         return iter(list(self.keys()) * 2)
 
 
 def test_who_connected_is_who_calls(world):
-    """A process of root connects under the id of a user, and calls pinfoldd under the id of root. If pinfoldd read the caller's id from
-    /proc, it would take the caller for root, and would reload its configuration for the caller."""
+    """A process of root connects to the bus while its effective user is an ordinary user. The process calls pinfoldd after it has become root
+    again. If pinfoldd read the caller's id from /proc, it would take the caller for root, and would reload its configuration for the
+    caller."""
     os.setegid(USER)
     os.seteuid(USER)
     try:

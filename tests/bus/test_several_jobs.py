@@ -111,8 +111,8 @@ def test_a_live_job_shows_what_its_receipt_will_say_about_it(world):
 
 @pytest.fixture
 def many_jobs(world):
-    """The keys of many jobs of one ordinary user. A command makes a separate call for each job. pinfoldd delays its answers to a user who
-    makes too many calls."""
+    """Opens many jobs of one ordinary user, and returns their keys. A command makes a separate call for each job. pinfoldd delays its answers to a
+    user who makes too many calls."""
     keys = [f"bus.{i}" for i in range(150)]
     for key in keys:
         open_job(world, key, memory_max=dbus.UInt64(1 << 30), slots=dbus.UInt64(2))

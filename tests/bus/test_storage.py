@@ -70,7 +70,8 @@ def test_a_slow_disk_holds_up_nobody(world, slow):
 
 
 def test_a_stop_while_callers_wait_for_the_history(world):
-    """Two threads hang, because nobody writes to the FIFO that they open. A third call waits until one of these two threads is free again."""
+    """The first two calls block two threads of pinfoldd, because the threads open a FIFO to which nobody writes. The third call waits until a
+    thread is free."""
     history = world.root / "var/lib/pinfold/history.db"
     history.rename(history.with_name("saved.db"))
     os.mkfifo(history)

@@ -59,8 +59,8 @@ def test_a_late_answer(world):
 
 
 def test_never_an_answer_but_done(world):
-    """Neither a reply nor a signal comes. pinfoldd waits 30 s for the reply, and then asks the kernel. According to the kernel, the leader
-    is in its scope."""
+    """Neither a reply nor a signal comes. pinfoldd waits 30 s for the reply, and then asks the kernel. The kernel shows the leader in the job's
+    scope."""
     world.systemd.Faults(["silent"])
     leader = world.process()
     world.create("bus.1", leader)

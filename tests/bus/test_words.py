@@ -69,7 +69,7 @@ def node():
 
 def refusal(world, method, argument, entry):
     """Calls the method with the word WRONG in the place that the caller names. Returns pinfoldd's message about the word, or None if the word may
-    be in this place. The call may fail for a reason other than the word: for example, a job with the same key may be live."""
+    be in this place. The call may fail although the word is valid, for example because a job with the same key is live."""
     leader = pidfd(world.leader)
     values = {"s": "bus.1", "h": leader, "ah": [leader], "a{sv}": dbus.Dictionary({}, signature="sv"), "i": 15, "u": 2}
     arguments = METHODS[method][1]

@@ -280,8 +280,8 @@ def test_descriptors(world):
 
 
 def test_no_request_is_mistaken_for_a_wrong_one_because_descriptors_are_short(world):
-    """If pinfoldd has very few free descriptors, it does not answer a request, and the client repeats the request. If its free descriptors
-    suffice for an answer but not for a job, pinfoldd refuses the request and says why. If pinfoldd has enough free descriptors, the request
+    """If pinfoldd has very few free descriptors, it does not answer a request, and the client repeats the request. If pinfoldd has enough free
+    descriptors for an answer but not for a job, it refuses the request and says why. If pinfoldd has enough free descriptors, the request
     succeeds."""
     process, supervisor = world.process(), world.process()
     used = len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
@@ -365,7 +365,7 @@ SUBORDINATE = range(200_000, 200_066)
 
 
 def most_descriptors_while_silent(world):
-    """66 users open 60 silent connections each, all at once. root connects after them, and pinfoldd must still answer root."""
+    """66 users open 60 silent connections each, all at once. When root connects as the last user, pinfoldd must answer root."""
     world.daemon.send_signal(signal.SIGSTOP)
     silent = silent_connections(world, SUBORDINATE, 60)
     with connect(world) as roots:
@@ -488,8 +488,8 @@ def test_requests_wait_while_pinfoldd_is_down(world):
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
-    """pinfoldd sees the request and the end of the bus at the same moment. The request may get no answer. If the wrapper gets no answer, it
-    repeats the request."""
+    """pinfoldd gets the request and loses the bus at the same moment. The request may get no answer. If the wrapper gets no answer, it repeats the
+    request."""
     fd = os.pidfd_open(world.process().pid)
     world.daemon.send_signal(signal.SIGSTOP)
     world.processes[0].kill()

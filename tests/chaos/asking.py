@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Talks to pinfold like a batch system. The calls go through pinfold-run, through the command `pinfold`, and through the wrapper's socket.
-The program writes all calls into the job's story."""
+Each function notes its calls in a Story (see story.py)."""
 
 import contextlib
 import itertools
@@ -18,15 +18,15 @@ from dataclasses import dataclass
 from jobs import BATCH, text_of, wait_until
 
 PATIENCE = 150.0  # PATIENCE is in seconds; every job of this suite ends within this time, in spite of all disturbances
-# All processes that jobs start have the variable TAG in their environment. If a process with this variable exists at the end, a job has
-# left the process behind.
+# All processes that jobs start have the variable TAG in their environment. If a process with the variable TAG exists at the end of the run, a job
+# has left the process behind.
 TAG = "PINFOLD_CHAOS"
 OWNERS = {"alice": 1000, "bob": 1001}
 RAN = b"ran\n"  # the first output of each job's command
 REFUSAL = "this node takes no jobs for now"
 STILL_LIVE = "is live already"
 NOT_OVER_YET = "is not over yet, so pinfold-run waits"
-# A disturbance or a busy machine may keep pinfoldd from running for two seconds. pinfoldd mistakes this pause for a slow disk.
+# If a disturbance or a busy machine keeps pinfoldd from running for two seconds, pinfoldd takes the pause for a slow disk.
 SLOW_DISK = "the disk did not confirm a write within"
 UNREACHABLE, TIMED_OUT = 6, 124  # exit statuses of pinfold
 OVER = ("no live job", "is live or in the history", "is ending", "is accounting", "too late")
@@ -93,7 +93,7 @@ class Wrapper:
             self.process.kill()
             out, err = self.process.communicate()
         ended = Ended(self.process.returncode, out, err.decode(errors="replace"))
-        # When the wrapper has ended, the batch system gives the job's slot to another job. At this time, the old job must not have a process.
+        # When the wrapper ends, no process of its job may be left, because the batch system gives the job's slot to another job.
         if self.supervises and self.key and "--task" not in self.process.args and self.process.returncode != -signal.SIGKILL:
             if populated(self.key) and (left := members(self.key)):
                 self.story.fault(f"pid {self.process.pid} has left, and processes of {self.key} live: {left}")
@@ -119,8 +119,8 @@ def closed(story, since=None):
 
 
 def refused(story, words, since=None):
-    """Returns whether the words say that the node takes no jobs. One of two reasons must apply: this suite has closed the node, or the disk
-    is slow."""
+    """Returns whether the words say that the node takes no jobs. A refusal is right only if the disk is slow or full, or if a disturbance has
+    drained the node."""
     return REFUSAL in words and (SLOW_DISK in words or closed(story, since))
 
 
@@ -137,8 +137,8 @@ def admitted(story, ended, begin=None):
 
 
 def with_names(line):
-    """If the user database answers only after a short job has ended, pinfoldd writes the user id of the job's owner. This function replaces the
-    user id by the owner's name."""
+    """If the user database is too slow for a short job, pinfoldd writes the owner's user id in place of the owner's name. This function replaces
+    the user id by the owner's name."""
     for name, number in OWNERS.items():
         line = line.replace(f" of user {number}", f" of user {name}")
     return line
@@ -169,14 +169,14 @@ def job(story, script, key=None, options=(), user=None, statuses=None):
 
 def terminated(story):
     """Returns the signals that may end a process after pinfoldd has asked PID 1 to send SIGTERM. When PID 1 is executed again, PID 1 may lose
-    pinfoldd's call. When PID 1 is stopped, it gets the call late. If PID 1 sends no SIGTERM, the kernel kills the process after the grace
-    time."""
+    pinfoldd's call. If a disturbance stops PID 1 for a moment, PID 1 gets pinfoldd's call late. If PID 1 sends no SIGTERM, the kernel kills the
+    process after the grace time."""
     return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE | DELAY) else {-signal.SIGTERM}
 
 
 def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
-    """Repeats a call until it gets an answer. Even if the answer is lost, pinfoldd may have executed the call. Returns the standard output, or
-    None if nothing is left to do."""
+    """Repeats a call until it gets an answer. Even if the answer is lost, pinfoldd may have executed the call. Returns the command's standard
+    output, or None if the command failed and need not be repeated."""
     end = time.monotonic() + PATIENCE
     for tries in itertools.count():
         begin = time.monotonic()
@@ -203,8 +203,8 @@ def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
 
 def opened(story, *options, owner):
     """Opens a job, and repeats the call if the answer is lost, as a prologue does. Returns False if pinfoldd refused the job. If pinfoldd refused
-    the job, the error must say that the node takes no jobs. The reason must be one of two: this suite has closed the node, or the disk is
-    slow."""
+    the job, the error must say that the node takes no jobs. The node may refuse a job only if its disk is slow or full, or if a disturbance has
+    drained the node."""
     end = time.monotonic() + PATIENCE
     while True:
         begin = time.monotonic()
@@ -212,8 +212,8 @@ def opened(story, *options, owner):
         _, err = process.communicate(timeout=PATIENCE)
         err = err.decode(errors="replace")
         story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
-        # `pinfold open` itself repeats a call whose answer is lost. The first call may have opened the job. If the job has ended before the
-        # second call, the node may refuse the second call.
+        # If the answer to a call is lost, `pinfold open` repeats the call. The first call may have opened the job. If the job has ended
+        # meanwhile, the node may refuse the repeated call.
         disturbed = bool(story.disturbed(OUTAGE, since=begin))
         story.asked_again |= disturbed
         if process.returncode == 0:

@@ -13,7 +13,7 @@ from jobs import main_pid, run, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
-LONGEST_WINDOW = 8.0  # the most seconds that a lasting disturbance takes, because all jobs may wait for its end
+LONGEST_WINDOW = 8.0  # a lasting disturbance ends after this number of seconds, because all jobs may wait until the disturbance ends
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 BACK_WITHIN = 30.0  # seconds
 
@@ -27,7 +27,7 @@ def _kill(unit):
 
 
 def _kill_and_wait(unit, *sockets):
-    """Kills a program that systemd starts again. This function leaves the restart of the program to systemd."""
+    """Kills a program, and waits until systemd has started the program again."""
     run("systemctl", "reset-failed", unit, *sockets, check=False)  # systemd counts the starts
     killed = _kill(unit)
     assert killed, f"{unit} does not run"
@@ -165,9 +165,8 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """The plan gives each disturbance a number of jobs. Disturber begins the disturbance when this number of jobs has begun. A lasting
-    disturbance has a second number. Disturber ends this disturbance when the second number of jobs has begun, when LONGEST_WINDOW is over, or
-    when all jobs are over."""
+    """Begins each disturbance of the plan when Event.after jobs have begun. Ends a lasting disturbance when Event.until jobs have begun, when
+    LONGEST_WINDOW is over, or when all jobs are over."""
 
     def __init__(self, events, log):
         super().__init__(name="disturber")
@@ -180,8 +179,8 @@ class Disturber(threading.Thread):
         self._changed = threading.Condition()
 
     def begun(self, jobs):
-        """Waits until at most MOST_DUE disturbances are late. If a node refuses jobs, all its jobs could be over before a single restart is
-        complete. For this reason, no job begins while more than MOST_DUE disturbances are late."""
+        """Waits until at most MOST_DUE disturbances are late. If begun() did not wait, a node that refuses all jobs could be done with the plan
+        before a single restart is complete."""
         with self._changed:
             self._begun += jobs
             self._changed.notify_all()

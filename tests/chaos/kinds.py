@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Defines the kinds of jobs, and the allowed ends of each kind. The rules are as strict as possible: if a job of some kind may end in two
-ways, a comment says when and why."""
+"""Defines the kinds of jobs, and the allowed ends of each kind. The rules are as strict as possible. If a job may end in more than one way, a comment
+says when and why."""
 
 import os
 import signal
@@ -107,7 +107,7 @@ def supervisor_killed(story):
 
 
 def group_killed(story):
-    """Kills the wrapper and its job at the same moment, as a batch system does when nothing else has ended the job."""
+    """Kills the wrapper and its job at the same moment, as a batch system does as a last resort."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, start_new_session=True)
     if wrapper.has_run():
         story.note("SIGKILL to its process group")
@@ -147,8 +147,8 @@ def killed_in_creation(story):
     story.expect(done.status == -number, f"status {done.status}")
     ran = done.out != b""
     how = Outcome("signaled", None, int(number)) if number == signal.SIGTERM else Outcome("supervisor-lost")
-    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. A wrapper may report
-    # that the signal ended the command, and then give up.
+    # If the wrapper gave up while pinfoldd created the job, the job may have existed for a moment without its command. Before the wrapper gives up
+    # the job, it may report that the signal ended the command.
     given_up = {Outcome("supervisor-lost"), Outcome("exited"), Outcome("lost"), Outcome("lost", None, int(signal.SIGTERM))}
     story.admit({how} if ran else {how} | given_up, needed=ran)
     until(lambda: not populated(story.key), f"{story.key} empty")
@@ -252,7 +252,7 @@ def frozen(story):
 
 
 def limits_changed(story):
-    """Lowers the time limit of a running job, until the job has exceeded its time limit."""
+    """Lowers the time limit of a running job to 200 ms, so that the job exceeds its limit."""
     wrapper = Wrapper(story, "sh", "-c", f"echo ran; {FOR_EVER}", key=story.key, options=["--run-time-max", "1h"])
     if wrapper.has_run():
         for limit in ("30min", "200ms"):
@@ -306,7 +306,8 @@ def forgotten(story):
 
 
 def slurm_step(story):
-    """Does what Slurm's plugin does. Tasks that come at the same time open their job if it does not exist. The tasks end one by one."""
+    """Does what Slurm's plugin does. Starts several tasks of a job that nobody has opened; each task opens the job if the job does not exist. The
+    tasks end one by one."""
     owner, number = story.chance.choice(list(OWNERS)), story.chance.randint(1, 3)
     tasks = [start(story, "sh", "-c", f"read line || exit 125; echo ran; exit {40 + n}", user=owner) for n in range(number)]
     request = {"call": "create", "key": story.key, "limits": {}, "role": "task-of-open", "owner": OWNERS[owner]}
@@ -328,7 +329,7 @@ def slurm_step(story):
     story.admit(Outcome("exited", 0), uid=OWNERS[owner], tasks=tasks_of(story, len(joined)))
 
 
-# For each kind, KINDS contains two numbers: how often the kind occurs, and how many jobs one item of the kind has.
+# For each kind, KINDS contains two numbers: the kind's weight in the random choice, and the number of jobs of one Item.
 KINDS = {
     exits: (14, 1), empty_at_once: (5, 1), by_a_signal: (6, 1), leaves_daemons: (8, 1), leaves_a_stubborn_one: (2, 1), over_time: (5, 1),
     stopped: (8, 1), told_to_end: (4, 1), supervisor_killed: (4, 1), group_killed: (2, 1), in_place: (6, 1), cannot_be_executed: (3, 1),

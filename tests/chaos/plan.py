@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Makes the plan of a chaos run: the jobs in their order, and the disturbances. The plan depends on nothing but the seed. Each disturbance begins
-after a given number of jobs. The speed of the machine does not change the plan."""
+when a given number of jobs have begun. The speed of the machine does not change the plan."""
 
 import random
 from dataclasses import dataclass
@@ -13,18 +13,18 @@ FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # the number of jobs that begin during
 
 @dataclass(frozen=True)
 class Item:
-    """Describes the jobs that one lane runs together: one job, or several jobs that belong together."""
+    """Describes one job, or several jobs of one kind that the same thread runs."""
 
     number: int  # number of the item's first job; the first job of a run has the number 0
     kind: str
     size: int  # number of jobs
     user: str
-    seed: int  # the seed for the decisions of this item, so that the decisions do not depend on the order of the lanes
+    seed: int  # the seed of the item's random numbers, which must not depend on the order in which threads run items
 
     @property
     def key(self):
-        # Each group of 5,000 jobs has its own scheduler name, because `pinfold history` prints at most 10,000 receipts at once. Users' own jobs
-        # all have the scheduler `user`.
+        # Each group of 5,000 jobs has its own scheduler name, because `pinfold history` prints at most 10,000 receipts at once. All jobs that an
+        # ordinary user starts have the scheduler `user`.
         return f"chaos{self.number // 5000}.{self.number}" if self.user == "root" else f"user.{self.number}"
 
 
@@ -69,8 +69,8 @@ def _items(chance, jobs, kinds):
 
 
 def _dealt(chance, names):
-    """Yields all names in a random order, then all names in another random order, and so on for ever. Because each round has all names, rare
-    disturbances occur even in a short run."""
+    """Yields all names in a random order, then all names in another random order, and so on for ever. After len(names) names, every name has
+    occurred, so rare disturbances occur even in a short run."""
     while True:
         yield from chance.sample(names, len(names))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes calls that have nothing to do with the jobs, and measures their time. root and an ordinary user list the jobs repeatedly."""
+"""Makes calls that have nothing to do with the jobs, and measures how long the calls take. root and an ordinary user list the jobs
+repeatedly."""
 
 import json
 import threading

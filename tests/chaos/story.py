@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Records the story of each job, and the disturbances. A story contains the allowed ends of the job. verify.py compares the allowed ends
-with the receipts afterwards."""
+"""Records what happens to each job, how each job may end, and when disturbances occur. After the run, verify.py compares the allowed ends with
+the receipts."""
 
 import random
 import threading
@@ -65,7 +65,7 @@ class Log:
 
 @dataclass
 class Story:
-    """The story of one item of the plan."""
+    """Records what happens to the jobs of one Item of the plan."""
 
     item: object
     log: Log
@@ -76,7 +76,7 @@ class Story:
     attempts: list = field(default_factory=list)
     told: dict | None = None  # the receipt that the epilogue got
     refused: int = 0
-    asked_again: bool = False  # true if a prologue may have called twice, because the first answer may be lost
+    asked_again: bool = False  # true if the answer to a prologue's call may be lost, so that the prologue may have called twice
     wrong: list = field(default_factory=list)
 
     def __post_init__(self):
@@ -96,7 +96,7 @@ class Story:
         return right
 
     def admit(self, outcomes, key=None, **more):
-        """Notes that pinfoldd has admitted a job with this key, and which ends the job may have."""
+        """Notes that pinfoldd has admitted a job with this key. `outcomes` are the outcomes that the job may have."""
         outcomes = frozenset([outcomes] if isinstance(outcomes, Outcome) else outcomes)
         self.attempts.append(Attempt(key or self.key, more.pop("uid", self.uid), outcomes, **more))
 
