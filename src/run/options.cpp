@@ -14,7 +14,8 @@
 namespace pinfold {
 namespace {
 
-constexpr int kFirstLong = 256; // getopt_long(3) returns kFirstLong for the first long option; every character has a lower code
+// getopt_long(3) returns kFirstLong for the first long option. kFirstLong is higher than the code of every character.
+constexpr int kFirstLong = 256;
 
 /// Holds pinfold-run's options in the form that getopt_long(3) needs.
 class GetoptTable {

@@ -18,7 +18,7 @@ struct Lot {
 
     std::string epoch;
     /// The lot covers all sequences from `first` to `last`. If the lot has no receipt for a sequence from `first` to `last`,
-    /// the node has no receipt with this sequence any more. An empty lot has last = first - 1.
+    /// the node has no receipt with this sequence any more. In an empty lot, `last` is `first` - 1.
     std::uint64_t first = 1;
     std::uint64_t last = 0;
     std::uint64_t newest = 0;               ///< the highest sequence that the node has

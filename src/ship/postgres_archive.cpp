@@ -64,7 +64,7 @@ std::string arrayText(const std::vector<std::string>& texts) {
 Result<void> PostgresArchive::connect() {
     if (connection_)
         return {};
-    // A certificate may be renewed at any time, so each connection uses the file as it is now.
+    // A certificate may be renewed at any time, so each new connection reads the certificate's file again.
     auto certificate = readCertificate(config_.certificate);
     if (!certificate)
         return certificate.error();

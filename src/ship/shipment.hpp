@@ -19,8 +19,8 @@ class Shipment {
 public:
     /// After a start, Shipment sends the last kResent receipts again, because reports may have changed the receipts.
     static constexpr std::uint64_t kResent = 500;
-    /// Shipment remembers at most kMostAmended keys with amended receipts. If receipts of more than kMostAmended keys were
-    /// amended before the next step, Shipment sends the last kResent receipts again.
+    /// Shipment remembers at most kMostAmended keys of amended receipts. If the amended receipts have more than kMostAmended
+    /// keys, Shipment sends the last kResent receipts again in the next step.
     static constexpr std::size_t kMostAmended = 1000;
     /// For each key with an amended receipt, Shipment sends at most kReceiptsOfKey receipts again.
     static constexpr std::uint32_t kReceiptsOfKey = 10;

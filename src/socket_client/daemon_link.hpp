@@ -48,8 +48,8 @@ public:
     /// The argument `process` is a pidfd.
     void adopt(const WrapperAdopt& request, int process, Microseconds patience);
 
-    /// Does everything that is possible without waiting. Returns the outcome of the request, if there is an outcome. The outcome
-    /// is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
+    /// Goes on with the request as far as possible without a wait. Returns the outcome of the request, if there is an outcome.
+    /// The outcome is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
     std::optional<Result<WrapperReply>> advance();
 
     /// Waits for the outcome. wait() is for callers that need not watch a descriptor of their own. Fails with the error in the

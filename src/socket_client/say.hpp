@@ -16,8 +16,8 @@ void say(const std::string& line);
 /// until the program ends.
 void sayAs(const char* program);
 
-/// Writes the text to `fd`, and stops at the deadline. Without a deadline, a full pipe that nobody reads, or a stopped
-/// terminal, would delay the job's end for ever.
+/// Writes the text to `fd`, and stops at the deadline. Without a deadline, the job's end could wait for ever for a stopped
+/// terminal, or for a full pipe that nobody reads.
 void writeInTime(int fd, std::string_view text, const Deadline& deadline);
 
 /// Returns the descriptor of standard error, or -1 if standard error was closed before this program started. If standard error

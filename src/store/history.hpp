@@ -60,7 +60,7 @@ struct KeepUnsent {
     std::uint64_t maxBytes = 0;
 };
 
-/// Says which receipts the history may keep. An unset member limits nothing.
+/// Says which receipts the history may keep. An unset member means that the limit does not exist.
 struct Retention {
     std::optional<Microseconds> maxAge = {}; ///< how long the history keeps a receipt after the end of the receipt's job
     /// Contains the maximum total size of the file's pages in use, in bytes (see HistoryInfo::bytes).

@@ -19,7 +19,7 @@ bool asksForKinds(const ReceiptFilter& filter) {
 constexpr const char* kLabelOfReceipt = " AND instr(receipt, '\"labels\":{') > 0"
                                         " AND CASE WHEN json_valid(receipt) THEN json_extract(receipt, :label) END ";
 
-/// Returns the numbers of outcomes or kinds for the operator IN of SQL.
+/// Returns the numbers of outcomes or kinds as a text for the SQL operator IN, such as "0, 2".
 template <class T> std::string numbersOf(const std::vector<T>& values) {
     std::string numbers;
     for (const auto value : values)

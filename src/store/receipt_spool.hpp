@@ -23,7 +23,7 @@ public:
 
     struct Loaded {
         std::vector<Receipt> receipts;       ///< the receipts in the order in which their jobs ended
-        std::vector<std::string> unreadable; ///< one line for each file that cannot be read, with the reason
+        std::vector<std::string> unreadable; ///< one line for each file that cannot be read; the line says why
     };
     /// Reads all receipts. If the directory does not exist, the result has no receipts.
     Loaded load() const;

@@ -25,8 +25,7 @@ public:
 
     struct Loaded {
         std::vector<JobRecord> records;
-        /// Each line names a record that cannot be read, with the reason. If a record cannot be read, the caller must kill
-        /// nothing.
+        /// Each line names a record that cannot be read, and says why. If a record cannot be read, the caller must kill nothing.
         std::vector<std::string> unreadable;
     };
     /// Reads all records. Only pinfoldd, which writes the records, may call load(). load() first removes the temporary files

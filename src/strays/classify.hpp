@@ -19,8 +19,8 @@ struct Place {
     /// The service or scope in the innermost slice. If the text is empty, the cgroup is not in a service or scope, and should not
     /// have processes.
     std::string_view unit;
-    /// Contains the part of the path that is below the unit. The programs in the unit, and possibly the user, choose the names in
-    /// the path below the unit.
+    /// Contains the part of the path that is below the unit. Programs in the unit, or the user, choose the names of the cgroups
+    /// below the unit.
     std::string_view below;
 };
 
@@ -38,7 +38,7 @@ std::string_view jobSliceOf(const Place& place);
 bool isSupervisorsHome(const Place& place);
 
 /// Returns the name of the innermost unit in a cgroup's path, for messages to people. The unit may be a unit of a user's own
-/// systemd. If the path is in no unit, the result is the path itself. The result has passed through printable().
+/// systemd. If the path is in no unit, the result is the path itself. unitForPeople() calls printable() on the result.
 std::string unitForPeople(std::string_view cgroup);
 
 /// Returns true if the place is in a system unit whose name matches one of the globs. matchesUnit() ignores the names of

@@ -50,8 +50,8 @@ struct EndedJob {
     auto operator<=>(const EndedJob&) const = default; // NOLINT(modernize-use-nullptr): clang-tidy 14 misreads the operator
 };
 
-/// Summarizes the ended jobs that ran when a file was created. JobsOfFile does not list all jobs, because there may be thousands
-/// of files, and thousands of jobs for each file.
+/// Summarizes the jobs that ran when a file was created, if the jobs have ended. JobsOfFile does not list all jobs, because there
+/// may be thousands of files, and thousands of jobs for each file.
 struct JobsOfFile {
     static constexpr std::size_t kMostKeys = 20; ///< several short jobs may run in the second in which an IPC object was created
 

@@ -59,7 +59,7 @@ public:
             keepLeftovers(uid, candidates);
             if (candidates.empty())
                 continue;
-            // If pinfold removes files, it looks at jobs and processes again for each user. The removal of the previous user's
+            // Before pinfold removes a user's files, it looks at jobs and processes again. The removal of the previous user's
             // files may have taken some time.
             if (!known || journal_)
                 lookAround();

@@ -30,9 +30,9 @@ void cutShort(std::vector<std::string>& problems);
 /// nor this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
-/// Reads a process again. readAgain() succeeds only if the process with the pid still has the user and the start time that
-/// scanProcesses() found. Fails with PidGone if the process has ended or now runs as a different user. readAgain() reports
-/// every failure except PidGone as Internal.
+/// Reads a process again. readAgain() succeeds only if the process still has the same pid, the same user and the same start time
+/// as in `seen`. Fails with PidGone if the process has ended or now runs as a different user. readAgain() reports every failure
+/// except PidGone as Internal.
 Result<void> readAgain(const ProcessTable& table, SeenProcess& seen);
 
 } // namespace pinfold

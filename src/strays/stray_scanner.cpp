@@ -19,8 +19,8 @@ constexpr std::chrono::seconds kLastWords{10};
 constexpr std::chrono::seconds kCommandLinePatience{1}; // the time limit for reading one command line
 
 /// Waits a moment for the end of each pinfold-run that looks like a stray. When a job is over, the job's record is gone, so
-/// pinfold can no longer find the job's pinfold-run in a record. After the job's end, pinfold-run writes its last messages
-/// before it ends.
+/// pinfold can no longer find the job's pinfold-run in a record. When the job has ended, pinfold-run still runs for a moment,
+/// because it writes its last messages.
 void awaitLeavers(std::vector<Stray>& strays) {
     const auto isLeaver = [](const Stray& stray) { return stray.kind == StrayKind::Supervisor && stray.actedOn(); };
     const auto deadline = std::chrono::steady_clock::now() + kLastWords;
@@ -100,7 +100,7 @@ Findings StrayScanner::judge(std::vector<SeenProcess> processes, const Describe&
 Result<std::string> StrayScanner::commandOf(ProcessLooks& looks, const ProcessInfo& info) const {
     return looks.into(info.pid, info.realUid, [table = processes_, info]() -> Result<std::string> {
         auto command = table.commandOf(info);
-        // The process may have ended before commandOf() read the command line, and a new process may have got its number.
+        // The process may have ended before commandOf() read the command line, and a new process may have the same pid.
         const auto again = table.read(info.pid);
         if (again && again->started == info.started)
             return command;

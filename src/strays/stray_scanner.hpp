@@ -32,9 +32,9 @@ public:
     /// Reads the jobs and processes again. Returns all elements of `strays` that still exist and are still strays. The pidfds of
     /// `strays` must be open.
     Findings lookAgain(std::vector<Stray> strays) const;
-    /// Call confirm() right before you send a signal to the stray. Succeeds if the stray is still the same process in the same
-    /// cgroup. Fails with PidGone if the stray has changed, and the message says what has changed. confirm() reports every
-    /// failure except PidGone as Internal.
+    /// Call confirm() right before you send a signal to the stray. confirm() succeeds if the process of the stray still exists
+    /// and has not changed its cgroup. Fails with PidGone if the stray has changed, and the message says what has changed.
+    /// confirm() reports every failure except PidGone as Internal.
     Result<void> confirm(Stray& stray) const;
 
     const StraysConfig& config() const { return policy_.config; }

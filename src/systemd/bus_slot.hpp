@@ -11,9 +11,9 @@ struct SlotRemover {
     void operator()(sd_bus_slot* slot) const { sd_bus_slot_unref(slot); }
 };
 
-/// Owns a filter, a table of properties or anything else that the program has added to a connection of libsystemd. When the Slot
-/// is destroyed, the filter or table is removed from the connection. libsystemd keeps a connection in memory for as long as a
-/// Slot of the connection exists.
+/// Owns a filter, a table of properties or anything else that the program has added to a connection of libsystemd. The destructor
+/// of the Slot removes the filter or table from the connection. libsystemd keeps a connection in memory for as long as a Slot of
+/// the connection exists.
 using Slot = std::unique_ptr<sd_bus_slot, SlotRemover>;
 
 } // namespace pinfold::dbus

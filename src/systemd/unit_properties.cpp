@@ -96,8 +96,8 @@ std::uint64_t bfqWeight(std::uint64_t weight) {
     return weight <= usual ? weight : usual + (weight - usual) * (mostOfBfq - usual) / (most - usual);
 }
 
-/// Lists the values that the files of a cgroup show for limits. The row of each limit in limitTable() says which form the value
-/// has.
+/// Lists the values that the files of a cgroup show for limits. For each limit, limitTable() says in which form the cgroup shows
+/// the value.
 class Expectations {
 public:
     Expectations(std::uint64_t pageSize, const DeviceNumbers& numbers) : pageSize_(pageSize), numbers_(numbers) {}

@@ -56,7 +56,7 @@ bool isSuccess(const EndEvent& event) {
     return event.kind == EndKind::BatchEnded && !event.exit.signal && event.exit.status.value_or(0) == 0;
 }
 
-/// For each other host, says how much later the job ended on this host than on the first host.
+/// For every host except the first, says how much later the job ended on this host than on the first host.
 std::string whenInWords(const HostsOfJob& job) {
     const auto& after = job.after;
     if (job.first.event->kind == EndKind::NodeLost) // the time at which the host went down is not known
@@ -66,8 +66,8 @@ std::string whenInWords(const HostsOfJob& job) {
     return delaysInWords(after) + " later";
 }
 
-/// Returns true if nobody stopped the job on the hosts with HostRole::After. On each host with this role, the batch script exited
-/// by itself.
+/// Returns true if nobody stopped the job on the hosts with HostRole::After. On each host with HostRole::After, the batch script
+/// exited by itself.
 bool exitedThemselves(const HostsOfJob& job) {
     return std::ranges::all_of(job.hosts, [](const HostOfJob& host) {
         return host.role != HostRole::After || std::ranges::any_of(host.receipts.back().taskList, [](const TaskReceipt& task) {

@@ -16,7 +16,7 @@ constexpr std::size_t kNameWidth = 13;
 
 /// Returns a line such as "  host         node7", with its line break.
 std::string line(const std::string& name, const std::string& value);
-/// Returns a line without a name. The line continues the value of the line before it.
+/// Returns a line without a name. further() returns a line that continues the value of the preceding line.
 std::string further(const std::string& value);
 
 /// Returns a text in the form of the program seff, such as "25.00%".

@@ -22,14 +22,14 @@ std::string curveName(Curve curve);
 
 /// Returns the values of a curve for `columns` equal parts of the profile's time: the mean of each part.
 std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t columns);
-/// Returns the highest value that a curve had at any moment. The highest value may be above each of the mean values from
-/// valuesOf().
+/// Returns the highest value that a curve had at any moment. The highest value may be above all mean values that valuesOf()
+/// returns.
 double highestOf(const Profile& profile, Curve curve);
 /// Returns an amount of the curve in words, such as "25M", "1.5 CPUs" or "3M/s".
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
 
-/// Returns true if the pages show the curve. The pages leave out a curve whose highest value rounds to zero. Every chart is
-/// scaled to its highest value, so a chart of values near zero would be misleading.
+/// Returns true if the pages show the curve. If the highest value of a curve rounds to zero, the pages do not show the curve. In
+/// every chart, the highest value has the full height, so values near zero would look large.
 bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 
 /// Returns one line with a block character for each value. The value `highest` becomes a full block.

@@ -40,9 +40,9 @@ std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser
 std::string allocationInWords(const Allocation& allocation);
 
 /// Returns the page of `pinfold why`. The page has at most about 30 lines. If the job had several tasks, a table of the tasks is
-/// added. The page leaves out a fact that is not known, or says that it is unknown. The page wraps sentences at `width` columns.
-/// If `width` is 0, the sentence about the cause is one line, so that people can search for the sentence. If `width` is 0, the
-/// advice has 80 columns.
+/// added. If a fact is unknown, the page does not mention the fact, or says that the fact is unknown. The page wraps sentences at
+/// `width` columns. If `width` is 0, the sentence about the cause is one line, so that people can search for the sentence. If
+/// `width` is 0, the advice has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

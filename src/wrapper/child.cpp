@@ -19,8 +19,8 @@
 namespace pinfold {
 namespace {
 
-/// The byte kGo ends the supervisor's message to the child. If the child does not get kGo, the supervisor is gone or has given
-/// up.
+/// The byte kGo ends the supervisor's message to the child. If the message to the child ends without kGo, the supervisor has
+/// ended, or has given up the job.
 constexpr char kGo = '\n';
 
 std::string readAll(int pipe) {
@@ -70,7 +70,7 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
     if (pid_ != 0)
         (void)::prctl(PR_SET_NAME, ownName.data());
     if (pid_ == 0) {
-        go_.reset(); // if the child kept its copy of the pipe's end open, the child would never notice that its parent is gone
+        go_.reset(); // if the child kept this end of the pipe open, the child would not notice the end of its parent
         execResult_.reset();
         waitAndExec(goRead.get(), resultWrite.get(), program, command, mask, inChild);
     }

@@ -15,7 +15,7 @@ void nameAfter(const char* program);
 /// Returns a text with the command and the error message, separated by a colon.
 std::string describeExecFailure(const char* command, int error);
 
-/// Returns 127 if the command does not exist, and 126 if it cannot be executed.
+/// Returns 127 if the command does not exist, and 126 if the command exists but cannot be executed.
 int execFailureStatus(int error);
 
 } // namespace pinfold

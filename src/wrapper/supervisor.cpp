@@ -167,8 +167,8 @@ void Supervisor::takeUp(const WrapperReply& created) {
 }
 
 void Supervisor::superviseUntilLeaderGone() {
-    // When its job has started, a supervisor only waits, often for days. The supervisor gives unneeded memory back to the kernel,
-    // for example the memory of the options.
+    // After the start of a job, the supervisor only waits for the job's end, often for days. The supervisor gives unneeded memory
+    // back to the kernel, for example the memory of the options.
     ::malloc_trim(0);
     while (!waitStatus_)
         waitOnce();
@@ -202,7 +202,7 @@ bool Supervisor::isFinal(const Result<WrapperReply>& answer) const {
         return true;
     const auto code = answer.error().code;
     // If pinfoldd does not start (Unreachable) or has too many requests (Busy), the supervisor must report later how the job
-    // ended. After an error other than Unreachable and Busy, the supervisor waits until the job has no processes. When the
+    // ended. After every error except Unreachable and Busy, the supervisor waits until the job has no processes. When the
     // supervisor ends, its caller assumes that all processes of the job have ended.
     return code != ErrorCode::Unreachable && code != ErrorCode::Busy && processes_->populated() != true;
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Nodes send each lot of receipts once or several times. The archive must have each receipt once."""
+"""Nodes send the same receipts once or several times. The archive must store each receipt exactly once."""
 
 import json
 import subprocess

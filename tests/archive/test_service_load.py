@@ -46,8 +46,8 @@ ANSWERS = 30
 
 def expect_quick_answers_for_bob(service, go_on=lambda: False):
     """Bob sends at least 30 requests, and goes on while `go_on()` is true. An answer to bob takes some milliseconds, even while another user
-    floods the service. If other programs use all CPUs of a small machine, a few of the answers take half a second each. The server ends a slow
-    query only after ten seconds. If bob had to wait for one slow query of another user, he would wait ten seconds. If an answer to bob takes longer
+    floods the service. If other programs use all CPUs of a small machine, a few of the answers take half a second each. The server ends a query that
+    takes longer than ten seconds. If bob had to wait for one slow query of another user, he would wait ten seconds. If an answer to bob takes longer
     than the highest bound in this function, the service has a fault."""
     deadline = time.monotonic() + 120
     times = []

@@ -204,8 +204,7 @@ def test_totals(filled):
 
 
 def cause_of(job):
-    """Says how a job ended. As a person would, the function looks at one host after the other, in the order in which the job ended on the
-    hosts."""
+    """Says how a job ended. The function looks at one host after the other, in the order in which the job ended on the hosts."""
     ends = sorted(job, key=lambda host: (host["when"], host["node"]))
     own = [host for host in ends if host["outcome"] == "failed" and host["result"] not in ("stopped", "signaled")]
     known = [host for host in ends if host["outcome"] != "unknown"]

@@ -13,7 +13,7 @@ from conftest import BEGAN, BUILD, receipt, usec
 from ship_node import NODE, new_node, wait_until
 
 DAY = 86_400
-MINUTES = 15 * 60  # MINUTES is longer than all tests of this directory take
+MINUTES = 15 * 60  # all tests of this directory together take less time than MINUTES
 
 
 def login_node(archive, start):

@@ -41,8 +41,8 @@ def receipt(job):
 
 
 def expect_reported(job, *statuses):
-    """Checks that the shepherds have outlived the kill of the job, and have reported the given statuses. The shepherd of the batch script
-    runs the epilogue after the kill."""
+    """Checks that the shepherds were not killed together with the job, and that they have reported `statuses`. The shepherd of the batch
+    script runs the epilogue after the kill."""
     spools = [file.parent for file in Path(grid_engine.SPOOL, NODE, "active_jobs", f"{job.id}.1").rglob("exit_status")]
     for spool in spools:
         assert not (spool / "error").read_text().startswith("pinfold: "), "which is for a shepherd that was killed"
@@ -52,7 +52,7 @@ def expect_reported(job, *statuses):
 
 
 def outcome(account):
-    """Returns two numbers: the failure and the exit status. Leaves out the words that qacct adds to each number."""
+    """Returns the numbers that qacct shows as `failed` and `exit_status`, without the words that qacct adds to the numbers."""
     return account["failed"], account["exit_status"].split()[0]
 
 

@@ -40,7 +40,7 @@ def test_the_memory_asked_for_binds_and_the_job_hears_of_it():
 
 def test_slurms_binding_to_cpus_outlives_the_move_to_the_scope():
     CONFIG.parent.mkdir(parents=True, exist_ok=True)
-    CONFIG.write_text('[defaults]\nallowed_cpus = "0-7"\n')  # the limit moves the process to another cpuset
+    CONFIG.write_text('[defaults]\nallowed_cpus = "0-7"\n')  # because of the limit, the process moves to a different cpuset
     run("systemctl", "restart", "pinfoldd")
     daemon_ready()
     try:

@@ -3,8 +3,8 @@
 
 The program starts all jobs first and then ends them. The cost is the CPU time that pinfoldd uses while the jobs end, divided by the number of
 jobs. At the end of a job, pinfoldd looks for leftovers, reads the figures, and makes the receipt durable. When the receipt is durable, systemd
-removes the units, and pinfoldd removes the record. For comparison, the program prints PID 1's CPU time for the ends of the jobs, and the CPU time
-for their starts. A job can end in two ways. The program measures the two ways alternately, several times each."""
+removes the units, and pinfoldd removes the record. For comparison, the program prints the CPU time that PID 1 uses while the jobs end. The program
+also prints the CPU times for the starts of the jobs. A job can end in two ways. The program measures the two ways alternately, several times each."""
 
 import statistics
 import subprocess

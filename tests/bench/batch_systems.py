@@ -12,7 +12,7 @@ measure 28 jobs per second in some turns, and 63 jobs per second in other turns.
 without pinfold, but with an empty epilogue. If a node has no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next
 job.
 
-pinfold cannot avoid one wait at the start of a job: the kernel waits for all processors before it moves a process to another cgroup. (See
+pinfold cannot avoid one wait at the start of a job. The kernel waits for all processors before it moves a process to a different cgroup. (See
 favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the kernel needs to move a process."""
 
 import dataclasses

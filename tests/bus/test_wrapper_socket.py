@@ -219,7 +219,8 @@ def test_a_process_is_adopted_into_its_users_job(world):
 
 
 def test_who_connected_is_who_asks(world):
-    """Acts as a setuid program that a user starts. The program connects as the user, and sends its request as root."""
+    """Acts as a setuid program that a user starts. The program connects while its effective user is an ordinary user, and sends its request as
+    root."""
     own = world.process()
     fd = os.pidfd_open(own.pid)
     os.setegid(USER)
@@ -666,8 +667,8 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
 
 
 def test_nor_does_a_descriptor_that_does_not_close(world):
-    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. When the kernel closes
-    these descriptors, it does not wait for the other end of a socket."""
+    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. The kernel closes a socket
+    without a wait for the other end of the socket."""
     world.configure("")
     world.daemon.kill()
     world.daemon.wait()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Defines the kinds of jobs, and the allowed ends of each kind. The rules are as strict as possible. If a job may end in more than one way, a comment
-says when and why."""
+"""Defines the kinds of jobs, and the outcomes that a job of each kind may have. The rules are as strict as possible. If a job may end in more than
+one way, a comment says when and why."""
 
 import os
 import signal
