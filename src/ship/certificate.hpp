@@ -12,7 +12,7 @@ namespace pinfold {
 /// OpenSSL checks the certificate when libpq connects.
 struct Certificate {
     std::string name;   ///< the common name (CN), which is the name of the node in the archive
-    RealTime expires{}; ///< the certificate is not valid after this time
+    RealTime expires{}; ///< the time at which the certificate expires
 };
 
 /// Reads the first certificate of a PEM file. Fails with ConfigInvalid, and the message of the error says what to do.

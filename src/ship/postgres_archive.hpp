@@ -20,8 +20,8 @@ namespace pinfold {
 /// again after an error.
 class PostgresArchive : public Archive {
 public:
-    /// The time after which an unused connection is closed. Unused connections must not stay open, because each connection is a
-    /// process of the server, and a site has thousands of nodes.
+    /// The time after which an unused connection is closed. Unused connections must not stay open. Each connection is a process
+    /// of the server, and a site has thousands of nodes.
     static constexpr Microseconds kIdle = 10s;
 
     PostgresArchive(ArchiveConfig config, std::string bootId) : config_(std::move(config)), bootId_(std::move(bootId)) {}

@@ -14,7 +14,7 @@ class Schedule {
 public:
     static constexpr Microseconds kFirst = 2s;       ///< the longest time from the start to the first lot of receipts
     static constexpr Microseconds kLongest = 60s;    ///< the longest time for which a receipt waits if the archive answers
-    static constexpr Microseconds kHeartbeat = 5min; ///< after this time, pinfold-ship sends a lot even without new receipts
+    static constexpr Microseconds kHeartbeat = 5min; ///< if no new receipts come, pinfold-ship sends an empty lot after this time
     static constexpr Microseconds kLeastRetry = 1s;
     static constexpr Microseconds kMostRetry = 10min;
     /// The longest pause after failures of pinfoldd. kMostLocalRetry is shorter than kMostRetry, because the archive serves many

@@ -53,8 +53,7 @@ void answer(int socket, const Error& why) {
 
 void turnAway(int listener, const Error& why) {
     // The sockets stay open until the process ends. Closing a socket may take long, because the kernel then closes all
-    // descriptors that were sent to the socket but not received. The end of a process does not wait until the kernel has closed
-    // the descriptors.
+    // descriptors that were sent to the socket but not received. A process can end before the kernel has closed its descriptors.
     std::vector<int> sockets;
     while (sockets.size() < kMostAtOnce) {
         auto socket = acceptWrapper(listener);

@@ -21,7 +21,7 @@ void sayAs(const char* program);
 void writeInTime(int fd, std::string_view text, const Deadline& deadline);
 
 /// Returns the descriptor of standard error, or -1 if standard error was closed before this program started. If standard error
-/// was closed at the start, another file may have the number 2.
+/// was closed at the start, descriptor 2 may refer to a different file.
 int openStderr();
 
 } // namespace pinfold

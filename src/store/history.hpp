@@ -173,11 +173,11 @@ public:
 
     /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
     /// system, but at most 2 * `maxRows` pages. vacuum() first removes receipts that are too old. If the file is still too
-    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, a receipt
-    /// that is not in the archive stays unless the file is larger than KeepUnsent::maxBytes. The function vacuum() may remove
-    /// up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to remove
-    /// 100 receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100 receipts. After an
-    /// error, vacuum() has removed nothing.
+    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, vacuum() keeps
+    /// receipts that are not in the archive if the file has at most KeepUnsent::maxBytes bytes. The function vacuum() may remove
+    /// up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to remove 100
+    /// receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100 receipts. After an error,
+    /// vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
     /// Returns what repeated calls of vacuum() would remove until the history no longer exceeds `retention`. The function
     /// tryVacuum() does all the work in one transaction, and rolls the transaction back at the end. During the transaction,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the tables and indexes of history.db, and migrates an older file to the newest schema.
 //
-// A filter can contain the key, the user and times. A filter can also contain four properties: scheduler, result, outcome (the
-// number of a JobOutcome) and leftovers (1: the job left processes behind). Scheduler, result, outcome and leftovers each have
-// only few possible values. Each existing combination of scheduler, result, outcome and leftovers is a kind, and has a row in
-// the table `kinds`. The row of each receipt contains the number of the receipt's kind. In each index, the receipts of one kind
-// are sorted by `ended`. With a few index searches and a merge, pinfold finds the newest receipts that match a filter. The search
-// is fast even if only few receipts match the filter.
+// A filter can contain the key, the user, times, the scheduler, the result, the outcome and leftovers. The outcome is the number
+// of a JobOutcome. If leftovers is 1, the job left processes behind. Scheduler, result, outcome and leftovers each have only few
+// possible values. Each existing combination of scheduler, result, outcome and leftovers is a kind, and has a row in the table
+// `kinds`. The row of each receipt contains the number of the receipt's kind. In each index, the receipts of one kind are sorted
+// by `ended`. With a few index searches and a merge, pinfold finds the newest receipts that match a filter. The search is fast
+// even if only few receipts match the filter.
 //
 // The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, so that sqlite does not reuse
 // the numbers of removed receipts. The table `numbering` also stores the epoch of the history. The epoch is a random name that

@@ -28,8 +28,8 @@ public:
         /// Each line names a record that cannot be read, and says why. If a record cannot be read, the caller must kill nothing.
         std::vector<std::string> unreadable;
     };
-    /// Reads all records. Only pinfoldd, which writes the records, may call load(). load() first removes the temporary files
-    /// that a crash has left. The function load() fails with the errors of read().
+    /// Reads all records. Only pinfoldd may call load(), because pinfoldd writes the records. load() first removes the temporary
+    /// files that a crash has left. The function load() fails with the errors of read().
     Result<Loaded> load() const;
     /// Reads all records, even while pinfoldd writes records. If pinfoldd removes a record during read(), the result does not
     /// contain the record. If the directory does not exist, the result has no records. The error is Denied if this process may

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes the text of one file. In this file, pinfold-ship says which receipts are in the site's archive. pinfoldd reads
-// the file before pinfoldd removes receipts. The file belongs to the user of pinfold-ship, so pinfoldd does not trust its
-// contents. A forged file does little harm: pinfoldd removes only receipts that it would remove on a site without an archive.
+// Reads and writes the file in which pinfold-ship says which receipts are in the site's archive. pinfoldd reads the file before
+// pinfoldd removes receipts. The file belongs to the user of pinfold-ship, so pinfoldd does not trust its contents. A forged file
+// does little harm: pinfoldd removes only receipts that it would remove on a site without an archive.
 #pragma once
 
 #include "base/clock.hpp"

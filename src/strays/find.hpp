@@ -21,7 +21,7 @@ struct Stray {
     std::string unit; ///< the innermost unit of the stray; the stray's cgroup if there is no unit
     Microseconds age{};
     std::optional<bool> hasJob; ///< true if the stray's user has a live job; unset if pinfold does not know that
-    /// The reason why `pinfold strays` leaves the stray alone. If `spared` is unset, `pinfold strays` acts on the stray.
+    /// The reason why `pinfold strays` does not act on the stray. If `spared` is unset, `pinfold strays` acts on the stray.
     std::optional<std::string> spared;
 
     bool actedOn() const { return !spared; }

@@ -24,8 +24,8 @@ namespace {
 // 513th match rule, PID 1 of systemd 252 leaves the bus for good. If PID 1 has left the bus, no program on the node can reach
 // PID 1 over the bus.
 constexpr std::size_t kMaxInFlight = 64;
-// A job's owner can delay the job's freeze without limit, because a process can wait in the kernel. Freezes have their own
-// queue, so that no call except a freeze waits for a freeze.
+// The owner of a job can delay a freeze without limit, because a process of the job can wait in the kernel. Freezes have their
+// own queue, so that no call except a freeze waits for a freeze.
 constexpr std::size_t kMaxFreezes = 16;
 constexpr Microseconds kReplyTimeout = 30s;
 constexpr Microseconds kJobTimeout = 60s; // a start may take up to 10 s while PID 1 reloads its configuration

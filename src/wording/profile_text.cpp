@@ -66,7 +66,7 @@ std::string padded(const std::string& text, std::size_t width) {
     return std::string(width - std::min(width, text.size()), ' ') + text;
 }
 
-/// Returns the chart of one curve. The chart shows no line for a limit that is far above the curve, because the curve would then
+/// Returns the chart of one curve. If a limit is far above the curve, the chart does not show the limit, because the curve would
 /// look flat.
 std::string chart(const Profile& profile, Curve curve, const ChartLimits& limits, const Amounts& amounts, std::size_t columns) {
     const auto values = valuesOf(profile, curve, columns);

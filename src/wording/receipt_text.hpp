@@ -29,10 +29,10 @@ std::string exitInWords(const ExitState& exit);
 /// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
-/// Returns a line for the job's own output if something other than the job itself ended the job. The line has no newline. The
-/// line says on which host, why and when the job ended, and what it had used. The line is empty if the job ended by itself. The
-/// line is empty after an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the node
-/// went down, because nobody could write the line.
+/// Returns a line for the job's own output that says who or what ended the job. The line has no newline. The line says on which
+/// host, why and when the job ended, and what it had used. The line is empty if the job ended by itself. The line is empty after
+/// an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the node went down, because
+/// nobody could write the line.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if pinfold allocated neither CPUs nor

@@ -87,8 +87,8 @@ void Child::waitAndExec(int go, int execResult, const char* program, char** comm
         ::_exit(kRunFailed);
     setVariables(word);
     inChild();
-    // Somebody may have sent signals to this process since the fork. The next call unblocks these signals, so that the process
-    // gets them before the command runs.
+    // Somebody may have sent signals to this process since the fork. sigprocmask() unblocks signals, so that this
+    // process gets a waiting signal before the command runs.
     ::sigprocmask(SIG_SETMASK, &mask, nullptr);
     const int error = execCommand(program, command);
     (void)!::write(execResult, &error, sizeof error);

@@ -64,8 +64,7 @@ void forward(const signalfd_siginfo& info, int pidfd) {
 void dieBySignal(int signal) {
     const rlimit none{0, 0};
     ::setrlimit(RLIMIT_CORE, &none);
-    // The limit RLIMIT_CORE alone does not prevent a core dump, because the kernel ignores the limit if the core pattern is a
-    // pipe.
+    // RLIMIT_CORE does not always prevent a core dump: if the core pattern is a pipe, the kernel ignores the limit.
     ::prctl(PR_SET_DUMPABLE, 0);
     ::signal(signal, SIG_DFL);
     sigset_t only;

@@ -11,8 +11,8 @@
 
 namespace pinfold {
 
-/// Blocks all signals, and reads the signals from a descriptor. SignalReader does not change the dispositions of signals, because
-/// the job inherits the dispositions.
+/// Blocks all signals, and reads the signals from a descriptor. SignalReader leaves the dispositions of signals unchanged,
+/// because the job would inherit changed dispositions.
 class SignalReader {
 public:
     /// Blocks all signals. After block(), previous() returns the signal mask that the job gets. Returns false and sets errno if

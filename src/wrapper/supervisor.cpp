@@ -111,8 +111,8 @@ SupervisorDuties plainDuties() {
 
 int Supervisor::run() {
     // The supervisor runs outside of the job's cgroup, but it has the same user id as the job. With PR_SET_DUMPABLE 0, the job's
-    // processes cannot trace the supervisor and make it run other code (see prctl(2)). A process of the job becomes traceable
-    // again when it calls execve(2).
+    // processes cannot trace the supervisor and make it run other code (see prctl(2)). The child inherits PR_SET_DUMPABLE 0, and
+    // becomes traceable again when it executes the job's command.
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
     // The supervisor, and not PID 1, becomes the parent of the job's orphans. If PID 1 were the parent of very many orphans, PID

@@ -27,7 +27,7 @@ def large(server):
     made.make()
     for lot in range(LOTS):
         made.put([job(sequence, "node1", ALICE, 1, ended=NOW - sequence, command="x" * 1000) for sequence in range(lot * 1000 + 1, lot * 1000 + 1001)])
-    # Bob's job ended in an earlier week, so the job's receipt is in another partition.
+    # The receipt of bob's job is in a different partition, because the job ended in an earlier week.
     made.put([job(1, "node2", BOB, 0, key="slurm.8", ended=NOW - 21 * DAY)], node="node2")
     return made
 

@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures what pinfold costs a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
 
-Slurm and Grid Engine run arrays of empty jobs. The program repeats two turns: one turn without pinfold, and one turn with pinfold. Each figure is
-a ratio: the jobs per second with pinfold, divided by the jobs per second in a neighbouring turn without pinfold. Other programs on the machine change
-the ratio. The program also prints how much CPU time the batch system, some services and all remaining processes spend on a job. Other programs on the
-machine change the CPU time for a job less than they change the ratio.
+Slurm and Grid Engine run arrays of empty jobs. The program repeats two turns: one turn without pinfold, and one turn with pinfold. Each figure is a
+ratio. The program divides the jobs per second with pinfold by the jobs per second in a neighbouring turn without pinfold. Other programs on the
+machine change the ratio. The program also prints how much CPU time the batch system, some services and all remaining processes spend on a job. Other
+programs on the machine change the CPU time for a job less than they change the ratio.
 
 The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many jobs
 start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). With more slots, the program would
 measure 28 jobs per second in some turns, and 63 jobs per second in other turns. For Slurm, the program repeats a third kind of turn: Slurm runs
-without pinfold, but with an empty epilogue. If a node has no epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next
-job.
+without pinfold, but with an empty epilogue. Without an epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
 
 pinfold cannot avoid one wait at the start of a job. The kernel waits for all processors before it moves a process to a different cgroup. (See
 favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the kernel needs to move a process."""

@@ -234,7 +234,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="b")
     def HoldFreezes(self, hold):
-        """If `hold` is true, a request to freeze a unit gets no answer, as if a process of the job waited in the kernel."""
+        """If `hold` is true, requests to freeze a unit get no answer, as if a process waited in the kernel."""
         self.hold_freezes = bool(hold)
 
     @dbus.service.method(CONTROL, out_signature="u")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests further faults of systemd: faults during a call, and faults while a job runs."""
+"""Tests faults of systemd during a call, and faults while a job runs."""
 
 import contextlib
 import os
@@ -76,7 +76,8 @@ def test_no_more_than_64_systemd_jobs_are_under_way(world):
 
 
 def test_never_an_answer_and_nothing_done(world):
-    """If systemd ignores the start of a job, pinfoldd gives up the job after systemd's time limit. Other jobs do not wait for this job."""
+    """If systemd ignores the start of a job, pinfoldd gives up the job after systemd's time limit. Other jobs do not wait for the ignored
+    job."""
     world.systemd.Faults(["ignored"] * 3)
     asker = Asker(world)
     leader, other = world.process(), world.process()

@@ -58,7 +58,7 @@ def pinfold(world, *words, uid=0):
 
 
 def test_receipts_that_an_earlier_pinfold_left_large(world):
-    """The 170 receipts have 50 command lines of 4 KiB each, and would together be larger than the largest message of 32 MiB."""
+    """Each of the 170 receipts has 50 command lines of 4 KiB. A message of 32 MiB has no room for all 170 receipts."""
     run_job(world, "sge.1")
     multiply(world, 170, leftovers=50, leftover_commands=[LONG] * 50)
     found, _ = receipts(world, limit=dbus.UInt32(170))

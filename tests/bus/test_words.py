@@ -19,7 +19,8 @@ TEXTS = {"account", "after", "before", "epoch", "group", "job_name", "key", "pro
 
 
 def methods():
-    """Returns a dictionary that maps the name of each method to a pair: the method's comment, and the names and types of its arguments."""
+    """Returns a dictionary. For the name of each method, the dictionary contains the method's comment, and the names and types of the
+    arguments."""
     found = re.findall(r'<!--((?:(?!-->).)*)-->\s*<method name="(\w+)">(.*?)</method>', XML, re.S)
     return {name: (comment, re.findall(r'<arg name="(\w+)" type="(\S+)" direction="in"/>', body)) for comment, name, body in found}
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the wrapper's socket: who may send requests, which requests pinfoldd accepts, and which clients can delay others."""
+"""Tests the wrapper's socket: who may send requests, which requests pinfoldd accepts, and whether clients can delay each other."""
 
 import json
 import os

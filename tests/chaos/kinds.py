@@ -276,7 +276,7 @@ def opened_first(story):
 
 
 def same(story, receipt):
-    """Checks that the epilogue got the same receipt that the history has."""
+    """Checks that the epilogue's receipt is equal to the receipt in the history."""
     if story.expect(receipt is not None, "the epilogue has no receipt"):
         story.told = receipt
 
