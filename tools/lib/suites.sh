@@ -3,11 +3,12 @@
 # tools/test and tools/lib/suite source this file. The file has the names of the suites, the place where each suite runs, and functions for
 # the results of a suite.
 
-# tools/test starts the suites in this order. Suites that use much CPU time come first, and the longest of them is at the head of the list.
-# Suites that mostly wait come last.
+# tools/test starts the suites in the order of the array `suites`. Suites that use much CPU time come first, and the longest suite is the
+# first suite in `suites`. Suites that mostly wait are at the end of `suites`.
 # shellcheck disable=SC2034  # used by those who source this
 suites=(vm unit cluster container chaos hostile fuzz package static bus archive fresh batch reboot)
-# These suites run only if the user names them. Each of these suites compiles all sources itself, which takes more than five minutes.
+# The suites of the array `byName` run only if the user names them. Each suite of `byName` compiles all sources itself, which takes more
+# than five minutes.
 # shellcheck disable=SC2034
 byName=(sanitized reproducible)
 
@@ -31,7 +32,7 @@ boxesOf() {
 }
 
 # toolsOf SUITE…: prints the groups of packages that these suites need on the host, one on each line. tools/lib/install-deps defines the
-# groups. toolsOf does not print the groups "build" and "test", which all suites need.
+# groups of packages. toolsOf does not print the groups "build" and "test", which all suites need.
 toolsOf() {
     local suite
     for suite in "$@"; do
