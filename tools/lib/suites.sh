@@ -23,7 +23,7 @@ placeOf() {
     esac
 }
 
-# boxesOf SUITE…: prints the kinds of boxes that these suites need, one on each line.
+# boxesOf SUITE…: prints the kinds of boxes that the suites need, one kind on each line.
 boxesOf() {
     local suite
     for suite in "$@"; do
@@ -31,8 +31,8 @@ boxesOf() {
     done | sort -u | grep -vx host || true
 }
 
-# toolsOf SUITE…: prints the groups of packages that these suites need on the host, one on each line. tools/lib/install-deps defines the
-# groups of packages. toolsOf does not print the groups "build" and "test", which all suites need.
+# toolsOf SUITE…: prints the groups of packages that the suites need on the host, one group on each line. tools/lib/install-deps defines
+# the groups of packages. toolsOf does not print the groups "build" and "test", which all suites need.
 toolsOf() {
     local suite
     for suite in "$@"; do
@@ -52,7 +52,7 @@ buildsItself() { [[ $1 == fuzz || $1 == sanitized ]]; }
 # Prints the paths of the junit files of a suite, one on each line. The junit files are in the directory $results.
 filesOf() { find "${results:?}/$1" -name '*.xml' -not -path '*/skip/*' 2>/dev/null | sort; }
 
-# counts SUITE…: prints how many tests of these suites passed, failed and were skipped, in the form "PASSED FAILED SKIPPED"
+# counts SUITE…: prints how many tests of the suites passed, failed and were skipped, in the form "PASSED FAILED SKIPPED"
 counts() {
     local suite files=()
     for suite in "$@"; do
