@@ -49,7 +49,7 @@ toolsOf() {
 # buildsItself SUITE: succeeds if the suite itself compiles everything that it runs.
 buildsItself() { [[ $1 == fuzz || $1 == sanitized ]]; }
 
-# Prints the paths of the junit files of a suite, one on each line. The junit files are in the directory $results.
+# Prints the paths of the junit files of a suite, one path on each line. The junit files are in the directory $results.
 filesOf() { find "${results:?}/$1" -name '*.xml' -not -path '*/skip/*' 2>/dev/null | sort; }
 
 # counts SUITE…: prints how many tests of the suites passed, failed and were skipped, in the form "PASSED FAILED SKIPPED"
