@@ -95,8 +95,7 @@ class Chaos:
 
 def all_receipts(stories):
     """One answer contains a limited number of receipts, so the function asks for the receipts of each scheduler and user separately. The result
-    includes the newest receipts of any user and scheduler. For this reason, the result includes a new receipt even if no job of the run explains
-    it."""
+    includes the newest receipts of any user and scheduler. A new receipt is in the result even if no job of the run explains the receipt."""
     schedulers = {story.key.split(".")[0] for story in stories} | {"manual"}
     found = {receipt["id"]: receipt for scheduler in schedulers for user in plan.USERS
              for receipt in history("--scheduler", scheduler, "--user", user)}
@@ -178,7 +177,7 @@ def test_nothing_is_left(chaos):
 
 def test_what_was_done_was_done(chaos):
     assert chaos.disturber.failures == [], f"seed {chaos.plan.seed}"
-    # If all jobs are over, the Disturber begins no more disturbances. The log can therefore lack the last few disturbances of the plan.
+    # If all jobs are over, the Disturber begins no more disturbances. The log may lack the last few disturbances of the plan.
     assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9 - MOST_DUE
 
 

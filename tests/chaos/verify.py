@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the events of the run with the allowed events. The check does no I/O, so that the check itself can be tested."""
+"""Compares the events of the run with the allowed events. The functions do no I/O, so that unit tests can test these functions."""
 
 import collections
 import re
 
-# The expression NEVER matches messages that must not come: messages of pinfoldd, and messages of systemd about pinfoldd. The expression
-# NEVER leaves out messages about a kill or about exit status 1, because disturbances cause these messages.
+# The expression NEVER matches messages that must not come: messages of pinfoldd, and messages of systemd about pinfoldd. A disturbance causes
+# messages about a kill or about exit status 1, so NEVER does not match these messages.
 NEVER = re.compile(r"unexpected|terminate called|Sanitizer|runtime error:|core-dump|dumped|Watchdog timeout|status=78|"
                    r"status=6/ABRT|status=11/SEGV|assert", re.IGNORECASE)
 # PID 1 asks the bus who owns org.pinfold1. If a disturbance ends the bus before the answer, PID 1 writes NO_BUS.
@@ -19,7 +19,7 @@ def outcome_of(receipt):
 
 
 def faults_of(attempt, receipt):
-    """Returns the differences between the receipt and the allowed ends of the attempt."""
+    """Returns a line for each fact in the receipt that the attempt does not allow."""
     faults = []
     allowed = {(outcome.result, outcome.status, outcome.signal) for outcome in attempt.outcomes}
     if outcome_of(receipt) not in allowed:
@@ -49,15 +49,15 @@ def receipts_by_key(receipts):
 
 def same_receipt(told, stored):
     """Returns whether the receipt that the epilogue got is the stored receipt. After history.patience, pinfoldd returns a receipt that is not
-    stored yet. The history gives a receipt its sequence and its epoch when it stores the receipt. A receipt that is not stored yet has neither a
-    sequence nor an epoch."""
+    stored yet. When the history stores a receipt, the receipt gets a sequence and an epoch. A receipt that is not stored yet has neither a sequence
+    nor an epoch."""
     if told.get("sequence") is None:
         told, stored = ({name: value for name, value in receipt.items() if name not in ("sequence", "epoch")} for receipt in (told, stored))
     return told == stored
 
 
 def check_story(story, found):
-    """Returns a line for each thing that went wrong in the story. `found` is the result of receipts_by_key()."""
+    """Returns a line for each fault in the story. `found` is the result of receipts_by_key()."""
     faults = list(story.wrong)
     attempts = collections.defaultdict(list)
     for attempt in story.attempts:
@@ -78,8 +78,7 @@ def check_story(story, found):
 
 
 def check_all(stories, receipts):
-    """Returns a dictionary with the faults of each story, by the story's number. The value of the key None lists the receipts that match no
-    story."""
+    """Returns a dictionary that maps the number of each story to the faults in this story. The key None has the receipts that match no story."""
     found = receipts_by_key(receipts)
     faults = {story.item.number: check_story(story, found) for story in stories}
     known = collections.Counter(attempt.key for story in stories for attempt in story.attempts) + collections.Counter(

@@ -19,8 +19,8 @@ class Escape:
     kills_shepherd: bool = False
 
     def run(self):
-        """Returns a job that is over for Grid Engine."""
-        # A process of the job holds the lock of this file until the process ends, on any node and under any pid.
+        """Runs a job, and returns the job when Grid Engine no longer lists the job."""
+        # Each process of the job holds the lock of this file until the process ends, even if the process changes its pid.
         script = f"exec 9>>$HOME/$JOB_ID.lock; flock -s 9; {self.command}; echo done"
         job = Job(script + ("; sleep 1000" if self.kills_shepherd else ""), node=self.node, user=self.user)
         job.wait_output("done")
@@ -41,8 +41,8 @@ ESCAPES = {
     # Like the daemons of older Grid Engine versions, node2's daemon does not look for processes by the additional group id.
     "other-session": Escape("node2", f"{ESCAPIST} set-sid"),
     "double-fork": Escape("node2", f"{ESCAPIST} double-fork"),
-    # On node1, the shepherd follows a process that changes its pid. But the process changes its pid so often that only by chance the shepherd
-    # kills it.
+    # On node1, the shepherd follows a process that changes its pid. The process changes its pid very often, so the shepherd kills the process only by
+    # chance.
     "pid-hopping": Escape("node2", f"{ESCAPIST} hop-until $HOME/$JOB_ID.calm"),
     # When the shepherd has been killed, no other program knows which processes belong to the job.
     "shepherd-killed": Escape("node1", f"{ESCAPIST} set-sid", kills_shepherd=True),
@@ -62,8 +62,8 @@ def prepare():
 
 
 def clean_up(job):
-    """Ends the processes that survived. A process that changes its pid ends when it finds the file that this function makes. All other surviving
-    processes get SIGKILL."""
+    """Ends the processes that have survived the job. A process that changes its pid again and again ends as soon as the file `….calm` exists. SIGKILL
+    ends every process that still holds the job's lock."""
     (job.home / f"{job.id}.calm").touch()
     on(job.node, "sh", "-c", "for process in /proc/[0-9]*; do"
        f" [ $process/fd/9 -ef {job.home}/{job.id}.lock ] && kill -9 ${{process#/proc/}}; done; true")

@@ -126,12 +126,12 @@ class Job:
         wait_until(lambda: self.state() == state, f"job {self.id} in state '{state}', not '{self.state()}'")
 
     def wait(self, deadline=180):
-        """Waits until the job is over for Grid Engine."""
+        """Waits until Grid Engine no longer lists the job."""
         wait_until(lambda: not self.state(), f"the end of job {self.id}", deadline)
         return self
 
     def accounts(self, number=1):
-        """Returns qacct's records of the job, or of its tasks, when there are `number` records."""
+        """Waits until qacct has `number` records of the job or of the job's tasks, and returns the records."""
         def records():
             done = run("qacct", "-j", self.id, check=False)
             found = [settings(text) for text in done.stdout.split("=" * 62 + "\n")[1:]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Kills pinfold-ship of both nodes in each of its states. A test first stops pinfold-ship, then looks at the state, and then kills
-pinfold-ship. While pinfold-ship is stopped, its state cannot change."""
+"""Kills pinfold-ship of both nodes, once in each state that pinfold-ship can have. A test first stops pinfold-ship, then looks at the state, and then
+kills pinfold-ship. While pinfold-ship is stopped, its state cannot change."""
 
 import json
 import socket
@@ -17,13 +17,14 @@ def main_process(node, unit):
 
 
 def cursor(node):
-    """Returns the sequence in the node's cursor. The node knows that the archive has all receipts up to this sequence."""
+    """Returns the sequence that the node's cursor contains. The node knows that the archive has all receipts up to this sequence."""
     return json.loads(on(node, "cat", f"{STATE}/sent").stdout)["sequence"]
 
 
 def confirmed(node):
-    """Returns how many receipts the archive has confirmed to pinfold-ship since the start of pinfold-ship. The number comes from the metrics of
-    pinfold-ship. If no metrics exist, the number is 0. pinfold-ship reads an answer, tries to write the cursor, and then writes the metrics."""
+    """Returns how many receipts the archive has confirmed to pinfold-ship since the start of pinfold-ship. The function reads the number from the
+    metrics of pinfold-ship. If no metrics exist, the number is 0. pinfold-ship reads an answer, tries to write the cursor, and then writes the
+    metrics."""
     done = on(node, "awk", '$1 == "pinfold_ship_receipts_total" { print $2 }', METRICS, check=False)
     return int(done.stdout or 0)
 
@@ -33,7 +34,7 @@ def connections(site, node):
 
 
 def waits_in(site, node, function, table):
-    """Returns whether a session of the node waits for a lock on `table` while the session runs the archive's function `function`."""
+    """Returns true if a session of the node runs the archive's function `function`, and waits for a lock on `table`."""
     ports = [str(connection.port) for connection in connections(site, node)]
     rows = site.server.rows("SELECT client_port FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE usename = 'pinfold_node' AND NOT granted "
                             f"AND relation = 'pinfold.{table}'::regclass AND query LIKE '%pinfold.{function}(%'")
@@ -77,13 +78,13 @@ def kill_while_it_asks_for_the_position(site):
     """Kills pinfold-ship while the server runs pinfold.position() for the node. pinfold.position() waits, because the table pinfold.node is
     locked."""
     with site.server.locked("pinfold.node", "ACCESS EXCLUSIVE"):
-        site.relay.cut()  # after a broken connection, pinfold-ship asks the archive for its position
+        site.relay.cut()  # after a broken connection, pinfold-ship asks the archive for the node's position
         kill_all_in_state(lambda node: waits_in(site, node, "position", "node"), "asks for the position")
 
 
 def gaps_locked(site):
     """While the context lasts, pinfold.put() waits after it has stored the receipts, and before the commit. pinfold.put() writes to the table of
-    gaps last, and this table is locked. pinfold.put() does not write to the table of gaps if the lot contains no new receipt."""
+    gaps last, and this table is locked. If the archive already has all the receipts, pinfold.put() does not write to the table of gaps."""
     return site.server.locked("pinfold.gap", "SHARE")
 
 
@@ -94,8 +95,8 @@ def kill_while_a_put_runs(site):
 
 
 def kill_between_the_commit_and_the_answer(site):
-    """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived. In this state, the archive has a new position
-    for the node, and the relay has passed on no byte since the commit. The connection on which pinfold-ship sent the receipts is still open."""
+    """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived. After the commit, the archive has a new position for
+    the node, and the relay passes on no byte. The connection on which pinfold-ship sent the receipts is still open."""
     try:
         with gaps_locked(site):
             for node in NODES:
@@ -115,7 +116,8 @@ def kill_between_the_answer_and_the_cursor(site):
     counted the receipts of one more answer."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:
-        # After a start, pinfold-ship sends some old receipts a second time before the first new receipt. pinfold-ship counts these receipts, too.
+        # After a start, pinfold-ship sends some old receipts a second time before the first new receipt. pinfold-ship counts even the receipts that
+        # it sends a second time.
         position = site.position(node)
         wait_until(lambda node=node, position=position: cursor(node) > position, f"new receipts of {node}")
         wait_until(lambda node=node: on(node, "mkdir", obstacle, check=False).returncode == 0, "no cursor is being written")
@@ -126,13 +128,14 @@ def kill_between_the_answer_and_the_cursor(site):
 
 
 def is_idle(site, node):
-    """Returns true if the archive has all receipts of the node, pinfold-ship knows that, and pinfold-ship has closed its connection."""
+    """Returns true if the archive has all receipts of the node, the node's cursor names the newest receipt, and pinfold-ship has closed its
+    connection."""
     return not connections(site, node) and cursor(node) == site.position(node) == site.newest(node)
 
 
 def kill_while_it_is_idle(site):
-    """Kills pinfold-ship of each node while pinfold-ship is idle. After each start, pinfold-ship sends its last receipts a second time. The
-    function waits until each pinfold-ship has sent them."""
+    """Kills pinfold-ship of each node while pinfold-ship is idle. After each start, pinfold-ship sends its last receipts a second time. The function
+    waits until each pinfold-ship has sent its last receipts a second time."""
     def seen():
         return site.server.rows("SELECT node, seen FROM pinfold.status")
     before = seen()

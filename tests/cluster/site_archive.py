@@ -51,7 +51,7 @@ class SiteServer(PostgresServer):
         FILLER.unlink()
 
     def recover(self):
-        """Waits until the server answers again. If the server has ended, the function starts it, as an administrator would: PostgreSQL ends
+        """Waits until the server answers again. If the server has ended, the function starts the server, as an administrator would. PostgreSQL ends
         itself if the disk has no room for the write-ahead log. Returns true if the function had to start the server."""
         def ended():
             return self.process.poll() is not None
@@ -110,7 +110,7 @@ class Site:
         return f"--host={DIRECTORY}", f"--port={self.server.port}"
 
     def position(self, node):
-        """Returns the sequence of the last receipt of the node that is in the archive."""
+        """Returns the node's position: the archive has all receipts of the node up to this sequence."""
         found = self.server.rows(f"SELECT position FROM pinfold.status WHERE node = '{node}'")
         return int(found[0][0]) if found else 0
 

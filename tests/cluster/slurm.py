@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Controls a Slurm cluster on this node, and its jobs. The cluster has munge, slurmctld and slurmd, and does not use cgroups of Slurm's
-own."""
+"""Controls a Slurm cluster on this node, and its jobs. The cluster has munge, slurmctld and slurmd, and Slurm itself makes no cgroups."""
 
 import contextlib
 import re
@@ -121,10 +120,10 @@ def wait_state(number, wanted, deadline=90.0):
 
 
 def start_now(number, wanted):
-    """Starts a requeued job now. Slurm would start the job only after a delay of two minutes. Slurm may begin this delay a second time, so the
-    function repeats the command until the job has the wanted state. slurmd compares times in whole seconds. If slurmd revoked the job's earlier
-    credential in the same second, it refuses the new credential ("already killed, do not launch batch job"). For this reason, start_now() waits
-    for two seconds before its first command."""
+    """Starts a requeued job now. Slurm would start the job only after a delay of two minutes. Slurm may delay the job a second time, so the function
+    repeats the command until the job has the wanted state. start_now() waits for two seconds before its first command, because slurmd compares times
+    in whole seconds. If slurmd gets a new credential in the second in which it revoked the job's earlier credential, slurmd refuses the new one
+    ("already killed, do not launch batch job")."""
     requeued = time.time()
     wait_until(lambda: time.time() > requeued + 2, "a later second than that of the requeue")
     for _ in range(9):

@@ -92,8 +92,8 @@ class Stream:
 
     @staticmethod
     def ended(node):
-        """Returns (key, exit status) of each job of the node that ran to its end. The jobs exit with 0 or 1, and any other status comes
-        from pinfold-run itself."""
+        """Returns (key, exit status) of each job that ran to its end on the node. The jobs exit with 0 or 1, and any other status comes from
+        pinfold-run itself."""
         lines = [tuple(line.split()) for line in on(node, "cat", ENDED).stdout.splitlines()]
         return [line for line in lines if line[1] in ("0", "1")]
 
@@ -105,7 +105,7 @@ class Stream:
 
 
 def wait_for_lots(site, deadline=240):
-    """Waits until the archive has committed a lot of each node."""
+    """Waits until the archive has committed new receipts of each node."""
     for node, before in {node: site.position(node) for node in NODES}.items():
         wait_until(lambda node=node, before=before: site.position(node) > before, f"a lot of {node} committed", deadline)
 
@@ -113,7 +113,7 @@ def wait_for_lots(site, deadline=240):
 def swallow_an_answer(site):
     """The server commits receipts of each node, but the server's answers do not reach the nodes."""
     def swallowed():
-        wait_for_lots(site)  # a node that has just sent a lot has a connection
+        wait_for_lots(site)  # a node that has just sent receipts has a connection
         site.relay.answers.clear()
         try:
             wait_for_lots(site, 20)
@@ -260,8 +260,8 @@ def test_a_node_that_goes_silent_and_comes_back(site):
 
 
 def test_a_node_sends_only_its_own_receipts(site):
-    """node2 has a certificate with the name node2. For this reason, the archive stores node2's receipts under the name node2, even if node2 has
-    another host name."""
+    """node2 has a certificate with the name node2. The archive stores receipts under the name in the certificate, even if the node's host name is
+    different."""
     on("node2", "hostname", "node1")
     try:
         on("node2", "systemctl", "restart", "pinfold-ship")

@@ -8,7 +8,7 @@ import socket
 
 
 class Refused(Exception):
-    """Is raised when pinfoldd refuses a request. The text of the exception is the error's name."""
+    """Says that pinfoldd has refused a request. The text of the exception is the error's name."""
 
 
 def ask(request, *pidfds):

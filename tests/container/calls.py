@@ -28,8 +28,8 @@ def answered(commands=(), until=lambda: True):
     took = []
     round_begun = 0.0
     while len(took) < 30 or not until():
-        # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. To stay below this limit,
-        # the loop waits between two rounds.
+        # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. The loop waits between two
+        # rounds, so that pinfoldd refuses no call.
         select.select([], [], [], max(0.0, round_begun + 0.3 - time.monotonic()))
         round_begun = time.monotonic()
         for command in commands or COMMANDS:

@@ -14,12 +14,12 @@ from jobs import as_alice, run
 
 RECYCLER = "/usr/libexec/pinfold-tests/recycler"
 SOCKET = "/run/recycler.sock"
-HIGHEST = 1500  # systemd sets kernel.pid_max to 4194304; with this value, one try would take some minutes
+HIGHEST = 1500  # with systemd's kernel.pid_max of 4194304, one try would take some minutes
 
 
 @contextlib.contextmanager
 def few_numbers(directory, highest=HIGHEST):
-    """Since Linux 6.14, each pid namespace has its own kernel.pid_max. The test therefore does not change the kernel.pid_max of the host."""
+    """Changes the kernel.pid_max of the box, but not of the host. Since Linux 6.14, each pid namespace has its own kernel.pid_max."""
     release = tuple(map(int, os.uname().release.split(".")[:2]))
     if release < (6, 14):
         pytest.skip("kernel.pid_max would be the host's")
@@ -49,8 +49,9 @@ def forking_daemon(*options):
 
 
 def attack(key, tries, place):
-    """Makes the attack. If a process of root gets the id, the process must stay in its cgroup. The result has one entry for each process of
-    root that got the id. The entry is the cgroup of the process's child, or an empty text if the process has no child."""
+    """Makes the attack. If a process of root gets the process id of the offered process, root's process must stay in its cgroup. The result has one
+    entry for each process of root that got such a process id. The entry is the cgroup of the process's child, or an empty text if the process has no
+    child."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
     recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")

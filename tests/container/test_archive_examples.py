@@ -49,7 +49,8 @@ def test_the_timer_prunes_the_archive_after_a_night_without_the_server(archive):
     assert old == "pinfold.receipt_2020w02" and new != old
     install("pinfold-archive-prune.service", "pinfold-archive-prune.timer")
     timer = "pinfold-archive-prune.timer"
-    # The last run was two days ago, so the timer has missed a night. The random delay is only for a site with many servers.
+    # The last run was two days ago, so the timer has missed a night. The test switches off the timer's random delay, because only a site with many
+    # servers needs the delay.
     stamp = Path("/var/lib/systemd/timers") / f"stamp-{timer}"
     stamp.parent.mkdir(parents=True, exist_ok=True)
     run("touch", "-d", "2 days ago", stamp)

@@ -18,8 +18,8 @@ UNITS = {"multi-user.target.wants/pinfoldd.service", "sockets.target.wants/pinfo
 
 
 def stop():
-    """If systemd is just restarting pinfoldd after a failure, the restart cancels the stop of the socket. For this reason, stop() repeats the
-    command until the command succeeds."""
+    """If systemd is just restarting pinfoldd after a failure, the restart cancels the stop of the socket. stop() repeats `systemctl stop` until the
+    command succeeds."""
     wait_until(lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd", check=False).returncode == 0, "pinfoldd stopped")
 
 
@@ -35,7 +35,7 @@ def mount_var():
 
 @pytest.fixture
 def journal_in_run():
-    """Lets journald write nothing to /var during the test."""
+    """During the test, journald writes nothing to /var."""
     run("journalctl", "--relinquish-var")
     yield
     run("journalctl", "--flush")

@@ -41,7 +41,7 @@ def restart_daemon():
 
 
 def upgrade():
-    """Does what the upgrade of a package does. Replaces the files by rename, and then does a daemon-reload and a restart."""
+    """Acts like an upgrade of pinfold's package: replaces the program by rename, and then does a daemon-reload and a restart."""
     run("cp", "/usr/libexec/pinfoldd", "/usr/libexec/pinfoldd.new")
     os.rename("/usr/libexec/pinfoldd.new", "/usr/libexec/pinfoldd")
     run("systemctl", "daemon-reload")
@@ -49,7 +49,7 @@ def upgrade():
 
 
 def restart_bus():
-    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd counts starts, and this restart is the third start within a second
+    run("systemctl", "reset-failed", "dbus.service", check=False)  # systemd limits the starts of a service, and this is the third start within a second
     run("systemctl", "restart", "dbus.service")
 
 
@@ -187,8 +187,8 @@ def looks_at(key):
 
 
 def test_an_admins_systemctl_stop_of_the_slice_leaves_the_figures():
-    """systemd may remove the counters of a stopped slice before pinfoldd reads them. In this case, the receipt has the counters that pinfoldd
-    read at its last look at the job."""
+    """systemd may remove the counters of a stopped slice before pinfoldd reads them. If systemd has removed the counters, the receipt has the
+    counters that pinfoldd read when it last looked at the job."""
     for number in range(3):
         key = f"admin.slice{number}"
         job = start_job(key, "sh", "-c", "while :; do :; done")

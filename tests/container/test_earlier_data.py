@@ -104,7 +104,7 @@ def test_a_million_receipts_are_converted_while_jobs_run(own_history):
     assert take_live_rows(old) == LIVE
     replace_history(old)
 
-    # Some jobs end and others start while pinfoldd does not run yet, so all these jobs wait for the conversion.
+    # Some jobs end while pinfoldd does not run, and other jobs start. All these jobs wait until pinfoldd has converted the history.
     ending = {key: live.pop(key) for key in list(live)[:LIVE // 2]}
     starting = {f"mig.new.{number}": start_waiting(f"mig.new.{number}") for number in range(LIVE // 2)}
     with ThreadPoolExecutor(LIVE) as pool:

@@ -155,8 +155,8 @@ def test_nothing_is_adopted_into_a_job_that_an_admin_stops():
     adopted = run("pinfold", "adopt", "sge.stopped", guest.pid, check=False)
     stopping.wait(timeout=60)
     finish(job)
-    # If pinfoldd got the guest before the slice was stopped, pinfoldd adopted the guest. If pinfoldd got the guest later, pinfoldd refused the
-    # guest. A refused guest ended with the job, or was never in the job.
+    # If the request to adopt the process `guest` came before the stop of the slice, pinfoldd has adopted `guest`. If the request came later, pinfoldd
+    # has refused the request. After a refusal, `guest` has ended with the job, or was never in the job.
     wait_until(lambda: guest.poll() is not None or "batch-" not in Path(f"/proc/{guest.pid}/cgroup").read_text(), "the guest outside the job")
     if adopted.returncode == 0:
         assert guest.wait(timeout=30) < 0
@@ -174,7 +174,7 @@ def test_a_restart_without_descriptors_ends_no_job():
     for limit in (needed - 40, needed - 20, needed - 5):
         with unit_setting(f"LimitNOFILE={limit}"):
             run("systemctl", "restart", "pinfoldd.service", check=False)
-            # The test leaves out the 30 pinfold-run processes, because their command lines end in `sleep 8107`, too.
+            # The test leaves out the 30 pinfold-run processes, because the command line of a pinfold-run also ends in `sleep 8107`.
             assert [command for command, _ in processes_with("8107").values() if command.startswith(b"sleep")] == [b"sleep\x008107\x00"] * 30
     daemon_ready()
     assert live_jobs().keys() == jobs.keys()

@@ -63,7 +63,7 @@ def policy(text):
 
 
 class Left:
-    """The objects that a job left: paths, and ids of IPC objects."""
+    """The paths of the files and the ids of the IPC objects that a job has left behind."""
 
     def __init__(self, key):
         self.key = key
@@ -203,7 +203,7 @@ def test_kept_while_the_user_has_a_process(left):
     assert left.there() == KINDS and left.kept() == dict.fromkeys(KINDS)
 
 
-# Maps each way of using an object to the kind of the object, and to a Python program that another user runs.
+# Maps each kind of use to the kind of the used object, and to a Python program. Another user runs the program, which uses the object.
 USES = {
     "open": ("shm-file", "file = open(path)"),
     "mapped": ("shm-file", "import mmap\nmap = mmap.mmap(os.open(path, os.O_RDWR), 0)\nos.close(3)"),
@@ -341,8 +341,8 @@ def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left)
 
 
 def test_processes_whose_memory_is_locked_hold_up_nobody_elses_files(left):
-    """Some kernels have a lock for each mapping. On some kernels, a read of /proc/PID/maps waits for the lock of the memory, and on other kernels
-    it does not."""
+    """Some kernels have a lock for each mapping. On such a kernel, a read of /proc/PID/maps does not wait for the lock of the process's whole
+    memory."""
     with locked_memories("bob", 6) as locked:
         waits = subprocess.run(["timeout", "2", "cat", f"/proc/{locked[0]}/maps"], stdout=subprocess.DEVNULL).returncode == 124
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that pinfoldd handles other callers' calls and signals at once, while something that pinfoldd needs hangs."""
+"""A part of the node that pinfoldd needs hangs. Tests that pinfoldd still handles the calls and signals of other callers at once."""
 
 import contextlib
 import os
@@ -69,7 +69,7 @@ def test_a_name_service_that_hangs_holds_up_nobody(in_time):
 
 @contextlib.contextmanager
 def full_notify_socket():
-    """PID 1 is stopped. The socket at which PID 1 gets messages of services accepts no more messages."""
+    """PID 1 is stopped. The queue of PID 1's socket for messages from services is full."""
     with systemd_stopped():
         fill_notify_socket()
         yield

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests jobs that are opened before their first process exists. Tests the tasks and the shepherds of jobs that are opened in this way."""
+"""Tests jobs that are opened before their first process exists. The tests also check the tasks and the shepherds of these jobs."""
 
 import contextlib
 import json
@@ -32,7 +32,7 @@ def pidfd(process):
 
 
 def join(key, *command, role="--batch", options=(), user="alice"):
-    """Runs the part of a wrapper that runs as the job's owner."""
+    """Acts like a wrapper: runs pinfold-run as the job's owner."""
     return subprocess.Popen(["runuser", "-u", user, "--", "pinfold-run", "--job", key, role, *options, "--", *command], text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
@@ -187,7 +187,8 @@ def in_scope(key, text):
 
 @pytest.fixture
 def shepherd(tmp_path):
-    """A job with a shepherd: start(script) returns the shepherd's process and the file of its report."""
+    """Gives a test the function start(), which creates a job with a shepherd. start() returns the shepherd's process, and the file to which the
+    shepherd reports."""
     def start(key, script, **options):
         report = tmp_path / "report"
         process = subprocess.Popen(["python3", "-c", SHEPHERD, str(report), script], stdin=subprocess.PIPE)

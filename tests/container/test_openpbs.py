@@ -603,7 +603,7 @@ def test_a_refusal_requeues_whatever_the_site_says(mom, site):
 
 @pytest.fixture
 def no_youth():
-    """Sets YOUNG, a wait of five minutes, to zero. Without this wait, a job counts as forgotten as soon as MoM's list does not have the job."""
+    """Sets YOUNG, a wait of five minutes, to zero. If YOUNG is zero, a job counts as forgotten as soon as MoM's list does not have the job."""
     words = PACKAGE / "words.py"
     text = words.read_text()
     assert "YOUNG = 300" in text

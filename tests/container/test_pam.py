@@ -257,7 +257,7 @@ def missing():
 
 @contextlib.contextmanager
 def foreign():
-    """A user's program takes the place of pinfoldd, and would let everybody in."""
+    """A user's program listens at pinfoldd's socket in place of pinfoldd. The program's answers would let every user log in."""
     program = """
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -304,8 +304,8 @@ def babbling(*answers):
             SOCKET.unlink()
 
 
-# Each phase of a login waits at most this number of seconds for pinfoldd. A login that took less than PHASE seconds did not wait for pinfoldd. A
-# login that took less than twice PHASE seconds waited in at most one phase.
+# Each phase of a login waits at most PHASE seconds for pinfoldd. A login that took less than PHASE seconds did not wait for pinfoldd. A login that
+# took less than twice PHASE seconds waited in at most one phase.
 PHASE = 2
 OUTAGES = {"hung": stopped, "down": down, "socket missing": missing, "another's": foreign, "babbling": lambda: babbling(b"hello")}
 

@@ -133,7 +133,7 @@ def all_are(said, verbs):
 
 
 def open_job(key):
-    """Opens a job of the owner, with a process of the owner that SIGWINCH does not end."""
+    """Opens a job of the user OWNER, and starts `sleep` in the job as OWNER. SIGWINCH does not end `sleep`."""
     run("pinfold", "open", key, "--uid", OWNER, "--linger", "infinity")
     task = subprocess.Popen(["setpriv", f"--reuid={OWNER}", f"--regid={OWNER}", "--init-groups", "pinfold-run", "--job", key, "--task", "--", "sleep", "1000"])
     # The first process in the list may be pinfoldd's placeholder.
@@ -172,7 +172,7 @@ def test_no_job(callers):
 @pytest.mark.parametrize("user", [OWNER, OTHER])
 def test_what_only_admins_may(callers, user):
     assert callers(user).ask(ADMINS, key=KEY) == all_are(DENIED, ADMINS)
-    # pinfoldd refuses these requests before it looks at anything else in them.
+    # pinfoldd refuses the requests of these users before pinfoldd looks at the arguments of the requests.
     nonsense = "dbus.Dictionary({{'nonsense': dbus.UInt64(1)}}, signature='sv')"
     for call in (f"m.Reconcile({nonsense})", f"m.Drain('', {nonsense})", f"m.VacuumHistory({nonsense})", f"m.OpenJob('', {nonsense})"):
         assert callers(user).ask({"call": call}) == {"call": DENIED}, call
@@ -253,8 +253,7 @@ def test_a_job_that_is_over(callers):
     for user in (None, ADMIN, OWNER, OTHER):
         caller = callers(user)
         assert caller.ask(live_only, key=OVER) == all_are(NO_JOB, live_only), user
-        # Several users may have used the same key. For this reason, pinfoldd tells every user other than the job's owner that the job has never
-        # existed.
+        # Several users may have used the same key. To an ordinary user other than the job's owner, pinfoldd answers as if the job had never existed.
         theirs = {"GetReceipt": NO_RECEIPT, "GetProfile": NO_RECEIPT, "EndJob": NO_JOB, "WaitJob": NO_JOB}
         assert caller.ask(told, key=OVER) == (theirs if user == OTHER else all_are("+", told)), user
         assert caller.ask({"WaitTask": ENDS["WaitTask"]}, key=OVER) == {"WaitTask": "+"}, user
@@ -297,8 +296,8 @@ def test_the_owner_adopts_by_the_command_line():
 
 
 def test_the_owner_reaches_nothing_of_roots(callers):
-    """Under some batch systems, an epilogue of root is in the job. The kernel does not let the job's owner send a signal to this epilogue. For
-    this reason, pinfoldd sends the epilogue no signal on the owner's request."""
+    """Some batch systems run an epilogue as root inside the job. The kernel does not let the job's owner send a signal to this epilogue. On a request
+    of the job's owner, pinfoldd sends no signal to root's epilogue."""
     with live_job() as pid, contextlib.ExitStack() as ends:
         epilogue = subprocess.Popen(["sleep", "1000"])
         ends.callback(epilogue.kill)

@@ -50,8 +50,8 @@ def expect_receipts(spans):
 
 
 def burst(name, number, seconds=0):
-    """Runs `number` jobs, at most LANES of them at the same time. While the jobs run, the function makes calls, for at least `seconds`. Returns
-    when each job began and ended, and how long each call took."""
+    """Runs `number` jobs, at most LANES of them at the same time. While the jobs run, the function makes calls, for at least `seconds`. Returns the
+    times at which each job began and ended, and the time that each call took."""
     over = time.monotonic() + seconds
 
     def one(key):
@@ -106,7 +106,7 @@ def leaves(key, number, status=0):
 
 
 def no_more(*numbers):
-    """Waits until no process `sleep NUMBER` with one of these numbers exists. Returns the monotonic time at the end of the wait."""
+    """Waits until the process `sleep NUMBER` of each given number has ended. Returns the monotonic time at the end of the wait."""
     wait_until(lambda: not any(processes_with(f"sleep\0{number}") for number in numbers), f"the end of {numbers}", deadline=30)
     return time.monotonic()
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A batch system believes that all processes of the job have ended when pinfold-run ends. For this reason, pinfold-run does not end while a
-process of the job exists. When no process of the job exists, a signal must end pinfold-run, even if pinfoldd, the bus or the disk has a fault."""
+"""A batch system believes that all processes of the job have ended when pinfold-run ends. pinfold-run must not end while a process of the job exists.
+When no process of the job exists, a signal must end pinfold-run, even if pinfoldd, the bus or the disk has a fault."""
 
 import contextlib
 import os
@@ -66,8 +66,8 @@ def children(pid):
 
 
 def end_by_term(job):
-    """Returns the exit status, and the seconds from SIGTERM to the end. The function does not wait for the end of standard error, because
-    pinfoldd keeps a descriptor of this file open."""
+    """Ends pinfold-run by SIGTERM. Returns the exit status of pinfold-run, and the seconds from SIGTERM until pinfold-run has ended. The function
+    does not wait for the end of standard error, because pinfoldd keeps a descriptor of this file open."""
     begun = time.monotonic()
     job.send_signal(signal.SIGTERM)
     return job.wait(timeout=20), time.monotonic() - begun

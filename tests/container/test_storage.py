@@ -69,7 +69,7 @@ def test_a_full_disk(in_time):
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
     kept = {receipt["key"]: receipt for receipt in receipts() if receipt["key"].startswith("full.")}
     assert sorted(kept) == [f"full.{n}" for n in range(9)]
-    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. With this mistake, each job would seem to have run
+    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. A receipt with the wrong end would say that the job ran
     # for more than ten seconds.
     most = 3_000_000 * busy()
     assert all(900_000 < kept[f"full.{n}"]["wall"] < most and kept[f"full.{n}"]["exit_status"] == 7 for n in range(1, 9)), kept
@@ -217,7 +217,8 @@ def test_a_disk_that_takes_ten_seconds(slow_disk):
     limited = start_job("slow.limited", "sleep", "7502", options=["--run-time-max", "4s"])
     wait_running("slow.limited")
     running = time.monotonic()
-    # On a busy machine, the jobs need more time to start, so the disk is slow for longer. Its delay stays below history.patience, which is 30 s.
+    # On a busy machine, the jobs need more time to start, so the disk is slow for longer. The delay of the disk stays below history.patience, which
+    # is 30 s.
     seconds = min(10 * busy(), 25)
     slow_disk.write_text(f"{seconds * 1000:.0f}")
     let_end(first)

@@ -102,7 +102,7 @@ def sessions():
 
 @pytest.fixture
 def node(request):
-    """When the test ends, this stack stops everything that the test has started, the last thing first."""
+    """The fixture is a stack of calls that stop what the test has started. At the test's end, the calls run, the newest call first."""
     with contextlib.ExitStack() as stack:
         yield stack
     expect_nothing_left()
@@ -123,7 +123,7 @@ def scope(node, name, number, *options, user="alice"):
 
 
 def login(node, number):
-    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # without this stop, the user's manager would end 10 s later
+    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # by itself, the user's manager ends only 10 s after the session
     terminal = Terminal(number)
     node.callback(terminal.close)
     return terminal
@@ -181,7 +181,7 @@ def moved_out_of_a_job(node, number):
 
 
 def every_kind(node):
-    """Returns the pids by kind."""
+    """Starts stray processes of every kind. Returns a dictionary that maps each kind to process ids."""
     terminal = login(node, 9001)
     lingering(node, "bob")
     made = {
@@ -286,8 +286,8 @@ def test_kill_takes_just_the_strays(node):
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
     # When pinfold kills a process, other processes may end before pinfold has sent them a signal. For example, a user's manager ends the
-    # processes that it has started. pinfold notices the end of a process when it sends the signal, or when it checks the process before the
-    # signal.
+    # processes that it has started. pinfold checks each process, and then sends the signal. In both steps, pinfold may notice that the process has
+    # ended.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]
@@ -491,7 +491,8 @@ def test_a_live_jobs_supervisor_is_none(node):
 
 
 def test_a_users_wrappers_are_none_until_they_have_ended(node):
-    """After the end of its job, a pinfold-run is still in pinfold.slice for a moment, although no record of a job names it."""
+    """After the end of its job, a pinfold-run stays in pinfold.slice for a moment. At that time, no record of a job names the process of
+    pinfold-run."""
     with site("[jobs]\nallow_user_jobs = true\n"):
         # pinfoldd moves supervisors 0.2 s after the start.
         churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
@@ -552,8 +553,8 @@ READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """A run may use up to `most` times as much CPU time as READ_ALL. `most` is larger for runs in which pinfold logs each process in the journal
-    and looks at each process twice."""
+    """A run may use up to `most` times as much CPU time as READ_ALL. `most` is 12 if pinfold logs each process in the journal and looks at each
+    process twice. For the other runs, `most` is 8."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -578,7 +579,7 @@ def without_first_thread(node, *prefix):
 
 
 def test_a_process_whose_first_thread_ended_in_a_job_is_where_its_others_are(node):
-    """For this process, the kernel still shows the cgroup in which the first thread was."""
+    """After the first thread of a process has ended, the kernel shows the process in the last cgroup of the first thread."""
     pid = without_first_thread(node, "pinfold-run", "--job", "first.1", "--", "sh", "-c", '"$@" & cat', "sh")
     move(pid, "elsewhere")
     node.callback((CGROUP / "elsewhere").rmdir)
@@ -638,6 +639,7 @@ def test_the_timers_sweep_says_who_cannot_be_read_and_ends(node):
         file.write_text('[strays]\nmin_age = "0"\n')
         node.callback(file.unlink)
         run("systemctl", "start", "pinfold-strays", timeout=60)
-        # Each line in the journal has the identifier, but not always the unit. journald cannot read the unit from /proc if the process has ended.
+        # Each journal entry has the identifier pinfold-strays, but some entries do not have the unit. journald cannot read the unit from /proc if the
+        # process has ended.
         wait_until(lambda: f"cannot read a command line: process {locked} of user {ALICE} cannot be examined" in
                    read_journal("-o", "cat", "SYSLOG_IDENTIFIER=pinfold-strays", "_TRANSPORT=stdout"), "the line in the journal")

@@ -45,9 +45,9 @@ def place(pid):
 
 @pytest.fixture
 def offer():
-    """Tries to make a thread part of alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd again by its file handle. A
-    pidfd that was opened in this way does not show that it refers to a thread. systemd-nspawn does not allow open_by_handle_at(2), so
-    process_test.cpp tests this case."""
+    """Tries to make a thread part of alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd again by its file handle. A pidfd
+    from a file handle does not show whether the pidfd refers to a thread. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp
+    tests this case."""
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 9):
         pytest.skip("this kernel has no pidfds of threads, which Linux 6.9 introduced")
     run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")
@@ -115,7 +115,7 @@ def finish_with_input(job):
 
 
 def test_it_becomes_no_part_of_a_job():
-    """If this process became a part of the job, its threads would be in the job, but the kernel would not list the process."""
+    """If pinfoldd put this process into the job, the process's threads would be in the job, but the kernel would not list the process."""
     stray = subprocess.Popen(["python3", "-c", WITHOUT_FIRST], stdout=subprocess.PIPE, text=True)
     pid = int(stray.stdout.readline())
     run("pinfold", "open", "first.open", "--uid", "1000")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the scripts and the job starter for Torque. A stand-in calls these programs as pbs_mom does (support/python/torque_mom.py)."""
+"""Tests the scripts and the job starter for Torque. A stand-in calls the scripts and the job starter as pbs_mom does
+(support/python/torque_mom.py)."""
 
 import json
 import os
@@ -181,7 +182,8 @@ def test_a_task_of_the_mother_superior_is_a_further_task(mom):
 
 
 def stubborn(command):
-    """Returns lines for a script. The lines start the command and leave it behind. The command runs in its own session, and ignores SIGTERM."""
+    """Returns lines for a script. The lines start the command, and the command outlives the script. The command runs in its own session, and ignores
+    SIGTERM."""
     return ("ready=$(mktemp -u); mkfifo $ready\n"
             f"setsid sh -c \"trap '' TERM; echo > $ready; {command} & {command}; wait\" & read line < $ready\n")
 
@@ -347,7 +349,7 @@ def test_the_error_output_says_once_who_stopped_the_job(make_mom, number, comman
 
 
 ENDINGS = [("exit 0", 0, ("exited", 0, None)), ("exit 255", 255, ("exited", 255, None)),
-           # The login shell turns the signal that ended its child into a status. pbs_mom gets this status, and not the signal.
+           # The login shell turns the signal that ended its child into a status. pbs_mom sees only the status of the login shell, and not the signal.
            ("kill -KILL $$", 128 + signal.SIGKILL, ("exited", 128 + signal.SIGKILL, None)),
            ("kill -KILL $PPID", 256 + signal.SIGKILL, ("signaled", None, signal.SIGKILL))]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A tracer can keep a process from ending, even after SIGKILL. For this reason, pinfoldd kills a user's tracer even outside of the job."""
+"""A tracer can keep a process from ending, even after SIGKILL. pinfoldd kills a user's tracer even if the tracer is outside of the job."""
 
 import subprocess
 

@@ -64,8 +64,8 @@ def test_arguments_up_to_the_kernels_limit(mode):
 
 @pytest.mark.parametrize("number", [s for s in range(1, 65) if s not in (signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, 32, 33)])
 def test_every_signal_is_forwarded(number):
-    # The program waits for the signal by sigwait(). It does not use pause() and a signal handler. If a signal comes right before pause(), Python
-    # runs the handler only after pause() has returned.
+    # The program waits for the signal by sigwait(). The program does not use pause() with a signal handler. If a signal comes right before pause(),
+    # Python runs the handler only after pause() has returned.
     script = (f"import signal, os\nsignal.pthread_sigmask(signal.SIG_BLOCK, {{{number}}})\nos.write(1, b'ready\\n')\n"
               f"os.write(1, b'got %d\\n' % signal.sigwait({{{number}}}))")
     job = start_job(f"fwd.{number}", PYTHON, "-c", script)
@@ -128,7 +128,7 @@ def has_socket(pid):
 def test_a_sleeping_supervisor_is_small_and_holds_no_connection():
     job, other = start_job("small.1", "sleep", "1000"), start_job("small.2", "sleep", "1000")
     wait_running("small.1")
-    wait_running("small.2")  # the program's own pages are shared by all processes that run it
+    wait_running("small.2")  # all processes of a program share the program's own pages
     wait_until(lambda: not has_socket(job.pid), "connection closed")
     assert private_bytes(job.pid) <= 1 << 20
     wait_until(lambda: Path(f"/proc/{job.pid}/cgroup").read_text().endswith("/pinfold.slice\n"), "out of the batch system's own cgroup")

@@ -46,7 +46,7 @@ ENDINGS = {"true": ("exited", 0, None), "exit 3": ("exited", 3, None), "kill -KI
 
 @every
 def test_each_receipt_says_how_its_job_ended(language):
-    """The jobs are short: pinfoldd sees the end of the leader before anybody can report it. PINFOLD_OWN_RUNS is the number of jobs of each
+    """The jobs are so short that pinfoldd sees the leader's end before anybody can report the end. PINFOLD_OWN_RUNS is the number of jobs of each
     kind."""
     wrong = []
     for number in range(int(os.environ.get("PINFOLD_OWN_RUNS", "5"))):

@@ -13,7 +13,7 @@ std::string sqlOf(const ReceiptFilter& filter) {
     return pageQuery({.filter = filter, .visibleTo = 1000}, {}, {.rows = 1, .bytes = 1}).sql;
 }
 
-/// Replaces each value that a caller has chosen with a fixed value.
+/// Puts a fixed value in the place of each value that a caller has chosen.
 ReceiptFilter withoutValues(ReceiptFilter filter) {
     for (auto* text : {&filter.key, &filter.result, &filter.scheduler})
         if (*text)

@@ -122,7 +122,8 @@ template <auto Message> struct MessageOfVariant {
 sdbus::PlainMessage messageOf(const sdbus::Variant& variant);
 template struct MessageOfVariant<&sdbus::Variant::msg_>;
 
-/// Returns a message that contains the dictionary and can be read at once. Returns nullopt if the text is not a dictionary.
+/// Returns a message that contains the dictionary. The caller can read the message without further preparation. Returns nullopt
+/// if the text is not a dictionary.
 inline std::optional<sdbus::PlainMessage> dictionaryMessage(std::string_view text) {
     auto message = messageOf(sdbus::Variant());
     if (!DictionaryWriter(dbus::rawMessage(message)).write(text))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Functions that the fuzz targets share. A target reads one kind of input, and makes promises about this input. The target ends
-// the process if a promise does not hold.
+// Functions that the fuzz targets share. A target reads one kind of input, and checks promises that must hold for every input.
+// The target ends the process if a promise does not hold.
 #pragma once
 
 #include "base/result.hpp"
@@ -18,7 +18,7 @@
 
 namespace pinfold::fuzz {
 
-/// Ends the process if `holds` is false. libFuzzer then keeps the input.
+/// Ends the process if `holds` is false. libFuzzer keeps the input that makes the process end.
 inline void require(bool holds, const char* promise) {
     if (holds)
         return;
@@ -56,7 +56,7 @@ inline std::map<std::string, std::string, std::less<>> sections(std::string_view
     return found;
 }
 
-/// A temporary directory for a target that reads files.
+/// A temporary directory that contains the input files of a target.
 class Tree {
 public:
     Tree() {
@@ -78,8 +78,8 @@ public:
             write(directory / file, section == given.end() ? std::nullopt : std::optional(section->second));
         }
     }
-    /// Writes the file, or removes it. If the file already has the right text, the function does not write it. A write of a file
-    /// takes longer than a target needs for one input.
+    /// Writes the file, or removes it. If the file already has the right text, the function does not write the file. To write a
+    /// file takes longer than to test an input.
     void write(const std::filesystem::path& path, const std::optional<std::string>& text) {
         auto& now = files_[path];
         if (now == text)

@@ -52,7 +52,8 @@ def idle():
 
 
 def forged_signals(number, key):
-    """Sends pinfoldd forged signals of systemd-oomd and systemd. A real signal has no destination, but a forged one names pinfoldd."""
+    """Forges signals of systemd-oomd and systemd, and sends the signals to pinfoldd. A real signal has no destination, but a forged one names
+    pinfoldd."""
     bus = dbus.SystemBus()
     told = [("/org/freedesktop/oom1", "org.freedesktop.oom1.Manager", "Killed", "ss", f"/batch.slice/batch-{key}.slice/job-{key}.scope", "memory-used"),
             ("/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Reloading", "b", True),
@@ -102,7 +103,7 @@ def files_that_never_close(path, number):
             for stream in (0, 1, 2):
                 os.close(stream)
             connect().sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [os.open(path, os.O_RDONLY)]))])
-            os._exit(0)  # the attack is the same with and without an error
+            os._exit(0)  # the attack does not depend on the success of the send
     return "sent"
 
 
@@ -184,7 +185,8 @@ def flood_of_connections(number, hold):
 
 
 def flood_of_ids(first, number, each, hold):
-    """Makes `each` connections as each of `number` users. This process of root starts a child for each user, and the child takes the user's id."""
+    """Makes `each` connections as each of `number` users. This process runs as root. The process starts a child for each user, and the child takes
+    the user's id."""
     for user in range(int(first), int(first) + int(number)):
         if os.fork() == 0:
             os.setgroups([])
@@ -207,8 +209,8 @@ def list_whole(key):
 
 
 def cgroup_of_a_name(above, path):
-    """Makes a cgroup with the path of another user's job, below the cgroup `above`. The user may write to `above`. Returns pinfoldd's answer about a
-    process in the new cgroup."""
+    """Makes a cgroup below the cgroup `above`. The rest of the new cgroup's path is the path of another user's job. The user may write to `above`.
+    Returns pinfoldd's answer about a process in the new cgroup."""
     cgroup = Path(above + path)
     cgroup.mkdir(parents=True)
     own = idle()
@@ -234,7 +236,8 @@ def look_at(pid):
 
 
 def same_again(key, pid):
-    """Asks pinfoldd again to create another user's live job with the same leader. Asks once on the bus, and once at the socket."""
+    """Asks pinfoldd to create another user's live job a second time, with the leader that the job already has. Asks once on the bus, and once at the
+    socket."""
     leader = os.pidfd_open(int(pid))
     return [call("CreateJob", key, dbus.types.UnixFd(leader), {}),
             ask({"version": 1, "call": "create", "key": key, "limits": {}}, leader)]
@@ -264,7 +267,7 @@ def forge_journal(message, event):
 
 
 def methods():
-    """Returns the names of all methods of org.pinfold1.Manager, as pinfoldd itself tells them."""
+    """Asks pinfoldd for the names of all methods of org.pinfold1.Manager, and returns the names."""
     introspectable = dbus.Interface(dbus.SystemBus().get_object(SERVICE, PATH), dbus.INTROSPECTABLE_IFACE)
     interface, = (element for element in ElementTree.fromstring(introspectable.Introspect()) if element.get("name") == INTERFACE)
     return [element.get("name") for element in interface.findall("method")]

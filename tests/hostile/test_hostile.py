@@ -183,7 +183,7 @@ def test_04_a_file_that_never_closes(crowd):
 
 
 def test_05_memory_that_cannot_be_read():
-    """alice has made a user namespace. The hanging file system belongs to alice inside this namespace."""
+    """alice has made a user namespace. Inside the namespace, alice owns the hanging file system."""
     directory = "/home/alice/hang"
     run("mkdir", "-p", directory, **identity("alice"))
     victim = f"{FUSE_HANG} serve {directory} | (read _; exec {FUSE_HANG} victim {directory}/f)"
@@ -213,7 +213,8 @@ def test_07_out_of_the_job_by_its_wrapper():
 
 
 def test_08_09_command_lines_without_end():
-    """There are 300 command lines of 100,000 characters. A record, a receipt or an answer with all these characters would have 30 MB."""
+    """Each of the 300 processes has a command line of 100,000 characters. A record, a receipt or an answer with all command lines would have 30
+    MB."""
     many = "for i in $(seq 300); do (exec -a \"$name\" sleep 1000 <&- >&- 2>&-) & done"
     job = start_job("user.endless", "bash", "-c", f"name=$(printf %0100000d 0); {many}; read", stdin=subprocess.PIPE, **identity("alice"))
     wait_until(lambda: len(processes("user.endless")) == 301, "its processes")
@@ -412,7 +413,7 @@ def test_26_a_sweep_that_cannot_know_all():
 
 
 def test_27_messages_that_nobody_takes(node):
-    """pinfoldd cannot write to the standard error of alice's jobs, and cannot close it. pinfoldd has 16 threads that write to jobs."""
+    """pinfoldd can neither write to the standard error of alice's jobs nor close this standard error. pinfoldd has 16 threads that write to jobs."""
     def unclosed():
         return sum("unclosed" in file for file in descriptors(node.pid))
     with alices_server() as server:
@@ -425,8 +426,8 @@ def test_27_messages_that_nobody_takes(node):
     wait_until(lambda: unclosed() == 0, "all files closed", deadline=60)
 
 
-# Everybody may see which jobs are live, because everybody may see all processes of the node. same_again() makes the call CreateJob. ListReceipts
-# returns only receipts of the user who calls it.
+# Everybody may see which jobs are live, because everybody may see all processes of the node. same_again() calls CreateJob. ListReceipts returns only
+# receipts of the user who calls it.
 OPEN_TO_ALL = {"ListJobs", "ListMoreJobs", "GetJob", "GetJobByPID", "GetJobByUnit", "CreateJob", "ListReceipts"}
 
 

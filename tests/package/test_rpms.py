@@ -29,8 +29,8 @@ SSHD = Path("/etc/pam.d/sshd")
 
 
 def files_of_deb(name):
-    """Returns the mode of each file, or the target of a link, by the path in the rpm package. PAM modules are not executable on Debian. PAM
-    modules in rpm packages are executable, because rpm reads the needed libraries only from executable files."""
+    """Returns a dictionary. The keys are paths in the rpm package, and a value is the mode of a file or the target of a link. PAM modules are not
+    executable on Debian. PAM modules in rpm packages are executable, because rpm reads the needed libraries only from executable files."""
     found = {}
     data = subprocess.run(["dpkg-deb", "--fsys-tarfile", debs.deb(name)], capture_output=True, timeout=120, check=True).stdout
     for member in tarfile.open(fileobj=BytesIO(data)):

@@ -82,7 +82,7 @@ def test_the_history_of_an_earlier_version_is_converted(older):
 
 @pytest.fixture
 def cluster(older):
-    """Starts Slurm with pinfold's plugin and epilogue. A container has no memory controller, and all of Slurm's jobs have a memory limit."""
+    """Starts Slurm with pinfold's plugin and epilogue. A container has no memory controller, but each Slurm job has a memory limit."""
     with site('[jobs]\nunenforced_limits = "warn"\n'):
         slurm.start()
         yield

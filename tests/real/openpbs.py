@@ -31,7 +31,7 @@ systemctl daemon-reload
 systemctl start pbs
 """
 
-# PBS needs a name of the host with an address other than the loopback address. By default, the name of a box without a network has only the
+# PBS needs a name of the host with an address other than the loopback address. By default, the host name of a box without a network has only the
 # loopback address.
 OWN_ADDRESS = """set -e
 ip address add 10.11.12.1/24 dev lo
@@ -181,7 +181,7 @@ class Launch:
 
 @contextmanager
 def launch_waits():
-    """Lets each launch of a job's script wait until launch.go(). pinfold's hook runs after this wait."""
+    """Lets each launch of a job's script wait until launch.go(). pinfold's hook runs after launch.go()."""
     launch = Launch()
     with hook("wait", "execjob_launch", WAIT.format(file=launch.file), order=90):
         yield launch
@@ -202,8 +202,8 @@ def switched_off():
 
 
 def end_mom(node, signal):
-    """Ends MoM by a signal and not by systemd. The tests later start MoM with an option. If systemd started MoM, MoM would not get this
-    option."""
+    """Ends MoM by a signal and not by systemd. The tests later start MoM with an option. If systemd started MoM, MoM would not get the option of the
+    test."""
     pid = on(node, "cat", f"{HOME}/mom_priv/mom.lock").stdout.strip()
     on(node, "kill", f"-{signal}", pid)
     wait_until(lambda: on(node, "test", "-e", f"/proc/{pid}", check=False).returncode != 0, f"MoM of {node} has ended")
@@ -312,5 +312,5 @@ class Job:
         return self.shown()["exec_vnode"].strip("(").split(":")[0]
 
     def receipt(self, node=None):
-        """Returns the newest receipt on this node, which must exist."""
+        """Returns the newest receipt on this node. At least one receipt must exist."""
         return ask(node or self.node(), "receipts", self.key)[0]

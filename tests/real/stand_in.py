@@ -14,7 +14,7 @@ RUNS = "touch $HOME/$PBS_JOBID.runs"
 
 
 def compare(real, stand_in):
-    """Each argument maps the names of jobs to the records of their calls. Stores the differences in a file, and returns them as text."""
+    """Each argument maps the name of a job to the record of the job's calls. Stores the differences in a file, and returns them as text."""
     assert real.keys() == stand_in.keys() and all(real.values())
     lines = [line for job in real for line in recorder.differences(job, real[job], stand_in[job])]
     text = "".join(line + "\n" for line in lines)

@@ -25,8 +25,8 @@ open(name + '.runs', 'w').close()
 while not os.path.exists(name + '.go'): time.sleep(0.1)"
 echo over"""
 
-# The command uses the given number of MiB of memory in a file, and so needs little address space. MoM limits each process's address space to vmem
-# (RLIMIT_AS). MoM ends a job if the address spaces of its processes together are larger than vmem.
+# The command uses the given number of MiB in a file in memory. The command needs little address space, because it does not map the file. MoM limits
+# each process's address space to vmem (RLIMIT_AS). MoM ends a job if the address spaces of its processes together are larger than vmem.
 FILLS = "dd if=/dev/zero of=/dev/shm/filled bs=1M count={}; echo over"
 
 
@@ -150,7 +150,7 @@ def test_the_limits_are_those_of_the_allotted_share_and_follow_it():
 def test_a_vnode_that_an_administrator_has_set_offline_stays_so(frozen):  # noqa: F811
     """While a process of a job cannot be killed, all other vnodes of the host are offline."""
     for folder in frozen.parents[1:3]:
-        folder.chmod(0o755)  # otherwise the job's user could not enter pytest's directory
+        folder.chmod(0o755)  # without this mode, the job's user could not enter pytest's directory
     set_site("node1", '[unkillable]\nafter = "2s"\n')
     with openpbs.second_vnode("node1"):
         openpbs.take_away("second", "mine")

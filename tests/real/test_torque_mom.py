@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pinfold's programs under a real pbs_mom. The pbs_mom is restarted, or it dies, or it has a configuration that docs/schedulers/torque.md
-does not recommend."""
+"""Tests pinfold's programs under a real pbs_mom. In these tests, pbs_mom is restarted, pbs_mom dies, or pbs_mom has a configuration that
+docs/schedulers/torque.md does not recommend."""
 
 import contextlib
 import os
@@ -23,7 +23,7 @@ sleep 1000"""
 
 
 def option(text):
-    """Until the `with` block ends, systemd starts node1's pbs_mom with this option."""
+    """Until the `with` block ends, systemd starts node1's pbs_mom with the option `text`."""
     return drop_in("pbs_mom", f"ExecStart=\nExecStart={torque.PREFIX}/sbin/pbs_mom -F {text}")
 
 
@@ -142,8 +142,8 @@ OUTSIDE = "0::/system.slice/pbs_mom.service"
 
 @contextlib.contextmanager
 def users_scripts(numbers):
-    """Writes some of the scripts that pbs_mom runs as the user. Removes the scripts when the `with` block ends. Each script leaves behind a daemon
-    with the script's number."""
+    """Writes the scripts that have the given numbers. pbs_mom runs each script as the user. Removes the scripts when the `with` block ends. Each
+    script leaves behind a daemon with the script's number."""
     scripts = [SCRIPTS[number] for number in numbers]
     for number, script in zip(numbers, scripts):
         script.write_text(f"#!/bin/sh\nid -un\ngrep ^0: /proc/self/cgroup\n/home/alice/leave {number}\n")

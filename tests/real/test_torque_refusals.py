@@ -45,8 +45,8 @@ def test_without_the_node_check_and_without_the_daemon_a_job_goes_back_to_the_qu
 
 
 def test_without_the_daemon_an_interactive_job_is_deleted():
-    """The prologue writes the reason to the terminal. pbs_mom at once kills the process that sends the terminal's output to qsub. For this
-    reason, the test does not check whether the user sees the prologue's reason."""
+    """The prologue writes the reason to the terminal. pbs_mom at once kills the process that sends the terminal's output to qsub. The test does not
+    check whether the user sees the prologue's reason."""
     with without_node_check():
         wait_back("node1")
         with no_pinfoldd():

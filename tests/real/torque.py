@@ -223,7 +223,7 @@ class Submitted:
         return ask(name or self.node(), "receipts", self.key)
 
     def receipt(self, name=None):
-        """Returns the newest receipt on this node, which must exist."""
+        """Returns the newest receipt on this node. At least one receipt must exist."""
         return self.receipts(name)[0]
 
 

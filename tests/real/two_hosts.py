@@ -28,7 +28,7 @@ ENDS = [
 
 def put_leave():
     """Writes the program `leave SECONDS` into alice's home. MoM itself kills all processes in the session of an ended script or task. The program
-    therefore starts a daemon outside of the session of its script or task."""
+    starts a daemon in a new session, so that MoM does not kill the daemon."""
     leave = Path("/home/alice/leave")
     leave.write_text(LEAVE)
     leave.chmod(0o755)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node with many jobs goes down in several ways, one after the other. Each boot runs this program again. The program writes down what the
-earlier boot has left, and brings the node down again. When the node has booted for the last time, pytest checks what the program has written
+"""A node with many jobs goes down in several ways, one after the other. Each boot runs this program again. The program records the state in which the
+earlier boot has left the node, and brings the node down again. When the node has booted for the last time, pytest checks what the program has written
 down."""
 
 import json
@@ -15,7 +15,7 @@ from jobs import leftovers_of_pinfold, live_jobs, live_rows, receipts, run, star
 STATE = Path("/var/lib/pinfold-reboots")
 MONITOR = Path("/dev/virtio-ports/pinfold.monitor")
 NUMBER = 5  # the number of jobs of each kind; the number is twice as large for the kind "run"
-OLD_ENOUGH = 1.0  # if a job began this number of seconds before the node goes down, the job gets a receipt
+OLD_ENOUGH = 1.0  # a job that began at least OLD_ENOUGH seconds before the node goes down gets a receipt
 SCRIPTS = {"run": "{begin}; exec sleep 100000", "start": "{begin}; exec sleep 100000",
            "end": "trap '' TERM; {begin}; while :; do sleep 1000; done"}  # this job ignores SIGTERM, so a stop of the job takes very long
 
@@ -38,7 +38,7 @@ def survive_a_reboot():
 
 
 def reboot():
-    """PID 1 is stopped at this moment. When PID 1 runs again, it gets this request, and the requests to start jobs."""
+    """During this call, PID 1 is stopped. When PID 1 runs again, PID 1 gets the request to reboot, and the requests to start jobs."""
     subprocess.Popen(["systemctl", "reboot", "--no-block"])
 
 
@@ -66,7 +66,7 @@ def begun(kind, boot):
 
 
 def states_of_all(boot):
-    """Returns the states of all live jobs as soon as pinfoldd knows the jobs that are being started."""
+    """Returns the states of all live jobs, or None while pinfoldd does not know all jobs that are being started."""
     states = {key: job["state"] for key, job in live_jobs().items()}
     return states if states.keys() >= set(keys("start", boot)) else None
 
@@ -104,7 +104,7 @@ def go_down(boot):
 
 
 def write_down(boot):
-    """Writes down what the earlier boot has left."""
+    """Records the state in which the earlier boot has left the node."""
     drained = json.loads(run("pinfold", "status", "--json", timeout=120).stdout)
     wait_until(lambda: not live_rows(), "each job of the boot before has its receipt", 120)
     found = {
@@ -118,7 +118,7 @@ def write_down(boot):
 
 
 def main():
-    """Returns only in the last boot. In each earlier boot, the function brings the node down."""
+    """In each boot except the last one, the function brings the node down. In the last boot, the function returns."""
     STATE.mkdir(exist_ok=True)
     boot = int((STATE / "boot").read_text()) if (STATE / "boot").exists() else 0
     if boot > 0:

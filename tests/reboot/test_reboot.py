@@ -93,8 +93,7 @@ def test_at_a_reset_the_end_is_the_last_sign_of_life():
         assert receipt["started"] <= receipt["ended"] <= booted, receipt
         assert receipt["wall"] == receipt["ended"] - receipt["started"]
         assert receipt["exit_status"] is None
-        # The figures are those that pinfoldd had read from the kernel when it wrote the job's row. If pinfoldd had never looked at the job, there
-        # are no figures.
+        # The receipt has the figures from the job's row in the history. If pinfoldd had never looked at the job, there are no figures.
         assert receipt["cpu_user"] is None or receipt["cpu_user"] <= receipt["wall"], receipt
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Finds the files of the project, without the files that a build or a test has made. The functions do not ask git, because the sources may come as a
+"""Finds the files of the project, but not the files that a build or a test has made. The functions do not ask git, because the sources may come as a
 tarball."""
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the alert rules and the dashboard of docs/monitoring. promtool accepts the rules, each alert fires when it should, and the texts and
-names are right."""
+"""Tests the alert rules and the dashboard of docs/monitoring. promtool must accept the rules. Each alert must fire at the right time, and must have
+the right texts and names."""
 
 import json
 import re

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""clang-tidy finds nothing in the sources that a change touches. clang-tidy needs some five seconds for a source, and two or three times as long
-with its analyzer. For this reason, the test checks only a few sources, without the analyzer. Because each change touches different sources, the
-test sooner or later checks all sources.
+"""Tests that clang-tidy reports no problem in the sources that a change touches. clang-tidy needs some five seconds for a source, and two or three
+times as long with its analyzer. To save time, the test checks only a few sources, without the analyzer. Because each change touches different
+sources, the test sooner or later checks all sources.
 
-PINFOLD_TIDY_BASE is the revision with which the change begins. Without this variable, the change begins with the first parent of HEAD. If the
-variable is "none", all sources count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If the variable is
-"all", the test checks all sources, and runs the analyzer."""
+PINFOLD_TIDY_BASE is the revision with which the change begins. If PINFOLD_TIDY_BASE is not set, the change begins with the first parent of HEAD. If
+PINFOLD_TIDY_BASE is "none", all sources count as changed. PINFOLD_TIDY_MOST is the highest number of sources that the test checks. If
+PINFOLD_TIDY_MOST is "all", the test checks all sources, and runs the analyzer."""
 
 import hashlib
 import os
@@ -29,8 +29,8 @@ def git(*arguments):
 
 
 def sources():
-    """Returns all sources below src. The build compiles several sources as one (see tools/lib/build), so the build's database does not name each
-    source. For a source without an entry, clang-tidy uses the flags of the source with the most similar path."""
+    """Returns all sources below src. The compiler reads several sources as one source (see tools/lib/build), so the build's database does not name
+    each source. For a source without an entry, clang-tidy uses the flags of the source with the most similar path."""
     return sorted(file for file in with_suffix(".cpp") if file.is_relative_to(TOP / "src"))
 
 

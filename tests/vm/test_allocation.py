@@ -213,7 +213,7 @@ def test_memory_low_protects_from_the_rest_of_the_node():
         jobs.append(job)
     assert batch("memory.low") == str(80 * MIB), "the kernel protects no more below a cgroup than the cgroup itself has"
     assert cached("low.kept") >= 64 * MIB and cached("low.lost") >= 64 * MIB
-    # This process is outside of all jobs, and fills the memory of the node. So the kernel reclaims memory that is not protected.
+    # This process is outside of all jobs. The process fills the node's memory until the kernel reclaims memory that is not protected.
     eater = subprocess.Popen(["systemd-run", "--pipe", "-q", "-p", "MemorySwapMax=0", "/usr/bin/python3", "-c", EAT],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     while cached("low.lost") >= 32 * MIB:

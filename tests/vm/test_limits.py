@@ -194,7 +194,7 @@ CHANGES = {
 
 
 def text_or(path, otherwise):
-    """systemd removes a controller that nobody needs any more, some time after the change of the limit."""
+    """If no cgroup needs a controller any more, systemd removes the controller some time later."""
     try:
         return path.read_text().strip()
     except OSError:
@@ -256,7 +256,7 @@ class TestAChangeThatCanNotBe:
 
 
 def test_memory_high_slows_down_and_kills_nobody():
-    """The kernel reclaims page cache at the limit, so a file of three times the limit can be written."""
+    """The kernel reclaims page cache at the limit, so the job can write a file that is three times as large as the limit."""
     status, _, err = finish(start_job("limit.high", "dd", "if=/dev/zero", "of=/var/tmp/high", "bs=1M", "count=96",
                                       options=["--memory-high=32M"]))
     Path("/var/tmp/high").unlink()
@@ -322,9 +322,9 @@ def test_read_operations_are_held_and_counted():
 
 @pytest.fixture
 def shared_disk():
-    """The kernel shares a disk by weight only if it knows the speed of the disk. The test sets this speed to 1 MiB per second. The weights have
-    an effect only if jobs wait for the disk. For this reason, the emulated machine must be able to read faster than 1 MiB per second, even on
-    a busy host."""
+    """The kernel shares a disk by weight only if it knows the speed of the disk. The test tells the kernel a speed of 1 MiB per second. The weights
+    have an effect only if jobs wait for the disk. Jobs wait only if the emulated machine can read faster than 1 MiB per second, even on a busy
+    host."""
     qos, model = Path("/sys/fs/cgroup/io.cost.qos"), Path("/sys/fs/cgroup/io.cost.model")
     model.write_text(f"{NUMBER} ctrl=user model=linear rbps={MIB} rseqiops=250 rrandiops=250 wbps={MIB} wseqiops=250 wrandiops=250")
     qos.write_text(f"{NUMBER} enable=1 ctrl=user min=100.00 max=100.00")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the memory need of jobs on a kernel that counts memory. The need does not include page cache, but includes shared memory."""
+"""Tests the memory need of jobs on a kernel that counts memory. The memory need of a job includes shared memory, but not page cache."""
 
 import json
 import os
@@ -39,7 +39,7 @@ os.unlink("/dev/shm/pinfold-need")
 """
 
 # The memory of this program grows by 10 MiB each second. At each measurement, the program calculates the area below the curve of its anonymous
-# memory, from the start to this time. At the end, the program prints all these areas.
+# memory, from the start to this time. At the end, the program prints the areas of all measurements.
 LEAK = """
 import json, time
 def anonymous():
@@ -109,7 +109,7 @@ def test_a_leak_is_a_ramp_with_its_true_area():
     memory = profile["anon"]["mean"]
     areas = [(time - receipt["started"] / 1e6, area) for time, area in json.loads(out)]
     # After the job's last measurement, an emulated machine may need seconds to free the memory. pinfoldd may look at the job several times meanwhile.
-    # For this reason, the test ignores what pinfoldd measured after the job's own last measurement.
+    # The test ignores what pinfoldd measured after the job's own last measurement.
     looks = [end for end in accumulate(seconds) if end <= areas[-1][0]]
     grown = memory[:len(looks)]
     assert len(grown) >= 8 and grown == sorted(grown), "it grows from each look to the next"

@@ -139,7 +139,7 @@ def test_the_share_that_jobs_have_of_the_node():
 @pytest.fixture
 def no_thrashing():
     """Without swap, the kernel first drops the pages of all programs and reads them again. On this machine, the kernel drops and reads pages for
-    minutes. With a time in min_ttl_ms, the kernel soon kills a process (Documentation/admin-guide/mm/multigen_lru.rst)."""
+    minutes. If min_ttl_ms is set, the kernel soon kills a process (Documentation/admin-guide/mm/multigen_lru.rst)."""
     settings = {Path("/sys/kernel/mm/lru_gen/enabled"): "y", Path("/sys/kernel/mm/lru_gen/min_ttl_ms"): "1000"}
     before = {file: file.read_text() for file in settings}
     for file, text in settings.items():
@@ -211,7 +211,7 @@ def test_whole_job_or_one_process(policy):
 
 
 def test_pid_1_leaves_the_scope_alone():
-    """With the default OOMPolicy, systemd 252 would stop the scope by SIGTERM after the kernel has killed one process. For this reason, pinfold
+    """With the default OOMPolicy, systemd 252 would stop the scope by SIGTERM after the kernel has killed one process. To prevent the stop, pinfold
     always sets OOMPolicy."""
     job = start_job("oom.scope", *python(HOG, "200", "wait"), options=["--memory-max=48M"], stdin=subprocess.PIPE)
     wait_running("oom.scope")

@@ -20,7 +20,8 @@ BEFORE = [f"{NUMBER} rbps=2097152 wbps=max riops=max wiops=max\n"] * 2
 OWN = "/dev/shm/alice/disk"  # a link of alice
 REFUSALS = {"Denied", "InvalidArgument", "LimitInvalid"}
 
-# Makes each change of the limit, and prints the answers. After each change, the program adds the contents of the job's io.max files.
+# Asks pinfoldd for each change of the limit, and prints pinfoldd's answers. After each change, the program adds the contents of the job's io.max
+# files.
 LOOSEN = """
 import json, pathlib, sys, time, dbus
 key, changes, files = map(json.loads, sys.argv[1:])

@@ -7,8 +7,8 @@ from jobs import expect_nothing_left, finish, receipts, run, start_job, wait_run
 
 MIB = 1024 * 1024
 
-# Takes memory, spends CPU time in this process and in two children, and prints the CPU time that the kernel counted for them. How
-# much CPU time a loop needs depends on the machine, so each process counts its own time.
+# Takes memory, and spends CPU time in this process and in two children. Prints the sum of the CPU times that the kernel counted for the three
+# processes. How much CPU time a loop needs depends on the machine, so each process counts its own time.
 SPEND = """
 import os, resource, sys, time
 held = b"x" * (int(sys.argv[1]) << 20)
@@ -63,8 +63,9 @@ def exact_after_checks(truths, receipt):
         figures = tasks[number]
         mib = PLAN[number - 1][0]
         assert (figures["exit_status"], figures["command"][:6]) == (0, "python"), report
-        # The cgroup of a scope begins to count a process when the process enters the scope. The cgroup's figures include the exit of each process.
-        # The figures also include pinfoldd's placeholder process, which is in the new scope before the leader.
+        # The cgroup of a scope begins to count a process when the process enters the scope. The cgroup's figures include the CPU time that each
+        # process needs for its exit. The figures also include pinfoldd's placeholder process, because the placeholder enters the new scope before the
+        # leader.
         assert (figures["cpu"] or 0) / 1e6 <= 1.1 * truth + 0.5, report
         assert (figures["memory_peak"] or 0) <= (mib + 50) * MIB, report
         if figures["exact"]:
@@ -79,8 +80,8 @@ def exact_after_checks(truths, receipt):
 
 def test_each_task_has_its_cpu_time_and_its_memory_peak():
     exact = set()
-    # systemd may remove the cgroup of a task before pinfoldd has read it, and often does so on a busy machine. For this reason, the test runs further
-    # jobs until it has exact figures for a large task and for a small task.
+    # On a busy machine, systemd often removes the cgroup of a task before pinfoldd has read the cgroup. The test runs further jobs until it has exact
+    # figures for a large task and for a small task.
     for number in range(MOST_JOBS):
         exact |= exact_after_checks(*job_of_tasks(f"figures.vm{number}"))
         if exact == {8, 80}:

@@ -19,8 +19,8 @@ inBackground() {
 endAll() {
     trap '' INT TERM HUP
     local signal pid patience
-    # A signal may arrive when a command has started but is not in the array `background` yet. So endAll uses `jobs -p`, which lists all
-    # commands that run.
+    # A signal may arrive when a command has started but is not in the array `background` yet. endAll uses `jobs -p`, because `jobs -p`
+    # lists all commands that run.
     for pid in $(jobs -p); do
         background[$pid]=
     done
@@ -49,8 +49,8 @@ inForeground() {
     return "$status"
 }
 
-# waitForOne: waits until one of the commands has ended. Then the variable `ended` has the process id of this command, and the variable
-# `status` has its exit status.
+# waitForOne: waits until one of the commands has ended. Sets the variable `ended` to the process id of the ended command, and the variable
+# `status` to the exit status of the command.
 waitForOne() {
     local alive
     while :; do

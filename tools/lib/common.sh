@@ -11,7 +11,7 @@ lib=$top/tools/lib
 # shellcheck disable=SC2034
 cache=${PINFOLD_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pinfold}
 
-# `release` is the Debian release for which pinfold is built. The boxes run this release.
+# `release` is the Debian release for which pinfold is built. The boxes run the Debian release `release`.
 hostRelease=$(. /etc/os-release && echo "${VERSION_CODENAME:-}")
 # shellcheck disable=SC2034
 release=${PINFOLD_RELEASE:-$hostRelease}

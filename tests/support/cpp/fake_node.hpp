@@ -64,9 +64,9 @@ public:
     /// Creates a process inside a cgroup, as a fork of a job does.
     void spawnInside(pid_t pid, const std::string& cgroup, uid_t uid = 1000, const std::string& command = "daemon");
 
-    // The following members make faults. nextStartFaults has the outcomes of the next starts. nextStopFaults has the outcomes of
-    // the next stops.
-    std::deque<SystemdError> nextStartFaults; ///< each element makes one start of a unit fail without an effect
+    // The following members make faults. nextStartFaults has the outcomes of the next requests to start a unit. nextStopFaults
+    // has the outcomes of the next requests to stop a unit.
+    std::deque<SystemdError> nextStartFaults; ///< each element is the error of one start, and the unit does not start
     std::deque<SystemdError> nextStopFaults;
     bool loseNextStartAnswer = false;                   ///< the next start succeeds, but the caller gets NoReply
     bool startWithoutMoving = false;                    ///< a start gets the answer "done", but moves no process into the scope
@@ -84,7 +84,7 @@ public:
     bool holdStarts = false;                         ///< requests to start a unit get no answer before release()
     void release();
     bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove an empty scope
-    bool hangs = false;           ///< PID 1 does nothing: starts and lists get NoReply after 25 s, and stay in PID 1's queue
+    bool hangs = false;           ///< PID 1 does nothing; requests stay in PID 1's queue, and get NoReply after 25 s
     void goOn();
     /// Removes the callers, so that nobody gets the answers that the fake systemd still sends.
     void forgetCallers();

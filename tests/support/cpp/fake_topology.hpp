@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes topologies of nodes of any shape. tests/unit/os/topology_test.cpp writes them to files in the kernel's form.
+// Makes the topologies of fake nodes. tests/unit/os/topology_test.cpp writes the topologies to files in the kernel's form.
 #pragma once
 
 #include "base/cpu_list.hpp"

@@ -26,7 +26,7 @@ public:
     /// Sets the real-time clock to its original time plus `time`.
     void setClockAhead(Microseconds time) { clockAhead_ = time; }
 
-    /// Handles all pending events, first of descriptors and then of idle work, until no event is left.
+    /// Handles pending events until no event is left. The events of descriptors come before the idle work.
     void settle() {
         while (stepDescriptors(0) || stepIdle()) {
         }
@@ -37,7 +37,7 @@ public:
         settle();
         return any;
     }
-    /// Moves the clock, and calls the handlers of the timers that are due, in their order.
+    /// Moves the clock, and calls the handlers of the timers that are due. The earliest timer comes first.
     void advance(Microseconds time) {
         const auto target = now_ + time;
         settle();

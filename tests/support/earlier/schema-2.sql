@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: LGPL-2.1-or-later
 -- Contains the history that pinfold of revision f7cc5991 has written (schema 2), as sqlite prints it (.dump).
--- The jobs ended in different ways on a node without a memory controller. When pinfoldd started, it
--- recovered pbs.10 from a record with an out-of-memory kill, and sge.9 from a record of another boot.
+-- The jobs ended in different ways on a node without a memory controller. When pinfoldd started, it recovered
+-- two jobs from records. The record of pbs.10 had an out-of-memory kill, and the record of sge.9 was from
+-- another boot.
 BEGIN TRANSACTION;
 CREATE TABLE kinds ( kind INTEGER PRIMARY KEY, scheduler TEXT NOT NULL, result TEXT NOT NULL, exit_ok INTEGER NOT NULL, leftovers INTEGER NOT NULL, UNIQUE (scheduler, result, exit_ok, leftovers));
 INSERT INTO "kinds" VALUES(1,'sge','exited',1,0);

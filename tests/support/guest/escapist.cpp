@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Leaves a process behind, as a badly written batch job does. `escapist WAY [NAME]` leaves the process behind in the way WAY, and
-// exits with status 3. The way "threads" leaves behind a process whose main thread has ended. The other threads of this process
-// run until they can read a byte from standard input. escapist prints "ready PID" when the process is in the wanted state.
+// Leaves a process behind, as a badly written batch job does. `escapist WAY [NAME]` leaves a process behind in the way WAY, and
+// exits with status 3. If WAY is "threads", the main thread of the process ends. The other threads of the process run until they
+// can read a byte from standard input. escapist prints "ready PID" when the process is in the wanted state.
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -145,8 +145,8 @@ template <class F> [[noreturn]] void hop(F&& goesOn) {
     hop([seconds, end = ::time(nullptr) + seconds] { return seconds == 0 || ::time(nullptr) < end; });
 }
 
-/// Changes the process id again and again until the file exists. The program makes only some hundred processes a second. If the
-/// program were faster, PID 1 would have more zombies than the host has process ids.
+/// The program changes its process id again and again until the file exists. The program makes only some hundred processes a
+/// second. If the program were faster, PID 1 would have more zombies than the host has process ids.
 [[noreturn]] void hopUntil(const char* file) {
     hop([file] {
         ::usleep(5000);
@@ -189,8 +189,8 @@ void* waitForByte(void*) {
 }
 
 [[noreturn]] void named(const char* name, char** argv) {
-    // The program executes itself under the name NAME. In this way, NAME becomes the command line of the process and the name of
-    // its thread.
+    // The program executes itself under the name NAME. NAME becomes the command line of the process, and the name of the
+    // process's thread.
     if (::fork() == 0) {
         setSid();
         const std::string fd = std::to_string(readyPipe[1]);

@@ -4,7 +4,8 @@
 // prints "asked". A write to the file "f" gets no answer, and the server prints "written". A close of the file "unclosed" gets no
 // answer. If the program NAME closes the file "unclosed-NAME", this close gets no answer. `fuse_hang victim FILE` is a process
 // that hangs in the file server and holds the lock of its memory. One thread of the victim waits for a page of the file, and
-// another thread waits for the lock. A process that reads the victim's /proc/PID/cmdline must wait for these threads.
+// another thread waits for the lock. A process that reads the victim's /proc/PID/cmdline must wait for both threads of the
+// victim.
 #include <fcntl.h>
 #include <linux/fuse.h>
 #include <sys/mman.h>

@@ -7,10 +7,10 @@
 // that the next new process will get the process id of the offered process. While pinfoldd handles the request, recycler ends the
 // offered process and makes the server fork. For each try, recycler prints whether the server's child got the process id, and the
 // cgroup of this child. recycler then prints pinfoldd's answer, and the cgroup of the child's own child.
-// `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". The test then lets pinfoldd signal these
-// processes one after the other. As soon as the first process has ended, recycler ends some of the last processes and makes the
-// server fork. The server's children now have the process ids of the ended processes. At the end, recycler prints the number of
-// these children, and the number of children that ended by a signal.
+// `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". After "ready", the test lets pinfoldd signal
+// the processes of the job one after the other. As soon as the first process has ended, recycler ends some of the last processes
+// and makes the server fork. The server's new children get the process ids of the ended processes. At the end, recycler prints
+// the number of these children, and the number of children that ended by a signal.
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -40,12 +40,12 @@ namespace {
 constexpr const char* kPinfoldd = "/run/pinfold/wrapper.sock";
 constexpr long kMostDelay = 32'000; // microseconds that pinfoldd and systemd need for a request on a busy machine
 constexpr long kSteps = 23;         // the delay grows slowly from one try to the next
-constexpr int kNear = 8;            // recycler counts exactly from this many process ids before the wanted process id
+constexpr int kNear = 8;            // the first loop ends at most this many process ids before the wanted id
 constexpr int kMostForks = 10'000;
 constexpr std::chrono::milliseconds kMoveMayTake{60}; // how long the move of a process may take if slowmove.so delays it
 constexpr int kSpare = 100;                           // how many process ids other processes may take before the end of the job
-constexpr int kHoard = 1000;                          // pinfoldd needs some milliseconds to signal this number of processes
-constexpr int kGivenAway = 40;                        // how many process ids of the hoard become free for the server's children
+constexpr int kHoard = 1000;                          // pinfoldd needs some milliseconds to signal 1000 processes
+constexpr int kGivenAway = 40;                        // how many of the job's process ids become free for the server's children
 
 int fail(const char* what) {
     std::perror(what);
@@ -123,13 +123,13 @@ pid_t passingProcess() {
     return pid;
 }
 
-/// Lets the next new process get the process id `wanted` when this id is free. Returns false if new processes of other programs
-/// prevent this.
+/// Lets the next new process get the process id `wanted` when this id is free. Returns false if other programs start processes at
+/// the wrong moment.
 bool bringCounterBefore(pid_t wanted) {
     pid_t last = 0;
     for (int count = 0; last >= wanted || last < wanted - kNear; ++count) {
-        // After the highest process id, the kernel continues with the process id 300. So after a round through all process ids,
-        // the loop reaches the ids before `wanted` again.
+        // After the highest process id, the kernel continues with the process id 300. After a round through all process ids, the
+        // loop reaches the ids before `wanted` again.
         if (count == kMostForks)
             return false;
         last = passingProcess();
@@ -225,7 +225,7 @@ struct Hoard {
     std::array<pid_t, kHoard> others;
 };
 
-/// Runs as the first process of a hoard. When this process is in the job, it creates the other processes of the hoard.
+/// Runs in the process `first` of a Hoard. When the process `first` is in the job, it creates the processes `others`.
 /// CLONE_PARENT makes the parent of this process also the parent of the new processes.
 [[noreturn]] void startHoard(int fromParent, int toParent) {
     char go = 0;
@@ -269,8 +269,8 @@ int giveAway(const std::string& server, const std::string& key) {
     std::fflush(stdout);
 
     siginfo_t info{};
-    ::waitid(P_PID, static_cast<id_t>(hoard.first), &info, WEXITED | WNOWAIT); // WNOWAIT keeps the process id of `first`
-    (void)bringCounterBefore(hoard.first); // of the hoard's process ids, only those of `given` become free
+    ::waitid(P_PID, static_cast<id_t>(hoard.first), &info, WEXITED | WNOWAIT); // `first` stays a zombie
+    (void)bringCounterBefore(hoard.first); // of the job's process ids, only the ids in `given` become free
     for (const auto pid : given)
         ::kill(pid, SIGKILL);
     std::vector<int> roots;

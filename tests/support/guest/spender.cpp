@@ -3,13 +3,13 @@
 //   wait               Before everything else, spender waits for a line on standard input.
 //   since=CPU_STAT     Before the work, spender prints "begun OWN CHARGED". OWN is the CPU time of spender in microseconds.
 //                      CHARGED is the CPU time of the cgroup with the file CPU_STAT.
-//   processes=N        Each of N children does the whole work. Without this word, spender itself does the work.
-//   threads=N          N threads of each process use CPU time. Without this word, the main thread uses CPU time.
-//   user=MS system=MS  Each thread uses this CPU time in user space, and this CPU time in the kernel.
+//   processes=N        Each of N children does the whole work. Without `processes`, spender itself does the work.
+//   threads=N          N threads of each process use CPU time. Without `threads`, the main thread uses CPU time.
+//   user=MS system=MS  Each thread spends the first time in user space, and the second time in the kernel.
 //   memory=MIB         Each process touches and keeps this amount of private memory.
 //   write=FILE:BYTES   Each process writes whole blocks of 64 KiB past the page cache, and flushes them.
 //   read=FILE:BYTES    Each process reads whole blocks of 64 KiB past the page cache.
-//   then=exit|stay|leave  After the work, spender prints "done". With "exit", spender then exits. With "stay", spender and its
+//   then=exit|stay|leave  After the work, spender prints "done". With "exit", spender exits at once. With "stay", spender and its
 //                      children sleep until a signal kills them. With "leave", spender exits, and its children sleep.
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces a function by LD_PRELOAD, to act as a node whose clock is wrong. CLOCK_REALTIME is ahead by $WRONGCLOCK_SECONDS. With
-// a negative number, CLOCK_REALTIME is behind.
+// Replaces a function by LD_PRELOAD, to act as a node whose clock is wrong. CLOCK_REALTIME is ahead by $WRONGCLOCK_SECONDS. If
+// $WRONGCLOCK_SECONDS is negative, CLOCK_REALTIME is behind the right time.
 #include <dlfcn.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The Debian packages that come with the box, and functions that install and remove them."""
+"""Finds, installs and removes the Debian packages that come with the box."""
 
 import functools
 import os
@@ -28,7 +28,7 @@ def field(name, which):
 @functools.cache
 def older(name):
     """Makes the package `name` with the version OLDER. The configuration file in this package has an additional line. If a package of an earlier
-    revision exists, older() starts from that package, and otherwise from the current package."""
+    revision exists, older() changes the earlier package. If not, older() changes the current package."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)
     run("dpkg-deb", "--raw-extract", next(EARLIER_DIRECTORY.glob(f"{name}_*.deb"), deb(name)), tree)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Lets some suites run only in a box that is thrown away afterwards. These suites start, kill and reload the services of a host."""
+"""Some suites start, kill and reload the services of a host. This module refuses to run these suites outside of a disposable box."""
 
 from pathlib import Path
 

@@ -4,21 +4,21 @@ on the hook's answers.
 
 The stand-in follows these sources of OpenPBS at cd7ab5eda:
   src/resmom/start_exec.c     MoM itself runs the hook for execjob_begin. For execjob_launch, MoM forks the child that becomes the job. The child
-                              runs the hook as root, as the leader of a session. Then the child gives up its rights and executes progname,
-                              argv and env as the hook left them.
-  src/resmom/mom_hook_func.c  run_hook: the hook has its own session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook: the effect of a
+                              runs the hook as root, as the leader of a session. The child then gives up its rights, and executes
+                              progname with the argv and the env that the hook has left.
+  src/resmom/mom_hook_func.c  run_hook: the hook has its own session, MoM's environment and PBS_HOOK_CONFIG_FILE. post_run_hook: MoM acts on a
                               rejection.
   src/resmom/catch_child.c    MoM kills the session and then runs the epilogue. A rejected epilogue deletes the job.
 
 A real OpenPBS of this commit behaved as follows:
 * The leader of a batch job is a login shell that runs the script as its child. MoM's first SIGTERM ends the shell. MoM waits kill_delay seconds
-  for the rest of the session.
+  for the end of the session's other processes.
 * If a job exceeded a limit, its Exit_status is a negative number that MoM has chosen. Exit_status is always 0 on a sister host, for an interactive job, and
   for a job that was running when MoM was restarted with -p.
 * A rejected task does not end the job. If the hook called rerun(), the job runs again after its end.
 * After a hook has released chunks at the job's start, MoM runs execjob_resize on each host. On the primary host, execjob_resize comes after the
-  launch. When pbs_release_nodes has released vnodes of a sister host, execjob_resize comes on the sister hosts that stay.
-* vnode_list has the job's vnodes on all hosts. At exechost_periodic, vnode_list has the vnodes of this host that MoM knows. MoM does not
+  launch. When pbs_release_nodes has released vnodes of a sister host, execjob_resize comes on the job's remaining sister hosts.
+* vnode_list has the job's vnodes on all hosts. At exechost_periodic, vnode_list has all vnodes of this host that MoM knows. MoM does not
   know vnodes that only qmgr has created. The server ignores what MoM says about vnodes of another host.
 * The child that becomes the job runs the hook for execjob_launch. The limits of the job's processes (vmem, pvmem, file) apply to the child before
   it runs the hook. If the hook's interpreter cannot start under these limits, MoM runs the job without the hook.
@@ -133,7 +133,7 @@ class Mom:
     def launch(self, job, *command, login_shell=False, stdin=subprocess.DEVNULL, **environment):
         """Starts the process that becomes the job, or starts a task of the job. `environment` is what the user has given to the job with qsub -v
         or -V. The exit status of the process is NOT_LAUNCHED if the hook rejected the launch. If the process is a login shell, the hook sees
-        no arguments. The hook sees the number of a task in the form in which MoM's start_process() prints it."""
+        no arguments. The hook sees a task's number as MoM's start_process() prints the number."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=[] if login_shell else list(command),
                            env={"PBS_JOBID": job["id"], "PBS_TASKNUM": "1" if number == 1 else f"{number:08X}", "PATH": "/usr/bin:/bin",
@@ -206,7 +206,7 @@ class Mom:
 
 @contextmanager
 def mom_of_this_host():
-    """Gives a test the MoM of node1. All users may enter its PBS_HOME, and only root may enter pytest's own directories."""
+    """Gives a test the MoM of node1. All users may enter the directory PBS_HOME of this MoM, but only root may enter pytest's own directories."""
     home = tempfile.mkdtemp(prefix="pbs-", dir="/var/tmp")
     yield Mom(home)
     shutil.rmtree(home)

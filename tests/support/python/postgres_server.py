@@ -16,7 +16,7 @@ from pathlib import Path
 TOP = Path(__file__).resolve().parents[3]
 SITE = TOP / "docs/examples/archive"
 LOGIN_HOST = "login1.example.org"
-# The settings of a site would take too much memory, and a test needs no protection against a power cut.
+# With a site's settings, the server would take too much memory. A test needs no protection against a power cut.
 OF_TESTS = """
 fsync = off
 shared_buffers = '32MB'
@@ -39,7 +39,7 @@ def free_port():
 
 
 def wait_for_end(pid):
-    """Kills a process that need not be a child of this one, and waits until it has ended."""
+    """Kills the process `pid`, and waits until the process has ended. `pid` may be the id of any process, and not only of a child."""
     with contextlib.suppress(ProcessLookupError):  # the process may end by itself at any moment
         descriptor = os.pidfd_open(pid)
         with os.fdopen(descriptor):
@@ -71,8 +71,8 @@ class Authority:
         self.openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self.key, "-CAcreateserial", "-days", max(days, 0),
                      "-extfile", extensions, "-out", certificate)
         key.chmod(0o600)
-        # OpenSSL 3.5 refuses to make a certificate that has already expired. For this reason, the certificate expires at once, and this loop
-        # waits until it has expired.
+        # OpenSSL 3.5 refuses to make a certificate that has already expired. A certificate for 0 days expires at once, and this loop waits until the
+        # certificate has expired.
         while days < 0 and subprocess.run(["openssl", "x509", "-checkend", "0", "-noout", "-in", certificate], capture_output=True,
                                          check=False).returncode == 0:
             pass
@@ -147,7 +147,8 @@ class PostgresServer:
             assert self.process.poll() is None and time.monotonic() < end, (self.directory / "log").read_text()
 
     def stop(self, number=signal.SIGINT):
-        """Stops the server. SIGINT ends all sessions. After SIGQUIT, the server exits without writing its data in memory."""
+        """Stops the server. SIGINT ends all sessions. After SIGQUIT, the server exits at once, and does not write its data from memory to the
+        disk."""
         self.process.send_signal(number)
         self.process.wait(60)
 

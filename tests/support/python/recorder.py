@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 COPY = "/usr/local/lib/recorder.py"
-EXIT_STATUS = 9  # the argument with this number tells Torque's epilogue the job's exit status
+EXIT_STATUS = 9  # the number of the argument in which Torque's epilogue gets the job's exit status
 
 # This script calls the recorder. The arguments are the file, the name of the program, the program, and the program's arguments.
 SCRIPT = "#!/bin/sh\nexec /usr/bin/python3 {recorder} {file} {name} {program} \"$@\"\n"

@@ -35,7 +35,8 @@ class Mom:
                                          str(self.alarm)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
     def restart(self):
-        """Does what `systemctl restart pbs_mom` does with KillMode=process and pbs_mom's -p: the jobs continue without a parent."""
+        """Acts like `systemctl restart pbs_mom`, if the unit has KillMode=process and pbs_mom has the option -p. The jobs continue without a
+        parent."""
         self.process.kill()
         self.process.wait(timeout=10)
         self.start()
@@ -156,7 +157,7 @@ class Server:
                 os.dup2(os.open(path if files == "job" and path.exists() else "/dev/null", os.O_WRONLY | os.O_APPEND), number)
 
     def run_script(self, name, job, words, files, user=None):
-        """run_pelog(). `user` is the user for whom the script runs. If `name` is an absolute path, the script must belong to this user."""
+        """run_pelog(). `user` is the user for whom the script runs. If `name` is an absolute path, the script must belong to `user`."""
         script = self.home / "mom_priv" / name
         if not script.exists():
             return 0
@@ -339,7 +340,7 @@ class Server:
         return {"pid": child, "session": child}
 
     def wait(self, pid):
-        """scan_for_terminated(): waits for the end of a script or task. Kills the processes that are left in its session."""
+        """scan_for_terminated(): waits for the end of a script or task. Kills the processes that are left in the session of the script or task."""
         _, status = os.waitpid(pid, 0)
         session = self.sessions.pop(pid)
         kill_task(session, signal.SIGKILL, self.told.pop(session, set()))
@@ -366,7 +367,7 @@ class Server:
 
 
 def main():
-    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # if the test dies, this process dies, but its jobs stay alive
+    ctypes.CDLL(None).prctl(1, signal.SIGTERM)  # if the test dies, this process dies, but the jobs stay alive
     server = Server(sys.argv[1], sys.argv[2], sys.argv[3] == "1", int(sys.argv[4]))
     main_process = os.getpid()
     for line in sys.stdin:

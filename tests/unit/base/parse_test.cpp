@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-/// valueOf() returns this value for an error.
+/// If a result is an error, valueOf() returns kRefused.
 constexpr std::uint64_t kRefused = UINT64_MAX - 1;
 
 template <class T> std::uint64_t valueOf(const Result<T>& result) {
@@ -179,7 +179,7 @@ TEST(Parse, refusesDamagedTextInOneSafeLine) {
                 return;
             ++refused;
             EXPECT_EQ(result.error().code, ErrorCode::InvalidArgument);
-            // The message is one line and safe to print. So printable() changes nothing in the message except backslashes.
+            // The message is one line and safe to print. printable() may change only the backslashes of the message.
             auto message = result.error().message;
             std::replace(message.begin(), message.end(), '\\', '~');
             EXPECT_EQ(printable(message), message);

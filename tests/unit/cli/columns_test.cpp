@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The columns of the tables have the names of JSON keys. --pairs, --columns and --sort use these names.
+// Each column of a table has the name of a JSON key. --pairs, --columns and --sort use these names.
 #include "golden_samples.hpp"
 
 #include "cli/host_table.hpp"
@@ -40,7 +40,7 @@ Names keysOf(const std::string& document) {
     return keys;
 }
 
-/// Takes the first line of a table that --pairs has printed. Returns the names in this line, in lower case.
+/// Takes the first line of a table that --pairs has printed. Returns the names from the line, in lower case.
 Names namesOf(const std::string& pairs) {
     static const std::regex pattern("(?:^| )([A-Z0-9_]+)=\"");
     const auto line = pairs.substr(0, pairs.find('\n'));

@@ -24,7 +24,7 @@ std::string refusal(const Words& words) {
     return early && early->status == 2 ? early->text : "";
 }
 
-/// Returns the verb that was parsed, or the message of pinfold.
+/// If pinfold accepts the words, returns the verb's name. If not, returns pinfold's message.
 std::string verbOf(const Words& words) {
     const auto parsed = parse(words);
     if (const auto* early = std::get_if<EarlyExit>(&parsed))

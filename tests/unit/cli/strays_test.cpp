@@ -28,7 +28,7 @@ std::variant<StraysOptions, EarlyExit> parsed(Words words) {
     return seen;
 }
 
-/// Returns the section [strays] of a site's configuration after the options have changed it.
+/// Changes the section [strays] of a site's configuration by the options in `words`, and returns the section.
 StraysConfig applied(const Words& words, const StraysConfig& config = {}) {
     const auto options = parsed(words);
     if (const auto* early = std::get_if<EarlyExit>(&options)) {

@@ -78,7 +78,7 @@ TEST_F(ExampleTest, theExampleShowsEveryDefault) {
         EXPECT_NE(exampleText().find("\n#" + std::string(key) + " = "), std::string::npos) << key;
 }
 
-/// If a key gets an unknown word, the message says which words the key knows. Only a key in `texts` accepts every text.
+/// If a key gets an unknown word, the message says which words the key knows. A key in `texts` accepts every text as its value.
 TEST_F(ExampleTest, everyKeySaysWhichWordsItKnows) {
     const std::set<std::string> texts{"cluster",       "server",       "database", "device_profile", "exempt_users",
                                       "exempt_groups", "exempt_units", "users",    "commands",       "ids"};

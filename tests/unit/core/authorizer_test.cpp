@@ -25,7 +25,7 @@ struct Line {
     const char* owner;
     const char* inside; ///< the result for a process in the job that runs as the owner and passes its own pidfd
     const char* other;
-    const char* auditor = nullptr; ///< if this is null, an auditor gets the result in `other`
+    const char* auditor = nullptr; ///< the result for an auditor; if `auditor` is null, the result is `other`
 };
 
 // The table leaves out unknown callers, because pinfoldd refuses all their requests.

@@ -88,8 +88,8 @@ private:
                 sum += sizeOf(core);
         return sum;
     }
-    /// Counts the free CPUs in each place, for example in each L3 cache, and returns the largest count. `member` chooses the kind
-    /// of place.
+    /// Counts the free CPUs in each place, for example in each L3 cache, and returns the largest count. For the L3 caches,
+    /// `member` is CpuPlace::l3.
     unsigned roomInOne(unsigned CpuPlace::*member, const CpuList& taken) const {
         std::map<unsigned, CpuList> places;
         for (const auto& place : topology_.cpus)

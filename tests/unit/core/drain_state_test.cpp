@@ -13,7 +13,7 @@ namespace {
 bool directoriesFail = false;
 }
 
-/// Replaces fsync() of the C library by a disk that accepts files, but no change of a directory.
+/// Takes the place of the C library's fsync(). If `directoriesFail` is true, fsync() of a directory fails.
 extern "C" int fsync(int fd) {
     struct stat status {};
     if (directoriesFail && ::fstat(fd, &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -195,7 +195,7 @@ TEST_F(NodeStateTest, whatCanNotBeStoredChangesNothing) {
     EXPECT_TRUE(manager->draining());
 }
 
-// pinfoldd's memory and the disk agree about the drain, so a restart changes nothing.
+// Even if fsync() of the directory fails, a restarted pinfoldd finds the new state of the drain on the disk.
 TEST_F(NodeStateTest, whatMayNotOutliveALossOfPowerIsInForceAndSaidToBeSo) {
     drain("old");
     directoriesFail = true;

@@ -236,7 +236,7 @@ TEST_F(IdentityTest, aLateFailureOfASuspensionWritesNoRecordOfAJobThatIsOver) {
     node.holdStarts = true;
     node.freezeFault = SystemdError{SystemdFault::NoReply, "Method call timed out"};
     manager->suspendJob(root, "sge.1", [](const Result<void>&) {});
-    node.holdStarts = false; // later starts get answers, but the suspension has no answer yet
+    node.holdStarts = false; // the fake systemd answers later starts, but has not answered the suspension yet
     end(leader);
     loop.settle();
     ASSERT_EQ(manager->jobCount(), 0U);

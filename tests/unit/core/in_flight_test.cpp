@@ -101,7 +101,7 @@ TEST_F(InFlightTest, aJobIsNotOverBeforeItsStartsAre) {
     create("sge.1", leader);
     auto task = child();
     addHeld(task);
-    node.holdStarts = false; // later starts get answers, but the start of the task has no answer yet
+    node.holdStarts = false; // the fake systemd answers later starts, but has not answered the start of the task yet
     end(leader);
     loop.advance(kReportWait);
     EXPECT_EQ(manager->jobCount(), 1U);
@@ -356,7 +356,7 @@ protected:
     }
     void goOn() {
         node.goOn();
-        loop.advance(30s); // a call that pinfoldd made during the hang ends within this time
+        loop.advance(30s); // each call that pinfoldd made during the hang ends within 30 s
     }
 };
 

@@ -298,7 +298,7 @@ TEST_F(CoreTest, aUsersJobsAreListedThoseThatRunFirst) {
     for (const auto& [key, leader] : {std::pair("sge.1", &first), {"sge.2", &second}, {"sge.3", &third}, {"sge.4", &strangers}}) {
         loop.advance(1s);
         create(key, *leader);
-        loop.setClockAhead(0s); // somebody has set the clock back, but this must not make a job look older
+        loop.setClockAhead(0s); // after somebody has set the clock back, a job must not look older than it is
     }
     manager->stopJob(root, "sge.3", {}, [](const Result<void>&) {});
     std::string keys;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests which events pinfoldd counts on a node, and when the counts are in the metrics file.
+// Tests which events of a node pinfoldd counts, and when pinfoldd writes the counts to the metrics file.
 #include "base/paths.hpp"
 #include "core/report/events.hpp"
 #include "core/report/metrics_file.hpp"
@@ -18,7 +18,7 @@ protected:
         config.metrics.textfile = "/metrics/pinfold.prom";
         std::filesystem::create_directory(node.root() / "metrics");
     }
-    /// Opens the file in the same way as a pinfoldd that is ready.
+    /// Opens the metrics file, as pinfoldd does when it is ready.
     void open() {
         file.reset();
         file.emplace(MetricsFile::Parts{loop, *background, *manager, *store, *metrics, closer, config, node.root(), "1.2.3",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // A batch system may run root's prologue and epilogue in the job. kill(2) does not let the job's owner signal processes of root.
-// So pinfoldd must not signal processes of root for the owner.
+// On a request of the owner, pinfoldd must not signal processes of root.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <poll.h>

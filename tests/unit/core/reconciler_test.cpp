@@ -137,7 +137,7 @@ TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
 }
 
 TEST_F(ReconcilerTest, aScopeOfOurNameElsewhereIsLeftUnlessItHasFailed) {
-    // these units have no cgroup at the path that pinfold's units have
+    // these units have names like pinfold's units, but their cgroups are at other paths
     node.units = {"job-sge.8.scope", "job-sge.9.scope", "job-sge.10.scope"};
     node.activeStates = {{"job-sge.9.scope", "failed"}, {"job-sge.10.scope", "inactive"}};
     const auto done = reconcile();

@@ -127,8 +127,7 @@ TEST_P(TrustTable, holdsInEachState) {
         EXPECT_EQ(node.signals.size(), signalsBefore);
         EXPECT_EQ(manager->job("sge.1")->state, state);
     }
-    // The manager still waits for an answer. The answer must come now, because the variables of this test will soon no longer
-    // exist.
+    // The manager still waits for an answer. release() makes the answer come while the variables of this test still exist.
     node.release();
     manager.reset();
 }

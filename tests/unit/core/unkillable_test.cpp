@@ -147,7 +147,7 @@ TEST_F(UnkillableTest, whatDiesInTimeIsNotReported) {
     EXPECT_FALSE(receipts()[0].unkillableProcesses);
 }
 
-// The first cgroup.kill does not kill a process that comes into the job later. For example, a task is still being added.
+// The first cgroup.kill does not kill a process that comes into the job later, for example a new task.
 TEST_F(UnkillableTest, theOwnersTracersAreEndedBeforeAnybodyIsTold) {
     auto leader = stuckJob("sge.1");
     node.tracers = {4711};

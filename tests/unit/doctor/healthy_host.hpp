@@ -15,7 +15,7 @@ using doctor::FindingState;
 
 inline void PrintTo(FindingState state, std::ostream* out) { *out << doctor::toString(state); }
 
-/// A directory that looks like a healthy node. Each test makes a different fault on this node.
+/// A directory with the files of a healthy node. Each test makes a different fault on this node.
 class HealthyHost : public TemporaryDirectory {
 protected:
     HealthyHost() {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that all processes that tools/test has started end together with tools/test, for whatever reason tools/test ends."""
+"""When tools/test ends for any reason, all processes that it has started must end."""
 
 import os
 import signal

@@ -73,8 +73,8 @@ def test_the_dictionary_has_all_names_of_the_corpus(target):
 
 @pytest.mark.parametrize("target", ["bus_answer", "bus_request"])
 def test_the_dictionary_has_all_names_of_the_corpus_of_the_bus(target):
-    """pinfoldd refuses a request with an unknown name, and a client ignores an unknown name in an answer. So an input that contains an outdated name
-    would test nothing."""
+    """pinfoldd refuses a request with an unknown name, and a client ignores an unknown name in an answer. If an input of the corpus contained an
+    outdated name, the input would test nothing."""
     texts = [path.read_text() for path in (TOP / "tests/fuzz/corpus" / target).iterdir()]
     names = {name for text in texts for name in re.findall(r"^(\w+) ", text, re.M)}
     assert names and names - words(target) == set()

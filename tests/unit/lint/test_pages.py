@@ -57,8 +57,8 @@ def test_every_man_page_is_installed():
 
 
 def test_no_page_asks_the_journal_for_what_anybody_may_have_written():
-    """journalctl -u uses systemd's own fields about a unit. Every user can write a field that does not begin with "_". So a search by such a field
-    needs _UID=0."""
+    """journalctl -u uses systemd's own fields about a unit. Every user can write a field that does not begin with "_". A search by a field without
+    "_" needs _UID=0."""
     pages = [TOP / "README.md", *(TOP / "docs").rglob("*.md"), *(TOP / "docs/man").glob("*.scd")]
     asked = [command for page in pages for command in re.findall(r"[`*]journalctl ([^`*]+)[`*]", page.read_text())]
     assert asked
@@ -160,7 +160,7 @@ ENTRIES = {"allocation.hpp": "CreateJob", "job_identity.hpp": "GetReceipt", "job
 
 
 def test_every_field_is_an_entry_in_the_xml():
-    """The headers of src/model have tables. A table has the names of a receipt's fields, or the names of the figures of a live job."""
+    """Each table in a header of src/model has either the names of a receipt's fields or the names of a live job's figures."""
     fields = {path.name: re.findall(r'^ +f\("(\w+)", ', path.read_text(), re.M) for path in (TOP / "src/model").glob("*.hpp")}
     fields = {header: names for header, names in fields.items() if names}
     assert fields.keys() == ENTRIES.keys() and sum(map(len, fields.values())) > 80
@@ -197,7 +197,8 @@ def test_every_limit_is_documented(page, form):
 
 
 def test_the_kernel_enforces_every_limit_in_a_test():
-    """Some limits have a file in the cgroup. The virtual machine tests these limits, because it has all controllers."""
+    """Some limits have a file in the cgroup. The tests in the virtual machine check the limits that have a file, because the virtual machine has all
+    controllers."""
     rows = re.findall(r'LimitRow\{\.name = "(\w+)"(.*?)\.help', (TOP / "src/model/limit_table.cpp").read_text(), re.S)
     enforced = {name for name, row in rows if ".cgroupFile" in row}
     tested = (TOP / "tests/vm/test_limits.py").read_text().split("\nLIMITS = {")[1].split("\n}")[0]

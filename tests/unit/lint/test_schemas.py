@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The schemas of the JSON documents agree with pinfold-json(5), and with the golden files. The golden files have all documents."""
+"""The schemas of the JSON documents agree with pinfold-json(5), and with the golden files. Each JSON document has a golden file."""
 
 import copy
 import json
@@ -16,7 +16,7 @@ GOLDEN = sorted((TOP / "tests/unit/cli/golden").glob("*.json"))
 # Maps each further golden file of a document to the schema of this document.
 SCHEMA_OF = {"check-config-wrong": "check-config", "dry-run-node": "dry-run", "limits-of-systemd": "limits", "status-job": "job",
              "status-jobs": "status", "vacuum-dry-run": "vacuum", "why-hosts": "why", "why-live": "why"}
-# These keys are in a document only in the cases that the page names.
+# A document has these keys only in the cases that pinfold-json(5) names.
 SOMETIMES = {"status.json": {"live"}, "why.json": {"live", "key", "first_end", "missing_hosts", "missing_total", "receipts"}}
 FREE = {"states", "schedulers", "environment", "properties", "labels"}  # these objects have keys that no schema lists
 # Maps each section of the page to the schemas that have the section's keys.

@@ -12,8 +12,8 @@ TOP = Path(__file__).resolve().parents[3]
 UNITS = TOP / "units"
 
 
-# The threshold is ten times the exposure. pinfoldd has the exposure 1.9. Without its four capabilities, pinfoldd would have a lower exposure
-# (docs/security.md says why pinfoldd needs these capabilities).
+# `threshold` is ten times the exposure that systemd-analyze(1) prints for the unit. pinfoldd has the exposure 1.9. Without its four capabilities,
+# pinfoldd would have a lower exposure (docs/security.md says why pinfoldd needs these capabilities).
 @pytest.mark.parametrize("name, threshold", [("pinfoldd.service", 19), ("pinfold-doctor.service", 28), ("pinfold-strays.service", 20),
                                              ("pinfold-archive.service", 12), ("pinfold-ship.service", 13)])
 def test_the_sandbox_is_tight(name, threshold, tmp_path):

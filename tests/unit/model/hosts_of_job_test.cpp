@@ -129,7 +129,7 @@ Names newest(const Receipts& receipts) {
 }
 
 TEST(NewestRun, hasTheReceiptsWithTheNumberOfTheRun) {
-    // pinfoldd may find out late that a job is lost. So the first run's receipt may have a later end than the second run's
+    // If pinfoldd finds out late that the first run is lost, the first run's receipt may have a later end than the second run's
     // receipts.
     EXPECT_EQ(newest({inRun(1, "2", 1h, 2h), inRun(0, "1", 0s, 9h), inRun(1, "3", 90min, 2h)}), (Names{"2", "3"}));
     EXPECT_EQ(newest({inRun(0, "1", 0s, 1h), inRun(0, "2", 5h, 6h)}), (Names{"1", "2"}));
@@ -151,8 +151,8 @@ TEST(NewestRun, hasOneOwnerAndOneCluster) {
     EXPECT_EQ(newest({inRun(0, "1", 20min, 1h), other, elsewhere}), Names{"1"});
 }
 
-/// Makes receipts of one job. The cause of the job's end is on the host "first". This host ended at the time at(kEnd) of its own
-/// clock.
+/// Makes receipts of one job. The cause of the job's end is on the host "first". On the host "first", the job ended at the time
+/// at(kEnd) of this host's clock.
 class RandomJob {
 public:
     explicit RandomJob(unsigned seed) : random_(seed) {}

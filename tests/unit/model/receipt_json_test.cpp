@@ -217,8 +217,8 @@ DeviceAmounts mostDisks() {
     return *DeviceAmounts::parse(text);
 }
 
-/// Returns a receipt in which each text and each list has its greatest allowed length. The list of the node's disks has no
-/// greatest length.
+/// Returns a receipt in which each text and each list has its greatest allowed length. The list of the node's disks may have any
+/// length.
 Receipt largestReceipt(std::size_t disks) {
     Receipt receipt;
     const auto fillField = [](const char*, auto& member) { fill(member); };

@@ -18,8 +18,8 @@ protected:
     Watches()
         : events(write("cgroup.events", "populated 1\n")), other(write("other", "populated 1\n")), watch(std::in_place, loop) {}
 
-    /// When the kernel changes a file, inotify reports one event. So this function writes through an open file, which causes one
-    /// event.
+    /// When the kernel changes a file, inotify reports one event. To cause only one event, this function does not truncate the
+    /// file before the write.
     static void change(const std::filesystem::path& file) {
         std::ofstream(file, std::ios::in | std::ios::out) << "populated 0\n" << std::flush;
     }

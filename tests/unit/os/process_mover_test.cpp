@@ -17,7 +17,8 @@ namespace {
 
 constexpr const char* kScope = "/batch.slice/batch-sge.1.slice/job-sge.1.scope";
 
-/// In these tests, a process has ended, and a new process has got its process id. A real child acts as the new process.
+/// In these tests, a process has ended, and a new process has the process id of the ended process. A real child acts as the new
+/// process.
 class ProcessMoverTest : public TemporaryDirectory {
 protected:
     ProcessMoverTest() : mover(CgroupTree(top()), ProcessTable(top())) {

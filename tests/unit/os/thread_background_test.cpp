@@ -115,7 +115,7 @@ TEST_F(BackgroundTest, aLaneTakesNoMoreThanItsBound) {
                 opened.wait();
             },
             [&done] { ++done; }));
-        if (i < bound.threads) // work that still waits would fill a place in the queue that a later call needs
+        if (i < bound.threads) // waiting work fills a place in the queue, and a later call needs this place
             started.wait();
     }
     std::vector<Lane> told;

@@ -17,7 +17,7 @@ struct Parsed {
         for (auto& word : words)
             argv.push_back(word.data());
         argv.push_back(nullptr);
-        optind = 0; // with 0, getopt_long(3) of glibc begins anew
+        optind = 0; // if optind is 0, getopt_long(3) of glibc begins at the first word
         options.emplace(parseRunOptions(static_cast<int>(words.size()), argv.data()));
     }
     std::vector<std::string> command() const {

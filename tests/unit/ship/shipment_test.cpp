@@ -21,7 +21,7 @@ protected:
         });
     }
     Shipment::Step step() { return shipment->step(); }
-    /// Sends until nothing is left.
+    /// Sends receipts until the archive has all receipts of the node.
     void drain() {
         for (int steps = 0; steps < 100; ++steps) {
             const auto done = step();

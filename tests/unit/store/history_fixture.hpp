@@ -171,8 +171,8 @@ protected:
     void downgradeToSchema4() const {
         sql("DROP TABLE numbering; DROP INDEX by_owner; DROP TRIGGER profile_goes; DROP TABLE profiles; PRAGMA user_version = 4");
     }
-    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". So two kinds of receipts in the file
-    /// must not differ only in these two words.
+    /// Converts the file to schema 3, which has the outcome "failed" in place of "unknown". Before the conversion, no two kinds
+    /// of receipts in the file may differ only in "failed" and "unknown".
     void downgradeToSchema3() const {
         downgradeToSchema4();
         sql("ALTER TABLE kinds RENAME COLUMN outcome TO exit_ok; UPDATE kinds SET exit_ok = 0 WHERE exit_ok = 2;"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the numbers of receipts, and queries in the order of these numbers.
+// The history numbers its receipts. These tests check the numbers of the receipts, and queries in the order of the numbers.
 #include "history_fixture.hpp"
 
 #include "store/history_file.hpp"

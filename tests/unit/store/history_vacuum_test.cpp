@@ -80,7 +80,7 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
         removed += vacuumed.removed;
     } while (vacuumed.more);
     EXPECT_LE(vacuumed.bytes, limit);
-    EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // the last call may remove up to 100 receipts more than needed
+    EXPECT_GT(vacuumed.bytes, limit - 100 * 4096); // the last call may remove up to 100 receipts more than the limit requires
     EXPECT_EQ(history.info()->bytes, vacuumed.bytes);
     EXPECT_EQ(history.info()->rows, 1000 - removed);
     EXPECT_EQ(history.info()->oldest, fromUsec<RealTime>(1000 + removed));

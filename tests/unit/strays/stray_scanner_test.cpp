@@ -50,7 +50,7 @@ protected:
                 },
                 policy};
     }
-    /// Returns the actions that were reported for each process, in their order.
+    /// Maps each process to its actions, in the order in which the scanner reported the actions.
     std::map<pid_t, std::vector<StrayAction::Kind>> sweepAll(StraysMode mode) {
         std::map<pid_t, std::vector<StrayAction::Kind>> told;
         const auto watch = scanner();

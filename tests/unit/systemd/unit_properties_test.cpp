@@ -32,7 +32,7 @@ ResourceLimits allLimits() {
             .runTimeMax = 3'600'000'000};
 }
 
-/// Returns limits in which only this limit is set.
+/// Returns limits in which only the limit `limit` is set.
 ResourceLimits only(std::optional<std::uint64_t> ResourceLimits::*limit, std::uint64_t value) {
     ResourceLimits limits;
     limits.*limit = value;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A stand-in for OpenPBS's Python module pbs. The stand-in has the parts that a hook needs for the events of a job in MoM. pbs_python.py runs hooks
-with this stand-in.
+"""A stand-in for OpenPBS's Python module pbs. The stand-in has those parts of the module that a hook of MoM uses at the events of a job.
+pbs_python.py runs hooks with this stand-in.
 
 The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which these sources show:
   constants             src/include/hook.h, src/include/pbs_nodes.h, src/include/log.h
@@ -9,7 +9,7 @@ The stand-in follows the behaviour of OpenPBS at cd7ab5eda (2026-04-10), which t
   what may be set when  src/lib/Libpython/pbs_python_svr_internal.c, pbsv1mod_meth_is_attrib_val_settable: a hook can set nothing at attach and
                         resize, and nothing after accept() or reject().
   job, vnode            _svr_types.py, _job, _vnode: unknown attributes are errors, and unset attributes are None. A job has rerun() and delete().
-  resources             src/modules/python/pbs/v1/_base_types.py, pbs_resource: unset resources are None. A MoM's hook may use any name.
+  resources             src/modules/python/pbs/v1/_base_types.py, pbs_resource: unset resources are None. In MoM, a hook may use any name of a resource.
   size, duration        _base_types.py
 """
 
@@ -46,7 +46,7 @@ class State:
     accepted = True  # the event is accepted if the hook simply ends
     message = ""
     log = []
-    vnodes = {}  # the vnodes as the server has them
+    vnodes = {}  # the vnodes with the attributes that the server knows
     node_name = ""
 
 
@@ -58,7 +58,7 @@ def check_settable():
 
 
 class size:
-    """Keeps the text of a size unchanged. Sizes from MoM itself are in kb."""
+    """Keeps the text of a size as the hook or MoM wrote the text. Sizes from MoM itself are in kb."""
 
     def __init__(self, value):
         text = str(value).lower()
@@ -119,7 +119,8 @@ class Attributes:
 
 
 class project:
-    """str() turns a project into a text, but the project does not compare equal to this text. OpenPBS's own type is the same (_base_types.py)."""
+    """str() turns a project into a text, but the project does not compare equal to this text. OpenPBS's own type has this behaviour
+    (_base_types.py)."""
 
     def __init__(self, value):
         self._value = value

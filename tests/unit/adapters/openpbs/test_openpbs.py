@@ -254,8 +254,8 @@ def test_a_host_without_pinfold(mom, tmp_path):
 
 @pytest.fixture
 def tell(tmp_path, monkeypatch):
-    """Lets a test call node.tell_state() as if each call were in its own event. tell(keys) returns the attributes of the vnode that the call has
-    set. tell(keys) also sets these attributes in the server's copy of the vnode."""
+    """Lets a test call node.tell_state(), each time in a new event of the hook. tell(keys) returns those attributes of the vnode that the call has
+    set. After the call, the server's copy of the vnode has the new attributes."""
     (tmp_path / "mom_priv/hooks").mkdir(parents=True)
     monkeypatch.setattr(pbs, "pbs_conf", {"PBS_HOME": str(tmp_path), "PBS_MOM_HOME": ""})
     monkeypatch.setattr(pbs.State, "event", None)
