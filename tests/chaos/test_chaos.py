@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs jobs of all kinds while other programs of the node are killed, stopped, restarted and reloaded, and disks are filled up. No job may
-be lost, counted twice or left behind, and each job ends in an allowed way. If PINFOLD_CHAOS_SEED contains the seed of an earlier run, the
-run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of jobs."""
+"""Runs jobs of all kinds. While the jobs run, other programs of the node are killed, stopped, restarted and reloaded, and the disks of the node fill
+up. No job may be lost, counted twice or left behind, and each job ends in an allowed way. If PINFOLD_CHAOS_SEED contains the seed of an earlier run,
+the run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of jobs."""
 
 import json
 import os
@@ -190,6 +190,6 @@ def test_the_journal_has_nothing_unexpected(chaos):
 
 
 def test_the_loop_never_waits(chaos):
-    """The loop may have to wait for a lock in the kernel. The process that holds this lock may itself wait for a processor. The more processes
-    want a processor, the longer the process with the lock waits."""
+    """The loop may have to wait for a lock in the kernel. The process that holds the lock may be waiting for a processor. The more processes want a
+    processor, the longer the process with the lock waits."""
     assert verify.loop_faults(chaos.journal, chaos.log, LOOP_WAIT * chaos.busy) == [], f"seed {chaos.plan.seed}"

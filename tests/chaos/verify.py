@@ -27,7 +27,7 @@ def faults_of(attempt, receipt):
     if receipt["uid"] != attempt.uid:
         faults.append(f"of user {receipt['uid']}, not {attempt.uid}")
     for name in ("leftovers", "tasks"):
-        # If a job may never have run, its figures cannot be predicted.
+        # Nobody can predict the figures of a job that perhaps has not run.
         if attempt.needed and receipt.get(name, 0) not in getattr(attempt, name):
             faults.append(f"{name} {receipt.get(name, 0)}, not {getattr(attempt, name)}")
     limits = receipt.get("limits") or {}
@@ -107,7 +107,7 @@ def loop_faults(lines, log, most):
 
 
 def slow_calls(calls, log, undisturbed, any_time):
-    """Returns the calls that took too many seconds or had no answer. A call is not in the result if a disturbance explains the delay of the
+    """Returns the calls that took too long, and the calls that had no answer. A call is not in the result if a disturbance explains the delay of the
     call."""
     faults = []
     for call in calls:

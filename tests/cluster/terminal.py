@@ -18,7 +18,7 @@ class Terminal:
             os.execvp(command[0], command)
 
     def _read(self, end):
-        """Returns the next output, or nothing if the other side has closed the terminal."""
+        """Returns the next output of the program, or nothing if the program has closed the terminal."""
         assert select.select([self.fd], [], [], max(0, end - time.monotonic()))[0], f"nothing more in time; so far:\n{self.seen}"
         try:
             text = os.read(self.fd, 4096).decode(errors="replace")

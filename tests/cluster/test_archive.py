@@ -67,7 +67,7 @@ def start_on(node, key, *command):
 
 
 class Stream:
-    """Until the end of the context, runs jobs on each node, one after the other, like a batch system."""
+    """Acts like a batch system: until the end of the context, runs one job after the other on each node."""
 
     def __enter__(self):
         self.running, self.parts = {}, 0

@@ -258,7 +258,7 @@ def test_without_pinfoldd_a_job_runs_where_the_site_says_so():
 
 
 def test_a_burst_while_the_execution_daemon_restarts():
-    """The restarted daemon needs up to a minute to notice the end of a job that it did not start itself."""
+    """The restarted daemon needs up to a minute to notice the end of a job that an earlier daemon started."""
     long = Job(f"{LOCK}setsid sleep 1000 & while [ ! -e $HOME/$JOB_ID.go ]; do sleep 0.1; done; exit 5", node="node1")
     long.wait_state("r")
     long.shepherd()

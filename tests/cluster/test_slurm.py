@@ -38,8 +38,8 @@ def kill_all(pids):
 
 
 def leaving(way, mark):
-    """Returns a script line that leaves a process behind. The process exists when the next line of the script runs. The program that the
-    line runs exits with status 3."""
+    """Returns a script line that leaves a process behind. When the next line of the script runs, the process already exists. The line runs
+    `escapist`, which exits with status 3."""
     return f"{ESCAPIST} {way} {mark}"
 
 
@@ -77,7 +77,7 @@ def epilogs():
 
 @pytest.fixture
 def outage():
-    """Stops pinfoldd, and starts it again when the context ends."""
+    """Gives a test a function that stops pinfoldd. After the test, the fixture starts pinfoldd again."""
     yield lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
     configure(WARN)
     run("systemctl", "start", "pinfoldd.socket")
@@ -270,7 +270,7 @@ def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     number = slurm.submit("srun --error=/tmp/step-%j sleep 7213", "--output=/dev/null", "--error=/tmp/script-%j")
     key, script, step = f"slurm.{number}", Path(f"/tmp/script-{number}"), Path(f"/tmp/step-{number}")
     # slurmstepd runs the program by its full path, so the first word of the program's command line ends with /sleep. The command line of srun also
-    # contains the words "sleep 7213". The wait must not end when srun runs, because srun has not yet opened the step's file at that time.
+    # contains the words "sleep 7213". If the wait ended as soon as srun runs, srun might not have opened the step's file yet.
     wait_until(lambda: any(command.split(b"\0")[0].endswith(b"/sleep") for command, _ in processes_with("sleep\0007213").values()), "the step running")
     run("pinfold", "limits", key, "--run-time-max", "1h", "--run-time-warning", "59min 59s 999ms")
     wait_until(lambda: "reaches its run time limit" in script.read_text(), "the warning")

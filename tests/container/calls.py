@@ -12,7 +12,7 @@ from jobs import as_alice, busy, run
 
 MOST = 0.3  # the most seconds that a call may take on a machine that is not busy
 COMMANDS = [("pinfold", "list"), ("pinfold", "status"), ("pinfold", "history")]
-# This program sends the request of pam_pinfold. The request does not need the bus.
+# AT_THE_SOCKET is a program that sends the same request as pam_pinfold. The request does not need the bus.
 AT_THE_SOCKET = (sys.executable, "-c", """
 import socket
 with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as connection:

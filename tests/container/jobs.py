@@ -135,7 +135,7 @@ def wait_running(key):
 
 
 def batch_script(key, user):
-    """Starts the batch script of a job that was opened, and waits until it runs. Before the call, the job exists without the script."""
+    """Starts the batch script of a job that was opened before, and waits until the script runs."""
     script = start_job(key, "sh", "-c", "echo here; exec sleep 1000", options=["--batch"], user=user, group=user, extra_groups=[])
     assert script.stdout.readline() == "here\n"
     return script

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes users' file servers that never answer, and processes that wait for such a server. No signal ends the wait."""
+"""Makes users' file servers that never answer, and processes that wait for one of the servers. No signal ends the wait."""
 
 import contextlib
 import select

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""As soon as a process has ended, the kernel may give its id to another process. In this attack, a job's owner offers a process to pinfoldd. The
-owner ends the process while pinfoldd and systemd handle the request. When the offered process has ended, a new process of root gets the same
-process id."""
+"""As soon as a process has ended, the kernel may give its id to another process. The attacker is a job's owner who offers a process to pinfoldd. The
+owner ends the process while pinfoldd and systemd handle the request. When the offered process has ended, a new process of root gets the same process
+id."""
 
 import contextlib
 import os

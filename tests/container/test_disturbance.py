@@ -14,7 +14,7 @@ import pytest
 from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, start_job, wait_running,
                   wait_until)
 
-# This job prints a line for every signal that it gets until its standard input ends, and then exits with 5.
+# Until its standard input ends, the job prints a line for every signal that it gets. After that, the job exits with status 5.
 WITNESS = """
 import os, signal, sys
 for s in range(1, 65):
@@ -120,7 +120,7 @@ def test_at_each_stage_with_jobs_in_flight(disturb):
         for _ in range(ROUNDS):
             before = len(results)
             disturb()
-            # The next disturbance begins as soon as one more job is over, even if other jobs still run.
+            # The next disturbance begins as soon as one more job is over.
             wait_until(lambda: len(results) > before, "a job came through", deadline=90)
     finally:
         stop.set()

@@ -22,8 +22,8 @@ MILLION = 1_000_000
 LIVE = 20
 CONVERTED = "converting the receipts of an older pinfold"
 
-# The receipts have the members that every version has written. The receipts of FILL are smaller than real receipts, so that their conversion does
-# not take too long for the tests. Between the ends of two successive jobs, one second passed. Each user has as many receipts as any other user.
+# The receipts have the members that every version has written. The statement FILL adds receipts that are smaller than real receipts, so that pinfoldd
+# converts them quickly. Between the ends of two successive jobs, one second passed. All users have the same number of receipts.
 FILL = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < ?1 - 1)
 INSERT INTO receipts (id, key, uid, ended, receipt, kind)
@@ -100,7 +100,7 @@ def test_a_million_receipts_are_converted_while_jobs_run(own_history):
     usual = timed(live_jobs)[1]
     wait_until(lambda: rows("SELECT count(*) FROM live") == [(LIVE,)], "the rows of the live jobs")
     former = main_pid()
-    run("systemctl", "stop", "pinfoldd")  # the socket stays open, as during an upgrade
+    run("systemctl", "stop", "pinfoldd")  # the socket of pinfoldd stays open, as it does during an upgrade
     assert take_live_rows(old) == LIVE
     replace_history(old)
 

@@ -189,7 +189,7 @@ def test_the_names_of_leftovers_fill_no_history():
     assert finish(job)[0] == 0
     receipt, = receipts("big.names")
     assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
-    # On a busy machine, pinfoldd cannot read some command lines in time. In place of such a command line, pinfoldd stores the short name of the
+    # On a busy machine, pinfoldd cannot read some command lines in time. If pinfoldd cannot read a command line, it stores the short name of the
     # process. The total length of all these texts has a bound, so pinfoldd may cut each text.
     read = [command for command in receipt["leftover_commands"] if not "[sleep]".startswith(command.rstrip("…"))]
     assert read and {character for command in read for character in command} <= set('"…'), [command[:20] for command in read]

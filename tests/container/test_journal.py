@@ -14,8 +14,7 @@ COMMAND = 20_000  # bytes
 
 @contextlib.contextmanager
 def journald_takes(lines):
-    """Limits the lines that journald accepts from each service in 30 s. On a large disk, journald itself multiplies this limit by a small
-    number."""
+    """Limits the lines that journald accepts from each service in 30 s. If the disk is large, journald multiplies the limit by a small number."""
     file = Path("/etc/systemd/journald.conf.d/few.conf")
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"[Journal]\nRateLimitIntervalSec=30s\nRateLimitBurst={lines}\n")

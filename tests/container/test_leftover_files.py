@@ -25,7 +25,7 @@ UID = 1000
 BOB = 1001
 CLOCK_REALTIME_COARSE = 5  # see time(7); Python has no name for this clock
 
-# This program leaves one object of each kind, all with the given name, and then lives until its standard input ends.
+# This program makes one object of each kind with the given name, and does not remove the objects. The program lives until its standard input ends.
 LEAVE = """
 import ctypes, os, sys
 name = sys.argv[1]
@@ -165,8 +165,8 @@ def test_removed_by_the_timers_policy(left):
 
 
 def test_another_users_file_in_the_tree_stays(left):
-    """The test makes the other user's file while the job runs. If the directory changed after the job's end, this change alone would make pinfold
-    keep the directory."""
+    """The test makes bob's file in the directory of alice's job while the job runs. If the directory changed after the job's end, this change alone
+    would make pinfold keep the directory."""
     key = "manual.shared"
     job = start_job(key, "sh", "-c", "mkdir -m 1777 /tmp/shared /tmp/shared/sub; touch /tmp/shared/own; echo; cat", stdin=subprocess.PIPE, **ALICE)
     job.stdout.readline()

@@ -300,8 +300,8 @@ def test_two_chunks_on_a_host_are_one_job(mom):
 
 
 def test_a_sister_host(mom):
-    """This host has no job script. On this host, tasks begin and end, pbs_attach adds a session, and the mother superior reports the end of the
-    job."""
+    """The batch script of the job does not run on this host. On this host, tasks begin and end, pbs_attach adds a session, and the mother superior
+    reports the end of the job."""
     job = begin(mom, make_job("3.srv", "(node2:ncpus=1)+(node1:ncpus=1)", ["node2", "node1"], primary=False))
     assert started(mom, job, "true").wait(30) == 0
     wait_until(lambda: live_jobs()["pbs.3.srv"]["tasks"] == 0, "the task is over")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end this process. The other parts of
-the node must work as usual."""
+"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end this process. Everything else on the
+node must work as usual."""
 
 import contextlib
 import json
@@ -65,7 +65,7 @@ def test_nor_by_a_tracer_that_waits_for_it():
     expect_nothing_left()
 
 
-# Sends an open file of the server to each process that connects. This program runs in the namespaces in which the file server is mounted.
+# Sends an open file of the file server to each process that connects. The program runs in the namespaces in which the file server is mounted.
 GIVES = """
 import os, socket, sys
 with socket.socket(socket.AF_UNIX) as listener:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""While jobs start, run and end, the tests break or use up something that pinfoldd needs. The jobs must end on time, and other callers must get
-their answers. At the end, each job must have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
+"""While jobs start, run and end, the tests break or use up something that pinfoldd needs. In spite of the fault, the jobs must end on time, and all
+callers must get their answers. At the end, each job must have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for
+minutes."""
 
 import contextlib
 import os
@@ -249,7 +250,7 @@ def test_nobody_starts_and_stops_units(stands_still, in_time):
             gone = microseconds()
             assert no_more(7439) < begun + 3 + GRACE + LATE
             timed_out = microseconds()
-            # A batch system need not wait for the receipts of other jobs.
+            # To end one job, a batch system need not wait for the receipts of the other jobs.
             let_go = ending[f"{name}.3"]
             let_go.send_signal(signal.SIGTERM)
             assert let_go.wait(timeout=LATE) == 3

@@ -185,7 +185,7 @@ def lists():
 
 
 def expect_no_delay(usual, slow):
-    """Sorts both lists, and compares each value of `slow` with the value of `usual` at the same place. Fails if a value of `slow` exceeds the
+    """Sorts the lists `usual` and `slow`, and compares their first values, their second values, and so on. Fails if a value of `slow` exceeds the
     value of `usual` by more than the allowed delay."""
     late = [f"{after:.3f} instead of {before:.3f}" for before, after in zip(sorted(usual), sorted(slow)) if after > before + LATE * busy()]
     assert not late, late

@@ -36,7 +36,7 @@ def document(*options, check=True, **popen):
 
 
 def sleeper(number):
-    """Returns the process id of the command `sleep NUMBER`. The command may have any path."""
+    """Returns the process id of the command `sleep NUMBER`. The path of the program `sleep` does not matter."""
     wanted = f"sleep\0{number}\0".encode()
 
     def find():
@@ -285,9 +285,8 @@ def test_kill_takes_just_the_strays(node):
     assert all(alive(pid) for pid in sum(made.values(), []))
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
-    # When pinfold kills a process, other processes may end before pinfold has sent them a signal. For example, a user's manager ends the
-    # processes that it has started. pinfold checks each process, and then sends the signal. In both steps, pinfold may notice that the process has
-    # ended.
+    # When pinfold kills a process, further processes may end before pinfold has sent them a signal. A user's manager, for example, ends the processes
+    # that it has started. pinfold checks each process, and then sends the signal. In both steps, pinfold may notice that the process has ended.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]
@@ -539,7 +538,7 @@ def cost(*command):
 
 
 def least_cost(runs, *command):
-    """Returns the cost of the cheapest run, because other programs on the same CPU cores can make a run more expensive."""
+    """Runs the command several times, and returns the lowest cost. Programs on the same CPU cores can make a run more expensive."""
     return min((cost(*command) for _ in range(runs)), key=lambda result: result[1])
 
 

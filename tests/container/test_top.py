@@ -56,7 +56,7 @@ def test_a_busy_loop_and_a_sleeper():
         looks = [{job["key"]: job for job in document["jobs"]} for document in answers]
         assert len(looks) == 3
         for number in (1, 2):
-            # The loop uses all CPU time that other programs on this machine leave. The kernel counts how much CPU time the loop got.
+            # The loop uses all CPU time that the other programs of the machine do not use. The kernel counts how much CPU time the loop got.
             elapsed = answers[number]["at"] - answers[number - 1]["at"]
             had = looks[number]["top.busy"]["cpu_time"] - looks[number - 1]["top.busy"]["cpu_time"]
             assert looks[number]["top.busy"]["cpu_percent"] == pytest.approx(100 * had / elapsed, rel=0.1)
@@ -236,7 +236,7 @@ def histories(frame, key):
 
 
 def test_the_histories_of_a_job_that_begins_to_work_late():
-    """The job sleeps until pinfoldd has looked at it, and is busy until pinfoldd has looked again."""
+    """The job sleeps until pinfoldd has measured the job once. After that, the job is busy until pinfoldd has measured the job again."""
     job = start_job("top.late", "sh", "-c", f"read line; {LOOP}", stdin=subprocess.PIPE)
 
     def cpu():
@@ -273,7 +273,7 @@ def state(pid):
 
 def test_it_leaves_the_screen_while_it_is_stopped(terminal):
     pid = terminal.process.pid
-    # This process group is orphaned, because its parent is in another session. A terminal does not stop an orphaned process group, so
+    # The process group of `pinfold top` is orphaned, because the parent is in another session. A terminal does not stop an orphaned process group, so
     # `pinfold top` continues.
     terminal.process.send_signal(signal.SIGTSTP)
     terminal.until("\x1b[?1049l")

@@ -398,8 +398,8 @@ def test_each_receipt_says_how_its_job_ended(make_mom, order):
 CLEANS_UP = "trap 'echo got term; sleep 1; echo cleaned up; exit 9' TERM\necho ready\nwhile :; do sleep 0.1; done"
 
 
-# This script starts no process after SIGTERM. pbs_mom looks for the job's processes once, and does not find a process that starts
-# afterwards.
+# The script STAYS starts no process after SIGTERM. pbs_mom looks for the job's processes once, and does not find a process that starts after this
+# search.
 STAYS = "trap 'echo got term; while :; do :; done' TERM\necho ready\nwhile :; do :; done"
 
 

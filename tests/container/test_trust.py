@@ -191,7 +191,7 @@ def test_whom_pinfoldd_refuses_does_not_run_unconfined():
 
 @contextlib.contextmanager
 def subordinate_ids(text):
-    """Writes the file /etc/subuid. pinfoldd reads this file only at its start, so the function restarts pinfoldd."""
+    """Writes the file /etc/subuid. pinfoldd reads /etc/subuid only when it starts, so the function restarts pinfoldd."""
     file = Path("/etc/subuid")
     before = file.read_text() if file.exists() else ""
     file.write_text(text)
@@ -370,8 +370,8 @@ def test_keys_that_are_refused(key):
 
 
 def test_no_text_becomes_a_unit_setting():
-    """In this test, every text that a user can choose has line breaks. At a daemon-reload, systemd could read the lines of a text as settings
-    of a unit."""
+    """The test puts line breaks into every text that a user can choose. At a daemon-reload, systemd could read the lines of a text as settings of a
+    unit."""
     evil = "x\nTasksMax=7\nRuntimeMaxSec=1"
     job = subprocess.Popen(["pinfold-run", "--job", "evil.text", "--", "sh", "-c", "exec sleep 1000", evil], cwd="/tmp", env={**os.environ, "X": evil})
     wait_running("evil.text")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""In this program, the first thread ends. The kernel still shows the cgroup of this thread as the cgroup of the whole process. cgroup.kill sends
-its signal only to this thread."""
+"""Contains a program whose first thread ends. The kernel still shows the cgroup of the first thread as the cgroup of the whole process. cgroup.kill
+sends its signal only to the first thread."""
 
 # The second thread of this program continues after the first thread has ended, and ignores all signals that can be ignored.
 WITHOUT_FIRST = """

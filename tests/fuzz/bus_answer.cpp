@@ -10,7 +10,7 @@ using namespace pinfold;
 
 namespace {
 
-/// If an entry has a wrong type, `decode` throws sdbus::Error. Any exception other than sdbus::Error is a fault of `decode`.
+/// If an entry has a wrong type, `decode` throws sdbus::Error. If `decode` throws a different exception, `decode` has a fault.
 template <class Decode> void decodeOne(Decode decode, const Dict& dict) {
     try {
         (void)decode(dict);

@@ -154,7 +154,7 @@ def leave_as_supervisor(key, *supervisors):
 
 
 def trace_the_wrapper():
-    """Runs in a job, and tries to trace the job's pinfold-run. Both processes belong to the same user."""
+    """Runs in a job, and tries to trace the job's pinfold-run. The tracer and pinfold-run belong to the same user."""
     libc = ctypes.CDLL(None, use_errno=True)
     wrapper = os.getppid()
     seize, attach = 0x4206, 16

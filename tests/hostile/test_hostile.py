@@ -161,8 +161,8 @@ def test_01_forged_signals():
 
 
 def test_02_a_number_that_is_roots_by_now(tmp_path):
-    """This test does not check how often root's process gets the wanted id. A process of another user may get the wanted id before root's
-    process."""
+    """The test does not check how often root's process gets the wanted process id, because a process of a different user may get this process id
+    first."""
     run("pinfold", "open", "recycled.2", "--uid", "alice", "--linger", "infinity")
     with few_numbers(tmp_path), forking_daemon() as place:
         assert offer_numbers("recycled.2", 100, place)
@@ -367,8 +367,8 @@ def shepherd_of(key, user):
 
 
 def give_numbers_away(key, grace):
-    """Ends a job. At the same moment, the job's owner lets new processes of root get the process ids of the job's processes. Returns how many
-    processes of root got one of these process ids, and how many processes of root ended by a signal."""
+    """Ends a job. At the same moment, the job's owner lets new processes of root get the process ids of the job's processes. Returns two numbers: how
+    many new processes of root got a process id of the job, and how many of root's processes ended by a signal."""
     words = [RECYCLER, "give", SOCKET, key]
     with shepherd_of(key, "alice") as shepherd, subprocess.Popen(words, stdout=subprocess.PIPE, text=True, **identity("alice")) as giver:
         try:
@@ -438,7 +438,7 @@ def test_everything_about_anothers_job():
     assert set(answers.values()) == {"Denied"}, answers
 
 
-# This is the last test: it checks the effect of all attacks on the third user and on pinfoldd.
+# This test is the last one, because it checks the effect of all attacks on the third user and on pinfoldd.
 def test_nobody_noticed(node, crowd, request):
     crowd.finish()
     crowd.compare()

@@ -12,7 +12,7 @@ import pytest
 
 from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_job, units, wait_until
 
-# These directories are not part of the installed system, or belong to dpkg, or contain logs.
+# ELSEWHERE has the directories that are outside of the installed system, that belong to dpkg, or that contain logs.
 ELSEWHERE = ("/dev", "/payload", "/proc", "/results", "/sys", "/tmp", "/var/cache", "/var/lib/dpkg", "/var/log", "/var/tmp")
 # systemd makes files in these directories for each boot, each unit and each journal.
 TRANSIENT = ("/run/systemd", "/run/udev", "/run/log")

@@ -23,7 +23,7 @@ RPM_ONLY = re.compile(r"/usr/share/licenses/.*")
 # The directory of zsh's completions on Debian, and the directory of zsh's completions on EL and openSUSE.
 OTHER_DIRECTORIES = {"/usr/share/zsh/vendor-completions/": "/usr/share/zsh/site-functions/"}
 UNITS = ["pinfoldd.service", "pinfoldd.socket"]
-# The box itself has these files for the tests.
+# The box has these files for the tests, and no package contains the files.
 THE_BOX = {"/etc/pinfold-disposable", "/usr/libexec/pinfold-tests"}
 SSHD = Path("/etc/pam.d/sshd")
 

@@ -96,7 +96,7 @@ def start():
     qmgr("set server scheduling = true")
     qmgr("create resource ngpus type=long,flag=nh")
     for node in NODES:
-        qmgr(f"create node {node}", check=False)  # the command fails for the server's own host, because this node exists already
+        qmgr(f"create node {node}", check=False)  # for the server's own host, the command fails because the node already exists
         wait_until(lambda: vnode(node).get("state") == "free", f"{node} is free", 600)
         qmgr(f"set node {node} resources_available.ncpus = {CPUS}")
         qmgr(f"set node {node} resources_available.ngpus = {CPUS}")
@@ -164,7 +164,7 @@ def hook(name, events, text, order):
 
 
 class Launch:
-    """Describes the waiting launch of a job on node1."""
+    """Represents a job on node1 whose launch waits."""
 
     def __init__(self):
         self.file = Path("/root", f"launch.{next(numbers)}")
@@ -266,7 +266,7 @@ def limits(job, node="node1"):
 
 
 def seconds(duration):
-    """Returns the seconds of a duration such as 1:02:03."""
+    """Converts a duration such as 1:02:03 to seconds."""
     hours, minutes, rest = map(int, duration.split(":"))
     return hours * 3600 + minutes * 60 + rest
 

@@ -127,7 +127,7 @@ SPENDS = "while :; do :; done"
 
 @pytest.mark.parametrize("asked, script, status", [(None, "sleep 1000", 256 + 15), ("walltime=5", "sleep 1000", -11), ("cput=3", SPENDS, -12)])
 def test_pbs_mom_ends_a_job_and_what_it_left_is_gone(asked, script, status):
-    """Every 45 s, pbs_mom compares the times of jobs with the limits of these jobs. pinfold itself sets no time limit for these jobs."""
+    """Every 45 s, pbs_mom compares the times of jobs with the limits of these jobs. The jobs of this test have no time limit in pinfold."""
     job = Job(f"$HOME/leave 4733; touch $HOME/$PBS_JOBID.runs; {script}", *(["-l", asked] if asked else []), nodes="node1")
     job.wait_file(f"{job.id}.runs")
     assert job.limits().get("run_time_max") is None

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A node with many jobs goes down in several ways, one after the other. Each boot runs this program again. The program records the state in which the
-earlier boot has left the node, and brings the node down again. When the node has booted for the last time, pytest checks what the program has written
-down."""
+"""A node with many jobs goes down in several ways, one after the other. After each boot, this program runs again. The program records the state in
+which the earlier boot has left the node, and brings the node down again. When the node has booted for the last time, pytest checks what the program
+has written down."""
 
 import json
 import os
@@ -43,7 +43,7 @@ def reboot():
 
 
 def reset():
-    """PID 1 is stopped at this moment, and never runs again."""
+    """During this call, PID 1 is stopped. PID 1 does not run again before the reset."""
     MONITOR.write_text("system_reset\n")
     signal.pause()
 

@@ -135,8 +135,7 @@ def test_cpu_quota_throttles():
     receipt = receipts(key)[0]
     used = receipt["cpu_user"] + receipt["cpu_system"]
     assert used >= 500_000
-    # The quota is a fifth of a CPU. Even if the job's last period is shorter than the other periods, the job may use its whole quota in the last
-    # period.
+    # The quota is a fifth of a CPU. The job's last period may be short, but the job may use the whole quota of a period.
     assert used <= receipt["wall"] / 5 + 100_000
 
 
@@ -285,7 +284,7 @@ def test_swap_is_used_up_to_its_limit():
 
 
 def test_cpu_weight_shares():
-    """Both jobs run on one CPU. While the job with the lower weight runs, the other job gets three times as much CPU time."""
+    """The two jobs share one CPU. While the job with the lower weight runs, the other job gets three times as much CPU time."""
     spin = "import time\nwhile time.monotonic() < %f: pass"
     end = time.monotonic() + 6
     jobs = [start_job(f"limit.weight{weight}", "python3", "-c", spin % end, options=[f"--cpu-weight={weight}", "--allowed-cpus=0"])

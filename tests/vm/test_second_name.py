@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A job has an I/O limit for a disk. The job's owner tries to loosen this limit with a second name of the same disk. tests/hostile tests further
+"""A job has an I/O limit for a disk. The job's owner tries to loosen the limit, and uses a second name of the disk. tests/hostile tests further
 attacks."""
 
 import contextlib

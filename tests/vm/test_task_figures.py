@@ -38,8 +38,8 @@ MOST_JOBS = 6
 
 
 def job_of_tasks(key):
-    """Runs a job with the tasks of PLAN. The tasks run one after the other, so that their numbers are known. Returns the CPU times that the
-    tasks have printed, and the receipt."""
+    """Runs a job with the tasks of PLAN. Because the tasks run one after the other, the test knows the number of each task. Returns the CPU times
+    that the tasks have printed, and the receipt."""
     batch = start_job(key, "sleep", "1000", options=["--memory-max=400M"])
     wait_running(key)
     truths = []

@@ -57,7 +57,7 @@ waitForOne() {
         alive=" $(jobs -rp | tr '\n' ' ') "
         for ended in "${!background[@]}"; do
             [[ $alive != *" $ended "* ]] || continue
-            # This function does not use `wait -n`. If a command ends between two calls of `wait -n`, bash does not report this command.
+            # `wait -n` would not report a command that ends between two calls of `wait -n`.
             status=0
             wait "$ended" || status=$?
             return

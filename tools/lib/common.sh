@@ -35,7 +35,8 @@ have() { command -v "$1" >/dev/null 2>&1; }
 
 isRoot() { [[ $EUID -eq 0 ]]; }
 
-# Succeeds if this host itself can build pinfold. If isForHost fails, tools/lib/in-release builds pinfold in a root tree.
+# Succeeds if pinfold can be built on this host, outside of a root tree. If isForHost fails, tools/lib/in-release builds pinfold in a root
+# tree.
 isForHost() { [[ $release == "$hostRelease" && -z $arch ]]; }
 
 # Prints the path of the root tree from which a box boots. PINFOLD_TREE can name a tree that tools/lib/real-tree has made. Without

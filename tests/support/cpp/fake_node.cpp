@@ -20,7 +20,7 @@ namespace {
 
 constexpr Microseconds kReplyTimeout = 25s; // the time-out of sd-bus
 
-// Does not replace the file by a new one, because an inotify watch belongs to the old file and not to the file's name.
+// Changes the existing file. If the function made a new file, an inotify watch would still watch the old file.
 void write(const std::filesystem::path& file, const std::string& text) {
     std::filesystem::create_directories(file.parent_path());
     std::ofstream(file, std::ios::trunc) << text;

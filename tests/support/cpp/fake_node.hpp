@@ -48,7 +48,7 @@ public:
     /// Makes /proc of the fake node show a process in the given cgroup.
     void show(pid_t pid, uid_t uid = 1000, const std::string& cgroup = "/system.slice/batchd.service",
               const std::string& command = "sleep 1000");
-    /// Makes the process hang in this function of the kernel.
+    /// Makes the process hang in the kernel function `waitPoint`.
     void hang(pid_t pid, const std::string& waitPoint);
     /// Shows the process as the kernel shows it after SIGKILL, while the process has not ended yet.
     void sendSigkill(pid_t pid);
@@ -80,13 +80,13 @@ public:
                             ///< time of the call
     void releaseLists();
     bool shutDown = false;                           ///< PID 1 has begun a shutdown, but has not told pinfoldd yet
-    std::map<std::string, std::string> activeStates; ///< these units have the given state, and all others are "active"
+    std::map<std::string, std::string> activeStates; ///< maps a unit to its state; a unit that is not in the map is "active"
     bool holdStarts = false;                         ///< requests to start a unit get no answer before release()
     void release();
     bool keepEmptyScopes = false; ///< PID 1 is so busy that it does not remove an empty scope
     bool hangs = false;           ///< PID 1 does nothing; requests stay in PID 1's queue, and get NoReply after 25 s
     void goOn();
-    /// Removes the callers, so that nobody gets the answers that the fake systemd still sends.
+    /// Forgets the callers that wait for an answer, so that the fake systemd answers nobody.
     void forgetCallers();
 
     // The following functions implement Placeholders. The placeholders are not real processes.

@@ -15,7 +15,7 @@ inline pid_t forkDependent() {
     const auto child = ::fork();
     if (child == 0) {
         ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-        if (::getppid() != parent) // the parent ended before the prctl(), so no signal will come
+        if (::getppid() != parent) // the parent ended before the prctl(), so the kernel will send no signal
             ::_exit(1);
     }
     return child;

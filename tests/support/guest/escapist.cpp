@@ -62,8 +62,7 @@ void waitForEndOf(pid_t pid) {
     ::close(ended.fd);
 }
 
-/// Continues in a child after the parent has ended. Without the wait, the parent and the child would both be leftovers for a
-/// moment.
+/// Continues in a child after the parent has ended. If the child did not wait, both processes would be leftovers for a moment.
 void forkOff() {
     const pid_t parent = ::getpid();
     if (::fork() != 0)

@@ -172,7 +172,7 @@ int beVictim(const char* file) {
         return fail(file);
     const auto* page = static_cast<const volatile char*>(::mmap(nullptr, 65536, PROT_READ, MAP_SHARED, fd, 0));
     std::thread([page] { (void)page[0]; }).detach();
-    for (;;) // the other thread takes the lock and keeps it; this thread then waits for the lock
+    for (;;) // when the second thread holds the lock, this thread waits for the lock
         ::munmap(::mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), 4096);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// A source of the name service ("passwd: files hang"). This source finds no user, and does not answer while /run/names-hang
-// exists.
+// A source of the name service ("passwd: files hang"). The source finds no user. While the file /run/names-hang exists, the
+// source does not answer.
 #include <nss.h>
 #include <pwd.h>
 #include <unistd.h>

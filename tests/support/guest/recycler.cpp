@@ -76,7 +76,7 @@ std::string cgroupOf(pid_t pid) {
     return "";
 }
 
-/// Waits until somebody has moved this process out of `home`, and then forks. Returns -1 if nobody moves this process within
+/// Forks as soon as somebody has moved this process out of the cgroup `home`. Returns -1 if nobody moves this process within
 /// kMoveMayTake.
 pid_t forkWhenMoved(const std::string& home) {
     const auto begun = std::chrono::steady_clock::now();
@@ -219,7 +219,7 @@ int attack(const std::string& server, const std::string& key, long tries) {
     return 0;
 }
 
-/// The processes that fill a job. The process `first` has created the processes `others`.
+/// Names the processes that fill a job. The process `first` has created the processes `others`.
 struct Hoard {
     pid_t first;
     std::array<pid_t, kHoard> others;
@@ -278,7 +278,7 @@ int giveAway(const std::string& server, const std::string& key) {
         ::waitpid(pid, nullptr, 0); // from here on, another process can get the process id
         roots.push_back(connectTo(server, SOCK_STREAM));
     }
-    ::waitpid(hoard.others.back(), nullptr, 0); // pinfoldd signals this process last
+    ::waitpid(hoard.others.back(), nullptr, 0); // `others.back()` is the process that pinfoldd signals last
     int taken = 0;
     int hit = 0;
     for (const int root : roots) {

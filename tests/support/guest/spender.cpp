@@ -55,7 +55,7 @@ void tellBeginning(const std::string& file) {
     if (fd < 0)
         fail(file.c_str());
     std::array<char, 4096> text{};
-    // This line reads the process's clock before the cgroup's counter. The read makes the kernel charge the time to the cgroup.
+    // The program reads the process's clock first, because the read of the clock makes the kernel charge the time to the cgroup.
     const auto own = used(CLOCK_PROCESS_CPUTIME_ID);
     unsigned long long charged = 0;
     if (::read(fd, text.data(), text.size() - 1) <= 0 || std::sscanf(text.data(), "usage_usec %llu", &charged) != 1)

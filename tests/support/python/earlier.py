@@ -14,5 +14,5 @@ def make_history(db, schema, rows=True):
 
 
 def live_job(schema):
-    """Returns the record of a live job. The record is from a version of pinfoldd whose history had the schema `schema`."""
+    """Returns the record of a live job. A pinfoldd whose history had the schema `schema` wrote the record."""
     return json.loads((FILES / f"live-job-schema-{schema}.json").read_text())

@@ -45,7 +45,7 @@ def literals(file):
 
 def words(target):
     found = set().union(*map(literals, [TOP / "tests/fuzz" / f"{target}.cpp", *(TOP / "src" / name for name in SOURCES[target])]))
-    # These targets read a name only at the beginning of a line.
+    # The targets bus_… read a name only at the beginning of a line.
     lines = ("\n{} t 1\n", "\n{} s x\n") if target.startswith("bus_") else ()
     return found | {line.format(word) for line in lines for word in found if re.fullmatch(r"[a-z]\w+", word)}
 

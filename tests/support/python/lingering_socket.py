@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Contains a part of a program. This part makes the TCP socket `lingering`. close() of this socket waits for LINGERS seconds, because the other end
+"""Contains lines for a program. The lines make the TCP socket `lingering`. close() of this socket waits for LINGERS seconds, because the other end
 reads nothing (socket(7), SO_LINGER)."""
 
 LINGERS = 20

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Records how a batch system calls programs and hooks for a job. tests/real records a real batch system and its stand-in, and compares the two
-records. For the same jobs, the batch system and its stand-in must make the same calls, in the same order, with the same exit statuses.
+records. The two records must contain the same calls, in the same order, with the same exit statuses.
 
 `recorder.py FILE NAME PROGRAM [ARGUMENTS...]` adds a line to FILE about this call of PROGRAM, and then executes PROGRAM."""
 
@@ -15,7 +15,7 @@ from pathlib import Path
 COPY = "/usr/local/lib/recorder.py"
 EXIT_STATUS = 9  # the number of the argument in which Torque's epilogue gets the job's exit status
 
-# This script calls the recorder. The arguments are the file, the name of the program, the program, and the program's arguments.
+# SCRIPT is a shell script that calls recorder.py. The arguments are the file, the name of the program, the program, and the program's arguments.
 SCRIPT = "#!/bin/sh\nexec /usr/bin/python3 {recorder} {file} {name} {program} \"$@\"\n"
 
 # This hook of OpenPBS adds a line to a file about each event of a job. The hook decides nothing.
@@ -35,7 +35,7 @@ with open("{file}", "a") as record:
 
 
 def empty(file):
-    """Makes an empty record, to which the programs of all users can add lines."""
+    """Makes an empty file for a record. The programs of all users can add lines to the file."""
     Path(file).write_text("")
     os.chmod(file, 0o666)
 

@@ -12,8 +12,8 @@ class Connection:
     def __init__(self, client, peer, server):
         self.client, self.peer, self.server = client, peer, server
         self.port = server.getsockname()[1]  # the server knows the connection by this port
-        self.asked = False  # the client has sent something
-        self.answered = False  # the relay has passed on data of the server to the client
+        self.asked = False  # the client has sent data
+        self.answered = False  # the client has received data of the server from the relay
         self.open = True  # neither end has closed the connection
 
     def end_questions(self):

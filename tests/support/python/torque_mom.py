@@ -150,7 +150,7 @@ class Server:
     # The following methods run scripts.
 
     def script_files(self, job, files):
-        """setup_pelog_outputs(): the script's output goes to the job's files, goes to /dev/null, or stays as it is."""
+        """setup_pelog_outputs(): the script writes to the job's files, to /dev/null, or to the output that it has inherited."""
         for number, suffix in ((1, ".OU"), (2, ".ER")):
             path = self.path(job, "spool", suffix)
             if files != "as they are":
@@ -161,7 +161,7 @@ class Server:
         script = self.home / "mom_priv" / name
         if not script.exists():
             return 0
-        status = script.stat()  # like check_pelog_permissions(), this call follows a link
+        status = script.stat()  # this call follows a link, as check_pelog_permissions() does
         owner = user.pw_uid if user and Path(name).is_absolute() else 0
         if status.st_uid != owner or not stat.S_ISREG(status.st_mode) or status.st_mode & 0o500 != 0o500 or status.st_mode & 0o022:
             return -1

@@ -20,7 +20,7 @@ template <class T> Result<CreateRequest> create(const std::string& name, const T
     return request;
 }
 
-/// Returns the message of the error that the decoder must return.
+/// Returns the message of the decoder's error, or "accepted".
 template <class R> std::string refusal(const R& result) {
     if (result)
         return "accepted";

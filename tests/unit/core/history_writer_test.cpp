@@ -15,13 +15,13 @@ namespace {
 
 class HistoryWriterTest : public CoreTest {
 protected:
-    /// From now on no transaction ends, as on a disk whose fsync takes long.
+    /// After holdDisk(), no transaction ends before releaseDisk(), as on a disk with a slow fsync().
     void holdDisk() { background->hold(Lane::HistoryWrite); }
     void releaseDisk() {
         background->release(Lane::HistoryWrite);
         loop.settle();
     }
-    /// From now on history.db cannot be opened.
+    /// After breakHistory(), nobody can open history.db.
     void breakHistory() {
         history.reset();
         std::filesystem::rename(historyFile(), saved);

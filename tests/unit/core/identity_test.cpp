@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a key belongs to one job until the job is over. Tests that late events of this job do not change a later job with
-// the same key.
+// Tests that a key belongs to one job until the job is over. After the end of a job, a later job may have the same key. Tests
+// that late events of the first job do not change the later job.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <filesystem>

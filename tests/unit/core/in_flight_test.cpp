@@ -170,7 +170,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
         node.vanish(process->pid());
         process->end();
     }
-    node.onUnitRemoved(kBatchScope); // this call makes pinfoldd look at the job before the event loop sees that processes ended
+    node.onUnitRemoved(kBatchScope); // pinfoldd looks at the job before the event loop reports the ends of the processes
     loop.waitForEvent(1000);
     ASSERT_EQ(receipts().size(), 1U);
     EXPECT_EQ(receipts().front().result, JobResult::SupervisorLost);
@@ -179,7 +179,7 @@ TEST_F(InFlightTest, aSupervisorThatIsKilledWithItsLeaderIsLostWhenTheEmptySlice
 TEST_F(InFlightTest, aLeaderThatLeavesItsCgroupBeforeItsPidfdTellsItsEndIsNotLost) {
     auto leader = child();
     create("sge.1", leader);
-    // a process leaves its cgroup before its pidfd reports the end, and other events may come between these two moments
+    // a process leaves its cgroup before its pidfd reports the end, so further events may come in between
     node.vanish(leader.pid());
     loop.waitForEvent(1000);
     EXPECT_TRUE(receipts().empty());

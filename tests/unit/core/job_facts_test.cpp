@@ -111,7 +111,7 @@ TEST_F(JobFactsTest, aRestartLosesNothingOfIt) {
     crash();
     restart();
     describeNode();
-    auto other = child(); // this second job has the same user as the first job
+    auto other = child(); // the leader of a second job of the same user
     ASSERT_TRUE(createWith("sge.2", other, {}));
     end(leader);
     ASSERT_EQ(receipts().size(), 1U);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests jobs that have no process when they are opened. For example, a prologue opens a job before the job has a process.
+// Tests jobs that have no process when they are opened. A prologue opens a job before the job has a process.
 #include "base/parse.hpp"
 #include "tests/unit/core/core_fixture.hpp"
 

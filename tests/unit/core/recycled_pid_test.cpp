@@ -48,7 +48,7 @@ TEST_F(RecycledPidTest, whoHasEndedIsNoTask) {
     create("sge.1", leader);
     auto process = child();
     const auto pid = process.pid();
-    node.beforeMove = [&](pid_t) { process.end(); }; // /proc still shows the process id, but a different process has it now
+    node.beforeMove = [&](pid_t) { process.end(); }; // now a different process has the process id that /proc shows
     adopt(process);
     ASSERT_TRUE(adopted);
     EXPECT_EQ(adopted->error().code, ErrorCode::PidGone);

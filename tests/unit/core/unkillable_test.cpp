@@ -295,7 +295,7 @@ TEST_F(UnkillableTest, aUserWhoWaitsForAFileServerOfHisOwnDoesNotDrainTheNode) {
     EXPECT_FALSE(manager->draining());
     EXPECT_EQ(events("unkillable").size(), 2U);
 
-    // From here on, a second process of the job waits for a file system of the node itself.
+    // In the second part of the test, a second process of the job waits for a file system of the node.
     auto other = child();
     node.spawnInside(other.pid(), "/batch.slice/batch-sge.1.slice/job-sge.1.scope");
     node.hang(other.pid(), "rpc_wait_bit_killable");
@@ -361,7 +361,7 @@ TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNo
     passBound();
     EXPECT_TRUE(manager->draining()) << "it may be the node's own";
 
-    // From here on, a user runs a file server. The job's process may hang in this file server.
+    // In the second part of the test, a user runs a file server. The job's process may hang in this file server.
     const auto users = node.root() / "sys/fs/fuse/connections/58";
     std::filesystem::create_directory(users);
     if (::geteuid() == 0) {

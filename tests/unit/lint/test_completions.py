@@ -138,8 +138,8 @@ def test_fish(tmp_path):
     assert in_fish(tmp_path, "pinfold-run --oom-policy p") == {"process"}
 
 
-# The line editor is ready when it has printed its prompt. The terminal echoes the command that sets the prompt. This command must not contain the
-# text of the prompt, because the test would take the echo for the prompt.
+# The line editor is ready when it has printed its prompt. The terminal echoes the command that sets the prompt. The command does not contain the text
+# of the prompt, so that the test does not take the echo for the prompt.
 ZSH = """
 zmodload zsh/zpty
 zpty shell 'zsh -f -i'

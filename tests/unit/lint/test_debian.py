@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that the files in debian/ and the sources do not contradict each other."""
+"""Tests that the files in debian/ agree with the sources."""
 
 import re
 import subprocess

@@ -98,8 +98,8 @@ def test_pure_files_do_no_io(path):
 
 
 def chains(source):
-    """Returns the messages that the source builds with `+` from at least three pieces, or from a text and a number. Paths and names do not
-    count as messages."""
+    """Returns the messages that the source builds with `+` from at least three pieces, or from a text and a number. The result has no paths and no
+    names, because they are not messages."""
     masked = re.sub(r'"(?:\\.|[^"\\\n])*"', lambda literal: "¶" if re.search(r"[A-Za-z].* | .*[A-Za-z]", literal[0]) else "§", source)
     between = r"\s*\+(?:::|[^¶§?:;{}])+\+\s*"
     return re.findall(rf"¶{between}[¶§]|§{between}¶|\+\s*std::to_string|std::to_string\(\w+\)\s*\+", masked)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that two places of the sources agree if both places state the same fact."""
+"""Some facts are in two places of the sources. Tests that the two places agree."""
 
 import os
 import re
@@ -132,7 +132,7 @@ def test_every_verb_is_in_the_table():
 
 def test_every_verb_and_option_is_documented():
     page = (TOP / "docs/man/pinfold.1.scd").read_text()
-    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # pinfold run, open and limits have options that only this page describes
+    limits = (TOP / "docs/man/pinfold-run.1.scd").read_text()  # some options of `pinfold run`, `pinfold open` and `pinfold limits` are only on this page
     assert len(verbs()) > 25 and [verb for verb in verbs() if not re.search(rf"^(?:.*, )?\*{verb}\*", page, re.M)] == []
     options = {option for verb in verbs() if verb != "run" for option in re.findall(r"^  (?:(-\w), |    )(--[\w-]+)", help_of(verb), re.M)}
     assert len(options) > 80

@@ -125,7 +125,7 @@ TEST(ReceiptJson, theHistoryLeavesOutWhatIsUnknown) {
     for (const char* name :
          {"exit_status", "unkillable_processes", "cpu_user", "memory_max", "account", "labels", "nodes", "sequence"})
         EXPECT_EQ(text.find(name), std::string::npos) << text;
-    // An earlier pinfold accepts a text as a receipt only if the text has all the following members.
+    // If a receipt lacks one of the following members, an earlier pinfold refuses the receipt.
     for (const char* name :
          {"id", "key", "uid", "started", "ended", "wall", "result", "tasks", "leftovers", "leftover_cpu", "leftover_commands"})
         EXPECT_NE(text.find("\"" + std::string(name) + "\":"), std::string::npos) << name;

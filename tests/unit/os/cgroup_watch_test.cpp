@@ -59,7 +59,7 @@ TEST_F(Watches, theRemovalIsTold) {
     std::filesystem::remove(events);
     loop.settle();
     EXPECT_GE(told, 1);
-    handle.reset(); // the kernel has already removed the watch of this handle
+    handle.reset(); // the kernel has already removed the watch of `handle`
     const auto again = on(write("cgroup.events", ""), [&] { told = 100; });
     change(events);
     loop.settle();

@@ -154,7 +154,7 @@ TEST_F(JobOutputTest, whatIsNotSaidDoesNotStayOpen) {
     }
     outputs.clear();
     EXPECT_TRUE(closes());
-    const auto text = pipes.back().readAll(); // the outputs of the other jobs occupy all threads
+    const auto text = pipes.back().readAll(); // the outputs of the previous jobs occupy all threads
     EXPECT_TRUE(text.ends_with("x")) << text.substr(text.size() - 30);
 }
 

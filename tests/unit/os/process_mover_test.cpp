@@ -87,7 +87,7 @@ TEST_F(ProcessMoverTest, soIsOneOfTheOwnersSubordinateIds) {
 }
 
 TEST_F(ProcessMoverTest, whatAStrangerHasForkedGoesToWhereTheStrangerIs) {
-    show(stranger.pid(), kScope, 0, kParent); // the parent came into the job by mistake, and has already been moved back
+    show(stranger.pid(), kScope, 0, kParent); // pinfold moved the parent into the job by mistake, and has already moved it back
     isIn(kScope, {stranger.pid()});
     ASSERT_FALSE(clear().empty());
     EXPECT_NE(clear().front().find("put back to /system.slice/ssh.service"), std::string::npos);

@@ -21,7 +21,7 @@
 namespace pinfold::test {
 namespace {
 
-/// Ends the main thread when another thread runs. This thread stays until the process is killed.
+/// Ends the main thread when a second thread runs. The second thread stays until the process is killed.
 void leaveOnlyAThread() {
     pthread_t thread{};
     ::pthread_create(

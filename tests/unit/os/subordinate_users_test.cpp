@@ -68,7 +68,7 @@ TEST_F(SubordinateUsersTest, aThreadGetsACopyOfTheOwners) {
 
 TEST_F(SubordinateUsersTest, anOwnerHasTheIdsOfAllRanges) {
     write("alice:100000:65536\nbob:165536:65536\n2001:300000:10\n");
-    (void)users.idsOf(kOwner); // the first question makes pinfold look up the name
+    (void)users.idsOf(kOwner); // the first call of idsOf() makes pinfold look up the name
     loop.settle();
     const auto ids = users.idsOf(kOwner);
     for (const uid_t id : {kOwner, kFirst, kFirst + 65'535, uid_t{300'000}, uid_t{300'009}})

@@ -68,7 +68,7 @@ TEST_F(BackgroundTest, aLaneWithOneThreadKeepsTheOrder) {
         EXPECT_EQ((*order)[static_cast<std::size_t>(i)], i);
 }
 
-// The thread of the journal's lane pauses after a message. The next message does not wake the thread.
+// The thread of the journal's lane pauses after a message. During the pause, a new message does not wake the thread.
 TEST_F(BackgroundTest, aMessageThatComesWhileTheJournalsThreadRestsIsWritten) {
     for (int i = 0; i < 3; ++i) {
         bool done = false;
@@ -169,7 +169,7 @@ TEST_F(BackgroundTest, itEndsWhileACallHangs) {
 TEST_F(BackgroundTest, whatACompletionOwnsGoesWhenItIsForgotten) {
     Hanging hanging;
     const auto owned = std::make_shared<int>();
-    for (int i = 0; i < 2; ++i) // the second call waits behind the first one
+    for (int i = 0; i < 2; ++i) // the second call waits for the end of the first call
         ASSERT_TRUE(background->run(Lane::Names, hanging.work(), [owned] { ADD_FAILURE() << "forgotten"; }));
     EXPECT_EQ(owned.use_count(), 3);
     background->forget();
@@ -184,8 +184,8 @@ TEST_F(BackgroundTest, whatACompletionOwnsGoesWhenItIsForgotten) {
 TEST_F(BackgroundTest, whatGoesWhenItIsForgottenMayAskForMore) {
     Hanging hanging;
     bool goesOn = false;
-    // The object `owned` acts as a connection that waits for an answer. The background closes the descriptor of a waiting
-    // connection.
+    // The object `owned` acts as a connection that waits for an answer. When a waiting connection ends, its descriptor is closed
+    // in the background.
     std::shared_ptr<void> owned(nullptr, [&](void*) {
         EXPECT_TRUE(background->run(
             Lane::Descriptors, [] {}, [&goesOn] { goesOn = true; }));

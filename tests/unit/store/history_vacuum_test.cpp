@@ -46,7 +46,7 @@ TEST_F(HistoryFile, whatIsTooOldIsRemovedOldestFirst) {
     EXPECT_EQ(vacuumed.removed, 2U);
     EXPECT_TRUE(vacuumed.more);
     EXPECT_EQ(idsOf(history.list({})), (Ids{"slow2", "unknown", "stopped", "messy", "slow"}));
-    ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}})); // the history gets this receipt between two calls of vacuum()
+    ASSERT_TRUE(history.write({{receipt("new", "sge.9", 990)}})); // this receipt comes between two calls of vacuum()
     vacuumed = *history.vacuum({.maxAge = 600us}, fromUsec<RealTime>(1000), 2);
     EXPECT_EQ(vacuumed.removed, 1U);
     EXPECT_FALSE(vacuumed.more);

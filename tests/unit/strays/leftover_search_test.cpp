@@ -26,7 +26,7 @@ protected:
         const LeftoverRules rules{.ordinary = [](uid_t uid) { return uid == kAlice || uid == kBob; },
                                   .directories = {top()},
                                   .minAge = 0s,
-                                  .root = false, // a search by a user removes nothing, and reads only the user's processes
+                                  .root = false, // a search by an ordinary user removes nothing
                                   .doubts = {}};
         return searchLeftovers(rules, sources, nullptr);
     }

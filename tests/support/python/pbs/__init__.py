@@ -43,7 +43,7 @@ class State:
 
     event = None
     over = False  # the hook has accepted or rejected the event
-    accepted = True  # the event is accepted if the hook simply ends
+    accepted = True  # a hook accepts the event if the hook calls neither accept() nor reject()
     message = ""
     log = []
     vnodes = {}  # the vnodes with the attributes that the server knows
