@@ -55,7 +55,7 @@ ESCAPES = {
 
 
 def prepare():
-    """Prepares the users alice and bob on all nodes: the escapes need a user with many groups, and a user with a password."""
+    """On all nodes, gives bob many groups and alice a password. Some escapes need the groups, and some escapes need the password."""
     for node in NODES:
         on(node, "sh", "-c", f'seq 20001 {20000 + GROUPS} | sed "s/.*/group&:x:&:bob/" >>/etc/group')
         on(node, "sh", "-c", f'echo "alice:{PASSWORD}" | chpasswd')

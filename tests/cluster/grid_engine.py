@@ -38,7 +38,7 @@ def store(option, name, values):
 
 
 def start(*nodes, **local):
-    """`local` maps a node to settings that only this node gets. The configuration of the cell does not contain these settings."""
+    """`local` maps a node to settings that only this node gets. The configuration of the cell does not contain the settings in `local`."""
     run("systemctl", "start", "gridengine-master", timeout=300)
     wait_until(lambda: run("qconf", "-sh", check=False).returncode == 0, "the queue master answers", 120)
     for node in nodes:
@@ -49,7 +49,7 @@ def start(*nodes, **local):
     store("-Ahgrp", "allhosts", {"group_name": "@allhosts", "hostlist": " ".join(nodes)})
     for name, rule in (("smp", "$pe_slots"), ("mpi", "$round_robin")):
         store("-Ap", name, {**settings(Path(PARALLEL, name).read_text()), "allocation_rule": rule})
-    # Other programs share the processors with this cluster, and Grid Engine must not delay jobs because of the load.
+    # Other programs make the processors of the cluster busy, but Grid Engine must not delay jobs because of this load.
     store("-Aq", QUEUE, {**shown("-sq"), "qname": QUEUE, "hostlist": "@allhosts", "slots": SLOTS, "pe_list": "smp mpi",
                          "shell_start_mode": "unix_behavior", "load_thresholds": "NONE"})
     store("-Msconf", "scheduler", {**shown("-ssconf"), "schedule_interval": "0:0:1", "flush_submit_sec": 1, "flush_finish_sec": 1,
@@ -64,8 +64,8 @@ def start(*nodes, **local):
 def configure(**changes):
     """Changes the cell's configuration, and waits until all nodes start jobs with the new configuration."""
     nodes = shown("-shgrp", "@allhosts")["hostlist"].split()
-    # Of all numbers in the configuration, only min_uid appears in a job's spool directory. The tests give min_uid only values below the user ids
-    # of the tests' users, so that these users may run jobs.
+    # Of all numbers in the configuration, only min_uid appears in a job's spool directory. Each value of min_uid is below the user ids of the tests'
+    # users, so that the users may run jobs.
     mark = next(revisions)
     store("-Mconf", "global", {**shown("-sconf", "global"), **changes, "min_uid": mark})
 
@@ -108,7 +108,7 @@ class Job:
         return file.read_text() if file.exists() else ""
 
     def wait_output(self, text, task=None):
-        """Waits until the job has written a line that begins with the text. Returns the words of this line that come after `text`."""
+        """Waits until the job has written a line that begins with `text`. Returns the other words of the line."""
         line = wait_until(lambda: next((line for line in self.output(task).splitlines(True)
                                         if line.startswith(text) and line.endswith("\n")), None), f"'{text}' from job {self.id}")
         return line[len(text):].split()

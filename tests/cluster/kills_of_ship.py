@@ -65,7 +65,7 @@ def kill_all_in_state(in_state, what, afterwards=lambda node: None):
 
 
 def kill_while_it_connects(site):
-    """Kills pinfold-ship when it has begun a connection to the server, and the server has sent nothing back."""
+    """Kills pinfold-ship when it has begun a connection to the server, but before the server has sent an answer."""
     site.relay.answers.clear()
     try:
         site.relay.cut()
@@ -83,13 +83,13 @@ def kill_while_it_asks_for_the_position(site):
 
 
 def gaps_locked(site):
-    """While the context lasts, pinfold.put() waits after it has stored the receipts, and before the commit. pinfold.put() writes to the table of
-    gaps last, and this table is locked. If the archive already has all the receipts, pinfold.put() does not write to the table of gaps."""
+    """While the context lasts, each call of pinfold.put() stores its receipts and then waits, before the commit. At the end of a call, pinfold.put()
+    writes to the table of gaps, which is locked. If the archive already has all the receipts, pinfold.put() does not write to the table of gaps."""
     return site.server.locked("pinfold.gap", "SHARE")
 
 
 def kill_while_a_put_runs(site):
-    """Kills pinfold-ship when the server has stored receipts of the node, but has not committed them."""
+    """Kills pinfold-ship when the server has stored receipts of the node, but before the commit."""
     with gaps_locked(site):
         kill_all_in_state(lambda node: waits_in(site, node, "put", "gap"), "puts")
 
@@ -112,8 +112,8 @@ def kill_between_the_commit_and_the_answer(site):
 
 def kill_between_the_answer_and_the_cursor(site):
     """Kills pinfold-ship when pinfold-ship has read an answer, but has not written its cursor. A directory has the name of the cursor's temporary
-    file, so pinfold-ship cannot write the cursor. The test waits until the archive's position is higher than the old cursor and pinfold-ship has
-    counted the receipts of one more answer."""
+    file, so pinfold-ship cannot write the cursor. The test first waits until the archive's position is higher than the old cursor. After that, the
+    test waits until pinfold-ship has counted the receipts of one more answer."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:
         # After a start, pinfold-ship sends some old receipts a second time before the first new receipt. pinfold-ship counts even the receipts that

@@ -39,7 +39,7 @@ class SiteServer(PostgresServer):
         return [line.split("|") for line in self.psql(sql).splitlines()]
 
     def fill_disk(self):
-        # With a buffer, the data that did not fit on the disk would stay in the buffer, and close() would fail again.
+        # Without buffering=0, Python would keep the last data in a buffer, and close() would fail because the disk is full.
         with open(FILLER, "wb", buffering=0) as file:
             try:
                 while True:

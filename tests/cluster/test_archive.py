@@ -80,7 +80,7 @@ class Stream:
         self.running[node] = subprocess.Popen(["ssh", node, f"part={self.parts}; {STREAM}"], stderr=subprocess.PIPE, text=True)
 
     def breaks(self, node):
-        """The ssh command that runs jobs on the node loses its connection. Waits until the ssh command has ended."""
+        """An ssh command runs jobs on the node. Waits until the ssh command has ended because its connection is lost."""
         process = self.running.pop(node)
         process.communicate(timeout=60)
         assert process.returncode == 255, "the status of an ssh without a connection"
@@ -200,8 +200,8 @@ def reboot(site, stream):
     assert site.position("node2") < max(sequence for sequence, _ in before.values())
     stream.begin("node2")
     site.relay.open()
-    # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. Because of this boot id, pinfoldd does not
-    # notice the reboot, and the result is not node-lost.
+    # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. The boot id of the host is the same after the
+    # reboot, so pinfoldd does not notice the reboot. The result is not node-lost.
     wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [["lost"]],
                "the archive knows that the reboot ended the job", 300)
 
@@ -273,7 +273,7 @@ def test_a_node_sends_only_its_own_receipts(site):
 
 
 def pinfold_as(user, *words, status=0):
-    """Returns what `pinfold` prints for the user, or its messages if the test expects an error."""
+    """Runs `pinfold` as the user, and returns the output. If the test expects an error, the function returns the messages of `pinfold`."""
     done = run("runuser", "-u", user, "--", "pinfold", *words, check=False)
     assert done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}{done.stderr}"
     return done.stderr if status not in (0, ENDED_JOB) else done.stdout

@@ -42,7 +42,7 @@ def answered(commands=(), until=lambda: True):
 
 @pytest.fixture
 def in_time(record_property):
-    """A test breaks a part of the node. This fixture checks that every call gets its answer in time, although a part of the node is broken."""
+    """A test breaks a part of the node. The fixture checks that every call still gets its answer in time."""
     def check(took):
         slowest, call = max(took)
         median = statistics.median(seconds for seconds, _ in took)

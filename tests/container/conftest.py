@@ -16,7 +16,7 @@ WAITED = "the loop waited "
 
 @pytest.fixture(autouse=True)
 def loop_that_never_waits(tmp_path_factory):
-    """In a box of tools/lib/boot, pinfoldd has the variable PINFOLD_LOOP_METER. With this variable, pinfoldd writes a line to the journal
+    """In a box of tools/lib/boot, pinfoldd has the variable PINFOLD_LOOP_METER. If PINFOLD_LOOP_METER is set, pinfoldd writes a line to the journal
     whenever its loop has waited in a system call."""
     cursor = tmp_path_factory.getbasetemp() / "journal-cursor"
     command = ["journalctl", f"--cursor-file={cursor}", "--no-pager", "-o", "short-precise", "-u", "pinfoldd.service"]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes a process whose /proc/PID/maps is so long that a search for files in use reads only a part of it. If this file runs as a script, the
-process of the script gets the long /proc/PID/maps."""
+"""Makes a process whose file /proc/PID/maps is very long. A search for files in use reads only a part of such a file. If this module runs as a
+script, the script's own process gets the long /proc/PID/maps."""
 
 import contextlib
 import ctypes
@@ -33,7 +33,7 @@ def map_endlessly():
     for _ in range(16):
         os.mkdir("\n" * 250)
         os.chdir("\n" * 250)
-    libc = ctypes.CDLL(None)  # the module mmap is not used, because it needs a descriptor for each mapping
+    libc = ctypes.CDLL(None)  # the module `mmap` would need a descriptor for each mapping
     with open("f", "w+b") as file:
         file.truncate(mmap.PAGESIZE * 40000)
         for page in range(20000):

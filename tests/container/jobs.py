@@ -32,8 +32,8 @@ def is_emulated():
 
 
 def run(*command, timeout=120, check=True, **options):
-    """Runs a command. In the emulated machine, run() repeats the command if pinfoldd did not answer in time. The emulator may be very slow: it
-    once stopped a virtual processor for half a minute while the host was busy. In a container, run() does not repeat the command."""
+    """Runs a command. In the emulated machine, run() repeats the command if pinfoldd did not answer in time. The emulator may be very slow. On a busy
+    host, the emulator once stopped a virtual processor for half a minute. In a container, run() does not repeat the command."""
     options.setdefault("stdin", subprocess.DEVNULL)
     words = [str(part) for part in command]
 
@@ -79,7 +79,7 @@ def let_end(job):
 
 
 def held_up():
-    """Returns the seconds that a call of pinfoldd takes. The tests add these seconds to their time limits, because the machine may be busy."""
+    """Returns the seconds that a call of pinfoldd takes. The tests add the result to their time limits, because the machine may be busy."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
@@ -107,7 +107,7 @@ def stopped(pid):
 
 @contextlib.contextmanager
 def systemd_stopped():
-    """Freezes the cgroup of PID 1. The function does not use SIGSTOP, because a process in a container cannot stop the container's PID 1."""
+    """Freezes the cgroup of PID 1. SIGSTOP would have no effect, because a process in a container cannot stop the container's PID 1."""
     freezer = CGROUP / "init.scope" / "cgroup.freeze"
     freezer.write_text("1")
     try:
@@ -188,8 +188,8 @@ def expect_nothing_left():
 
 
 def processes_with(text):
-    """Finds each process that has the text in its command line, except this process. Returns the command line and the cgroup of each
-    process."""
+    """Finds all processes that have the text in their command lines. Leaves out the test's own process. Returns the command line and the cgroup of
+    each process."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():

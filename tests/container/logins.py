@@ -12,7 +12,7 @@ from pathlib import Path
 from jobs import read_journal, run, wait_until
 
 SERVICE = Path("/etc/pam.d/pinfold-test")
-SEEN = Path("/run/pinfold-test")  # the directory in which sessions write their cgroup and environment
+SEEN = Path("/run/pinfold-test")  # each session writes its cgroup and its environment into this directory
 PASSWORD = "correct horse battery staple"
 
 LOOK = f"""#!/bin/sh

@@ -28,7 +28,7 @@ def server_of(user, mount):
         assert process.stdout.readline() == "mounted\n"
         yield process
     finally:
-        process.kill()  # when the server ends, the processes that wait for it go on
+        process.kill()  # when the server ends, the processes that wait for the server continue
         process.communicate()
         device.chmod(mode)
         Path(mount).rmdir()
@@ -53,8 +53,8 @@ def states(pid):
 
 @contextlib.contextmanager
 def locked_memories(user, count):
-    """Returns the pids of `count` new processes of the user, in a scope outside of all jobs. A thread of each process holds the lock of the
-    process's memory, so nobody can read this memory."""
+    """Returns the pids of `count` new processes of the user, in a scope outside of all jobs. In each process, a thread holds the lock of the memory,
+    so nobody can read the memory of the process."""
     with contextlib.ExitStack() as stack:
         pids = []
         for number in range(count):

@@ -61,7 +61,7 @@ def remedy(name):
 
 @contextlib.contextmanager
 def file(path, text, mode=0o644):
-    """Writes this text to the file, and restores the earlier state of the file afterwards."""
+    """Writes `text` to the file `path`. At the end of the context, restores the earlier state of the file."""
     path = Path(path)
     former = path.read_bytes() if path.exists() else None
     path.parent.mkdir(parents=True, exist_ok=True)

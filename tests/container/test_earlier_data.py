@@ -42,8 +42,8 @@ def start_waiting(key):
 
 @pytest.fixture
 def own_history():
-    """Gives pinfoldd an empty history before and after the test. With the configuration of this history, pinfoldd removes no receipt because of
-    its age or because of the number of receipts."""
+    """Gives pinfoldd an empty history before and after the test. During the test, the configuration limits neither the age of the receipts nor the
+    size of the history."""
     def renew():
         run("systemctl", "stop", "pinfoldd.socket", "pinfoldd")
         shutil.rmtree(HISTORY.parent)
@@ -67,7 +67,8 @@ def make_million(file):
 
 
 def take_live_rows(file):
-    """Copies the rows of the live jobs into the earlier history. A pinfoldd of schema 4 wrote these rows when the jobs started."""
+    """Copies the rows of the live jobs into the earlier history. An earlier pinfoldd, whose history has schema 4, would have written the same
+    rows."""
     with contextlib.closing(sqlite3.connect(file, isolation_level=None)) as db:
         db.execute("ATTACH ? AS present", (str(HISTORY),))
         db.execute("INSERT INTO live SELECT id, key, uid, started, boot, receipt FROM present.live")

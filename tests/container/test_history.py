@@ -51,8 +51,8 @@ def test_filters_that_do_not_exist():
 
 
 def whole_job():
-    """Returns the seconds from the start of a short job until its receipt exists. A busy machine or a slow disk delays the receipt of an ended
-    job and the history's row of a live job."""
+    """Returns the seconds from the start of a short job until its receipt exists. If the machine is busy or the disk is slow, pinfoldd stores the
+    receipt late, and writes the row of a live job late."""
     begun = time.monotonic()
     assert finish(start_job("known.short", "true"))[0] == 0
     return time.monotonic() - begun
@@ -142,8 +142,8 @@ def test_users_may_not_vacuum():
     assert done.returncode == 5 and "only root and pinfold-admin may remove receipts" in done.stderr
 
 
-# The conversion of these 200,000 receipts takes longer than the start time-out of impatient_unit(). Even a busy machine can start a program
-# within this time-out.
+# MANY adds 200,000 receipts, whose conversion takes longer than the start time-out of impatient_unit(). The time-out is long enough to start a
+# program on a busy machine.
 MANY = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < 200000)
 INSERT INTO receipts (id, key, uid, ended, receipt)
@@ -190,7 +190,7 @@ def test_the_names_of_leftovers_fill_no_history():
     receipt, = receipts("big.names")
     assert receipt["leftovers"] == len(receipt["leftover_commands"]) == 50
     # On a busy machine, pinfoldd cannot read some command lines in time. If pinfoldd cannot read a command line, it stores the short name of the
-    # process. The total length of all these texts has a bound, so pinfoldd may cut each text.
+    # process. All texts together have at most 8 KiB, so pinfoldd may cut each text.
     read = [command for command in receipt["leftover_commands"] if not "[sleep]".startswith(command.rstrip("…"))]
     assert read and {character for command in read for character in command} <= set('"…'), [command[:20] for command in read]
     assert sum(map(len, read)) <= 8192

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests `pinfold idle` with real jobs. The command shows which jobs hold slots and do not use them."""
+"""Tests `pinfold idle` with real jobs. `pinfold idle` shows the jobs that hold slots and do not use the slots."""
 
 import contextlib
 import json
@@ -14,7 +14,7 @@ LOOP = "while :; do :; done"
 
 @contextlib.contextmanager
 def opened(key, user, *command, slots=2):
-    """Opens a job as a batch system does. If there is a command, it becomes the job's batch script."""
+    """Opens a job as a batch system does. If the test passes a command, the command becomes the job's batch script."""
     run("pinfold", "open", key, "--uid", user, "--linger", "infinity", *([f"--slots={slots}"] if slots else []))
     job = None
     try:

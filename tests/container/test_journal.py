@@ -47,7 +47,7 @@ def test_a_flood_of_leftovers_hides_no_line_about_another_job():
         for _ in range(TASKS):
             leave_behind()
         assert finish(start_job("journal.other", "true"))[0] == 0
-        # One thread of pinfoldd writes all entries, so the entries of the flood come before the entry about this job.
+        # One thread of pinfoldd writes all entries in their order, so the entries about alice's jobs come before the entry about journal.other.
         ended = wait_until(lambda: journal("journal.other", "job-ended"), "the end of the other job is in the journal")
         assert [entry["PINFOLD_RESULT"] for entry in ended] == ["exited"]
         assert 100 < len(journal("journal.alice", "leftover")) < TASKS * LEFT, "as many as a megabyte has room for"

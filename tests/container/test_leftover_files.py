@@ -55,7 +55,7 @@ def users_may_have_jobs():
 
 @contextlib.contextmanager
 def policy(text):
-    """Adds this text to the section [strays], without a reload of pinfoldd."""
+    """Adds `text` to the section [strays] of the configuration, without a reload of pinfoldd."""
     file = Path("/etc/pinfold/pinfold.toml.d/60-strays.toml")
     file.write_text(f"[strays]\n{text}\n")
     yield
@@ -165,8 +165,8 @@ def test_removed_by_the_timers_policy(left):
 
 
 def test_another_users_file_in_the_tree_stays(left):
-    """The test makes bob's file in the directory of alice's job while the job runs. If the directory changed after the job's end, this change alone
-    would make pinfold keep the directory."""
+    """The test makes bob's file in the directory of alice's job while the job runs. If the directory changed after the job's end, pinfold would keep
+    the directory because of the change, and not because of bob's file."""
     key = "manual.shared"
     job = start_job(key, "sh", "-c", "mkdir -m 1777 /tmp/shared /tmp/shared/sub; touch /tmp/shared/own; echo; cat", stdin=subprocess.PIPE, **ALICE)
     job.stdout.readline()
@@ -224,7 +224,7 @@ def test_kept_while_it_is_used(left, use):
     user.stdout.readline()
     if use == "thread":
         wait_until(lambda: Path(f"/proc/{user.pid}/stat").read_text().split(")")[1].split()[0] == "Z", "main thread ended")
-    # If a process attaches the object a second after the job's end, pinfold may report "changed" in place of "in-use".
+    # pinfold may report "changed" in place of "in-use" if a process attaches a System V object a second after the job's end.
     assert left.kept()[kind] in ("in-use", "changed")
     kept = {kind: why for kind, why in left.kept("--remove").items() if why}
     assert list(kept) == [kind] and left.there() == {kind}
@@ -266,8 +266,8 @@ def test_born_before_or_after_a_job_is_never_its():
         run("setpriv", "--reuid=alice", "--regid=alice", "--clear-groups", "touch", path)
     touch("/tmp/alices-before")
     left = Left("manual.between")
-    # The kernel takes a file's times from the clock of its last tick. The clock of the last tick is up to 10 ms late, but the receipt has the
-    # exact time of the job's end.
+    # When a file changes, the kernel sets the file's times to the time of the kernel's last clock tick. The clock of the last tick is up to 10 ms
+    # late, but the receipt has the exact time of the job's end.
     [receipt] = receipts(left.key)
     wait_until(lambda: time.clock_gettime_ns(CLOCK_REALTIME_COARSE) // 1000 > receipt["ended"], "a tick after the job's end")
     touch("/tmp/alices-after")
@@ -330,8 +330,8 @@ def test_nothing_is_removed_on_incomplete_knowledge(left, trouble):
     assert left.kept() == dict.fromkeys(KINDS)
 
 
-# For root, each mapping of this process has a path of 16 KiB. The list of all mappings is longer than the part that pinfold reads for one
-# process.
+# When root reads the mappings of bob's process, the path of each mapping has 16 KiB. The list of all mappings is longer than the part that pinfold
+# reads for one process.
 def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left):
     with endless_mappings("bob"):
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=300)

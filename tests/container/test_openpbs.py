@@ -657,7 +657,7 @@ def test_usage_of_live_jobs(mom):
 
 
 def test_a_hook_that_takes_too_long_is_a_rejection(mom, tmp_path):
-    """Tests what the stand-in does when the time of a hook is over, and when a hook raises an exception."""
+    """Tests what the stand-in does if a hook runs too long, and if a hook raises an exception."""
     hook = tmp_path / "hook.py"
     for script, status in (("import time\ntime.sleep(100)", 253), ("1 / 0", 254), ("import pbs\npbs.event().pid", 254),
                            ("import pbs\npbs.event().reject('no')", 0)):

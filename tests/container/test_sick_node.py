@@ -85,8 +85,8 @@ def no_watchdogs():
 
 
 def test_journald_that_stands_still(in_time, record_property):
-    # The queue of journald's socket has room for some hundred messages: net.unix.max_dgram_qlen limits the number, and the socket's buffer
-    # limits the size.
+    # The queue of journald's socket has room for some hundred messages. net.unix.max_dgram_qlen limits the number of messages, and the socket's
+    # buffer limits their size.
     begun = time.monotonic()
     number, seconds = (2000, 120) if FULL else (300, 0)
     with no_watchdogs(), stopped(main_pid("systemd-journald")):
@@ -100,7 +100,7 @@ def test_journald_that_stands_still(in_time, record_property):
 
 
 def leaves(key, number, status=0):
-    """Starts a job that ends when its standard input ends, and leaves a sleep behind."""
+    """Starts a job that ends when its standard input ends. The job leaves the process `sleep` behind."""
     job = start_job(key, "sh", "-c", f"setsid sleep {number} <&- >&- 2>&- & read _; exit {status}", stdin=subprocess.PIPE)
     wait_running(key)
     return job

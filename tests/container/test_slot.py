@@ -18,7 +18,7 @@ from jobs import (busy, daemon_ready, expect_nothing_left, finish, let_end, live
 from sick import LIB, bus_stands_still, draining, full, small_lib
 
 CONFIG = Path("/etc/pinfold/pinfold.toml")
-# This leader exits with 3 when its standard input ends, and leaves a process behind.
+# A leader that runs LEAVES starts a process, and leaves the process behind. When the leader's standard input ends, the leader exits with status 3.
 LEAVES = "setsid sleep {} >/dev/null 2>&1 & read line; exit 3"
 SOON = 1.0  # the most seconds until pinfold-run ends on a machine that is not busy; pinfold-run itself needs half a second
 
@@ -47,7 +47,8 @@ def own_disk():
 
 @contextlib.contextmanager
 def lib_full():
-    """The history's disk is full, and pinfoldd has noticed this. Each wrapper waits for its receipt until history.patience (30 s) is over."""
+    """The history's disk is full, and pinfoldd has noticed that the disk is full. Each wrapper waits for its receipt until history.patience (30 s) is
+    over."""
     with full(LIB):
         first = start_job("slot.first", "true")
         wait_until(draining, "no jobs on a full disk")

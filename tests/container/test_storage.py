@@ -21,7 +21,7 @@ KEPT = Path("/run/pinfold/receipts")
 SLOW = Path("/run/pinfold-test-slow")
 SITE = Path("/etc/pinfold/pinfold.toml.d/60-storage.toml")
 LATE = 0.05  # the most seconds by which a slow disk may delay a job's start or an answer, on a machine that is not busy
-ON_TIME = 1.0  # the most seconds by which a job may exceed its time limit or its grace time, on a machine that is not busy
+ON_TIME = 1.0  # on a machine that is not busy, a job may exceed its time limit or grace time by at most this number of seconds
 
 
 def events(name, since):

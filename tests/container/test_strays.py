@@ -319,8 +319,8 @@ def test_no_more_than_max_kills(node):
 
 
 def test_stop_gives_a_grace(node):
-    """SIGTERM ends a process that reacts to it, even if the process was stopped. A process that ignores SIGTERM gets SIGKILL, unless it has
-    become a part of a job before the SIGKILL."""
+    """SIGTERM ends a process that does not ignore SIGTERM, even if the process is stopped. A process that ignores SIGTERM gets SIGKILL. If such a
+    process comes into a job before the SIGKILL, it lives."""
     good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
     run("kill", "-STOP", stopped)
     deaf = [subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "sh", "-c", "trap '' TERM; echo; exec sleep 9253"],
@@ -545,7 +545,7 @@ def least_cost(runs, *command):
 ALL = ("--max-kills", "100000")
 
 
-# The test compares the work of `pinfold strays` with the work of this program, which reads three files of each process.
+# The test compares the work of `pinfold strays` with the work of READ_ALL. READ_ALL reads three files of each process.
 READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/cgroup >/dev/null 2>&1 || true")
 
 

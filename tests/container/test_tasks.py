@@ -7,7 +7,7 @@ import subprocess
 
 from jobs import daemon_ready, expect_nothing_left, finish, main_pid, receipts, run, start_job, wait_running, wait_until
 
-# Uses the given CPU time, prints the CPU time of this process, and exits with the given status.
+# BURN uses the given CPU time, prints the CPU time that it has used, and exits with the given status.
 BURN = """
 import os, sys, time
 while time.process_time() < float(sys.argv[1]):

@@ -247,8 +247,8 @@ def test_the_histories_of_a_job_that_begins_to_work_late():
         wait_until(cpu, "pinfoldd has looked at the idle job")
         job.stdin.write("\n")
         job.stdin.flush()
-        # The curve has eight different heights. If the use grows to nine times its earlier value, the curve shows the earlier value at the lowest
-        # height.
+        # The curve has eight different heights. If the CPU use grows to nine times its earlier value, the curve shows the earlier value by the lowest
+        # of the eight heights.
         wait_until(lambda: max(cpu()) > max(100_000, 9 * cpu()[0]), "pinfoldd has looked at the busy job")
         with contextlib.closing(OnTerminal(columns=200)) as terminal:
             memory, busy = histories(terminal.until(FRAME_ENDS), "top.late")

@@ -40,7 +40,7 @@ def clean_node():
 
 
 def let_in(folder):
-    """Lets the job's user into this directory, because only root can read pytest's directories."""
+    """Lets the job's user enter the directory `folder`, because only root can read pytest's directories."""
     for path in (folder, *folder.parents[:2]):
         os.chmod(path, 0o755)
 

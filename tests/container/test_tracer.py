@@ -5,7 +5,7 @@ import subprocess
 
 from jobs import as_alice, expect_nothing_left, finish, journal, live_jobs, read_journal, run, site, wait_until
 
-# Traces all threads of the given processes (PTRACE_SEIZE with PTRACE_O_TRACEEXIT). The first thread of this program is not the tracer.
+# Traces all threads of the given processes (PTRACE_SEIZE with PTRACE_O_TRACEEXIT). In TRACER, the second thread is the tracer.
 TRACER = """
 import ctypes, os, sys, threading
 def trace():
@@ -19,7 +19,7 @@ threading.Thread(target=trace).start()
 
 
 def alices_job(key, *command):
-    """Opens a job for alice, adopts a process into it, and returns the process."""
+    """Opens a job for alice, starts a process, adopts the process into the job, and returns the process."""
     run("pinfold", "open", key, "--uid", "alice", "--linger", "infinity")
     process = subprocess.Popen(as_alice(*command), stdout=subprocess.PIPE, text=True)
     run("pinfold", "adopt", key, process.pid)

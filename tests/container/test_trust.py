@@ -211,8 +211,8 @@ def as_id(uid, *command):
 
 
 def test_jobs_of_subordinate_user_ids_count_as_their_owners():
-    """newuidmap(1) would let alice use the subordinate ids of this test. If alice used a subordinate id, the kernel would show this id to
-    pinfoldd."""
+    """newuidmap(1) would let alice use the subordinate ids in the file /etc/subuid. If alice used a subordinate id, the kernel would show the
+    subordinate id to pinfoldd."""
     with site("[jobs]\nallow_user_jobs = true\nmax_per_user = 1\n"), subordinate_ids(f"no range\n{USER}:200000:65536\n"):
         first = start_job("user.first", "cat", stdin=subprocess.PIPE, user=USER, group=USER, extra_groups=[])
         wait_running("user.first")
@@ -260,8 +260,8 @@ def test_calls_of_subordinate_user_ids_share_one_throttle():
 
 
 def test_no_process_leaves_its_job_as_a_supervisor(alices_job):
-    """pinfoldd moves a supervisor into pinfold.slice. The limits of the job do not hold in pinfold.slice, and a process in pinfold.slice does not
-    end with the job."""
+    """pinfoldd moves a supervisor into pinfold.slice. In pinfold.slice, a process does not have the limits of the job. When the job ends, a process
+    in pinfold.slice stays alive."""
     for supervisor in (alices_job.pid, "own.pid"):
         assert as_user(USER, f"at_the_socket.add_task('user.alice', pidfd(own.pid), pidfd({supervisor}))") == DENIED
     assert "batch-user.alice.slice" in Path(f"/proc/{alices_job.pid}/cgroup").read_text()
@@ -317,8 +317,8 @@ def test_pinfoldd_and_init_are_no_jobs():
 
 
 def test_a_setuid_program_lends_no_rights(tmp_path):
-    """The caller sends its call and executes a setuid program at once. If pinfoldd read the caller's user id from /proc, it would take the caller
-    for root."""
+    """The caller sends its call, and then executes a setuid program at once. If pinfoldd read the caller's user id from /proc, pinfoldd would believe
+    that root is the caller."""
     su = tmp_path / "sleep"
     run("cp", "/bin/sleep", su)
     os.chmod(tmp_path, 0o755)

@@ -2,7 +2,7 @@
 """Contains a program whose first thread ends. The kernel still shows the cgroup of the first thread as the cgroup of the whole process. cgroup.kill
 sends its signal only to the first thread."""
 
-# The second thread of this program continues after the first thread has ended, and ignores all signals that can be ignored.
+# In WITHOUT_FIRST, the second thread continues after the end of the first thread. The program ignores all signals that can be ignored.
 WITHOUT_FIRST = """
 import ctypes, os, signal, threading, time
 signal.signal(signal.SIGTERM, signal.SIG_IGN)

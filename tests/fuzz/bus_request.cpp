@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Options of the methods of org.pinfold1, as pinfoldd reads them. Any user can call these methods.
+// Tests how pinfoldd reads the options of the methods of org.pinfold1. Any user can call the methods.
 #include "bus/codec.hpp"
 #include "bus/request_check.hpp"
 #include "dictionary.hpp"

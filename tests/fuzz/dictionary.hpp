@@ -20,7 +20,7 @@ class DictionaryWriter {
 public:
     explicit DictionaryWriter(sd_bus_message* message) : message_(message) {}
 
-    /// Returns false if the text is not a dictionary, or if libsystemd refuses it.
+    /// Returns false if the text is not a dictionary, or if libsystemd refuses the dictionary.
     bool write(std::string_view text) {
         open(SD_BUS_TYPE_ARRAY, "{sv}");
         forEachLine(text, [this](std::string_view line) {
@@ -114,7 +114,7 @@ private:
     bool good_ = true;
 };
 
-// In sdbus-c++ 1.2, only a variant makes a message without a connection, and the message is a private member of the variant. An
+// In sdbus-c++ 1.2, only a variant can make a message without a connection. The message is a private member of the variant. An
 // explicit instantiation of a template may name a private member, so MessageOfVariant can read the message.
 template <auto Message> struct MessageOfVariant {
     friend sdbus::PlainMessage messageOf(const sdbus::Variant& variant) { return variant.*Message; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Records of live jobs, which pinfoldd reads when it starts.
+// Tests how pinfoldd reads the records of live jobs when it starts.
 #include "model/job_record.hpp"
 #include "fuzz.hpp"
 

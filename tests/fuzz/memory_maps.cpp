@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The file /proc/PID/maps. Users choose the paths in this file, and the number of its lines.
+// Tests how pinfold reads the file /proc/PID/maps. Users choose the paths in the file, and the number of the file's lines.
 #include "os/memory_maps.hpp"
 #include "fuzz.hpp"
 

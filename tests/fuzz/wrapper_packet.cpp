@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests how pinfoldd reads packets of the wrapper's socket. Any user can send packets to pinfoldd at this socket.
+// Tests how pinfoldd reads packets of the wrapper's socket. At the wrapper's socket, any user can send packets to pinfoldd.
 #include "fuzz.hpp"
 #include "model/wrapper_protocol.hpp"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Calls pinfoldd on the bus and at the wrapper's socket until its standard input is closed. Prints the seconds that each call took, and the
-errors of the calls that failed."""
+"""Until its standard input is closed, this program calls pinfoldd on the bus and at the wrapper's socket. Prints the seconds that each call took, and
+the errors of the calls that failed."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Attacks the node as an ordinary user. The tests run `attacks.py NAME ARGUMENTS…` as this user, and the program prints the result as JSON."""
+"""Attacks the node as an ordinary user. The tests run `attacks.py NAME ARGUMENTS…` as an ordinary user, and the program prints the result as JSON."""
 
 import array
 import ctypes
@@ -67,14 +67,14 @@ def forged_signals(number, key):
         signal.append(*arguments, signature=signature)
         bus.send_message(signal)
         if i % 1000 == 0:
-            bus.get_name_owner(SERVICE)  # during this call, the connection reads the bus's answers to the signals
+            bus.get_name_owner(SERVICE)  # get_name_owner() also reads the bus's answers to the signals
     # The bus keeps the order of messages, so pinfoldd has seen the signals when it answers this call.
     return len(manager().ListJobs())
 
 
 def lingering_sockets(number):
-    """Sends sockets whose close() waits for a reader that does not read. After the sends, this process exits, so that pinfoldd closes the last
-    descriptor of each socket. If pinfoldd closes its descriptors before this process exits, the exit of this process waits for the reader."""
+    """Sends sockets to pinfoldd. The close() of each socket waits for a reader that does not read. After the sends, the child exits, so that pinfoldd
+    closes the last descriptor of each socket. If pinfoldd closes its descriptors before the child exits, the child's exit waits for the reader."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:
@@ -108,8 +108,8 @@ def files_that_never_close(path, number):
 
 
 def jobs_with_the_output(path, number):
-    """Creates jobs that soon reach their run time limit. The standard error of each job is the file `path`, and pinfoldd writes a message about
-    the job's end to this file. Returns pinfoldd's refusals."""
+    """Creates jobs that soon reach their run time limit. The standard error of each job is the file `path`. pinfoldd writes a message about each
+    job's end to the file. Returns pinfoldd's refusals."""
     file, leaders = os.open(path, os.O_WRONLY), [idle() for _ in range(int(number))]
     answers = [ask({"version": 1, "call": "create", "key": f"user.unheard-{leader.pid}", "limits": {"run_time_max": 100_000}, "output": True},
                    os.pidfd_open(leader.pid), file) for leader in leaders]

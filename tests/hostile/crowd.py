@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Simulates an innocent user. A batch system opens, runs and ends this user's jobs, and other callers look at the jobs."""
+"""Simulates an innocent user. A batch system opens, runs and ends the innocent user's jobs, and further callers look at the jobs."""
 
 import json
 import pwd
@@ -63,7 +63,7 @@ class Crowd:
             self.wrong.append(f"{key}: {done}")
 
     def compare(self):
-        """Compares each job with its receipt. If a thread that ran jobs has failed, the function raises the error of this thread."""
+        """Compares each job with its receipt. Threads have run the jobs. If a thread has failed, the function raises the error of the thread."""
         for work in self._work:
             work.result()
         found = {}

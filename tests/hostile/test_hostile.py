@@ -107,7 +107,7 @@ def descriptors(pid):
 
 
 class Node:
-    """The state of pinfoldd before the first attack."""
+    """Stores the state of pinfoldd before the first attack."""
 
     def __init__(self):
         self.pid = main_pid()
@@ -132,7 +132,7 @@ def node():
 
 @pytest.fixture(scope="module")
 def crowd(node):
-    """The jobs of the third user. The jobs start before the first test that uses this fixture."""
+    """Runs the jobs of the third user. The jobs start before the first test that uses the fixture."""
     jobs = Crowd()
     jobs.start()
     yield jobs
@@ -174,7 +174,7 @@ def test_04_a_socket_that_lingers():
 
 
 def test_04_a_file_that_never_closes(crowd):
-    """The close() of alice's file hangs. Until this close() returns, no process with a copy of pinfoldd's descriptors can end."""
+    """The close() of alice's file hangs. While the close() hangs, no process with a copy of pinfoldd's descriptors can end."""
     with alices_server() as server:
         words, _ = command("alice", "files_that_never_close", f"{MOUNT}/unclosed", 12)
         assert run(*in_namespaces_of(server), *words).stdout == '"sent"\n'
@@ -313,8 +313,8 @@ def test_16_a_node_that_looks_sick():
 
 
 def test_17_names_that_fill_the_history():
-    """The leader of each job ends before the other processes of the job. pinfoldd treats processes that outlive the leader as leftovers, and
-    writes their names into the receipt."""
+    """The leader of each job ends before the other processes of the job. For pinfoldd, processes that outlive the leader are leftovers. pinfoldd
+    writes the names of the leftovers into the receipt."""
     name = '"' * 4096
     many = f"for i in $(seq 40); do (exec -a '{name}' sleep 1000 <&- >&- 2>&-) & done"
     for key in ("long.0", "long.1", "long.2"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests attacks of users around a start of pinfoldd. These tests run last, because they restart pinfoldd, and all other tests need the same
-pinfoldd the whole time."""
+"""Tests attacks of users around a start of pinfoldd. The tests of this file run last, because they restart pinfoldd. All other tests need a pinfoldd
+that is not restarted."""
 
 import os
 import subprocess

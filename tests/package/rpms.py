@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Installs and removes the rpm packages that come with the box. A build on Debian has made these rpm packages from the contents of the Debian
+"""Installs and removes the rpm packages that come with the box. A build on Debian has made the rpm packages from the contents of the Debian
 packages."""
 
 from pathlib import Path

@@ -14,7 +14,7 @@ from jobs import expect_nothing_left, finish, live_jobs, receipts, run, start_jo
 
 # ELSEWHERE has the directories that are outside of the installed system, that belong to dpkg, or that contain logs.
 ELSEWHERE = ("/dev", "/payload", "/proc", "/results", "/sys", "/tmp", "/var/cache", "/var/lib/dpkg", "/var/log", "/var/tmp")
-# systemd makes files in these directories for each boot, each unit and each journal.
+# In the directories of TRANSIENT, systemd makes files for each boot, each unit and each journal.
 TRANSIENT = ("/run/systemd", "/run/udev", "/run/log")
 
 # The box has these files from the start, and no package contains them.

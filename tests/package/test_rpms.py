@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The rpm packages have the same files as the Debian packages, and their scripts do the same as Debian's scripts. The rpm packages use the names
-of EL and openSUSE."""
+"""The rpm packages have the same files as the Debian packages. A script of an rpm package does the same as the script of the Debian package. The rpm
+packages use the names of EL and openSUSE."""
 
 import re
 import stat

@@ -18,7 +18,7 @@ HOOK = "/usr/libexec/pinfold/openpbs"
 CPUS = 8  # CPUs of each node
 PERIOD = 15  # seconds between two runs of exechost_periodic
 
-# $logevent makes MoM log all events, because otherwise nobody could reconstruct their order.
+# $logevent makes MoM log all events, so that a person can reconstruct the order of the events.
 SET_UP = """set -e
 printf '%s\\n' PBS_EXEC={prefix} PBS_HOME={home} PBS_SERVER=node1 PBS_START_SERVER={server} PBS_START_SCHED={server} PBS_START_COMM={server} \\
     PBS_START_MOM=1 PBS_SCP=/usr/bin/scp >/etc/pbs.conf
@@ -52,8 +52,8 @@ INSTALL = [
     f"set hook pinfold freq = {PERIOD}",
 ]
 
-# This hook releases chunks at a job's start. The hook keeps the object that release_nodes() returns. The object refers to the job, but Python does
-# not count this reference. If the hook deleted the object, Python would free the job.
+# The hook PRUNE releases chunks at a job's start. The hook keeps the object that release_nodes() returns. The object refers to the job, but Python
+# does not count the reference to the job. If the hook deleted the object, Python would free the job.
 PRUNE = """import pbs
 event = pbs.event()
 if event.job.in_ms_mom() and str(event.job.tolerate_node_failures) == "job_start":
@@ -141,8 +141,8 @@ def take_away(name, comment):
 
 @contextmanager
 def prune(kept):
-    """OpenPBS resizes a job at its start if two conditions are true. The job tolerates the loss of nodes, and a hook releases chunks of the job.
-    This hook releases all chunks except `kept`."""
+    """OpenPBS resizes a job at the job's start if the job tolerates the loss of nodes and a hook releases chunks of the job. The hook of this
+    function releases all chunks except `kept`."""
     with hook("prune", "execjob_launch", PRUNE.format(kept=kept), order=110):
         yield
 
@@ -241,7 +241,7 @@ def mom_log(node):
 
 
 def events(node, event):
-    """Returns how often pinfold's hook has run for this event."""
+    """Returns how often pinfold's hook has run for the event `event`."""
     return sum(f"label=hook_{event}_pinfold_" in line and re.search("action=pbs_python .*profile_stop", line) is not None for line in mom_log(node))
 
 
@@ -298,7 +298,7 @@ class Job:
         return self.wait_state("F", deadline=deadline)
 
     def wait_file(self, name, deadline=600):
-        """Waits until the job has made this file in its home directory."""
+        """Waits until the job has made the file `name` in the user's home directory."""
         wait_until((self.home / name).exists, f"{name} of {self.id}", deadline)
         return (self.home / name).read_text()
 

@@ -112,7 +112,7 @@ def test_a_job_that_is_deleted_during_its_launch_leaves_nothing(how):
         done = pbs("qdel", *how, job.id, check=False)
         print("qdel", done.returncode, done.stderr)
         launch.go(job)
-    # After `qdel -W force`, MoM forgets a job that it is launching. The launch may open the job again in pinfold, but MoM runs no epilogue.
+    # If a user runs `qdel -W force` during a launch, MoM forgets the job. The launch may open the job again in pinfold, but MoM runs no epilogue.
     wait_until(lambda: ask("node1", "live_jobs").get(job.key, {"state": "over"})["state"] in ("over", "ending"), "the script is over")
     print(ask("node1", "live_jobs").get(job.key), [outcome(receipt) for receipt in ask("node1", "receipts", job.key)])
     if how:
@@ -239,7 +239,7 @@ def test_attach_takes_a_session_into_the_job():
 def test_attach_runs_a_command_in_the_job_and_refuses_the_process_of_another_user():
     job = Job("touch $HOME/$PBS_JOBID.runs; sleep 1000", node="node1")
     job.wait_file(f"{job.id}.runs")
-    # pbs_attach makes its own session a part of the job. At the job's end, MoM kills this session.
+    # pbs_attach adds its own session to the job. At the job's end, MoM kills the session of pbs_attach.
     done = pbs("pbs_attach", "-j", job.id, "/bin/sh", "-c", "grep ^0: /proc/self/cgroup; exit 7", user="alice", check=False, start_new_session=True)
     print(done.returncode, done.stdout, done.stderr)
     assert done.returncode == 7 and f"/batch-{job.key}.slice/" in done.stdout
@@ -255,7 +255,7 @@ def test_attach_runs_a_command_in_the_job_and_refuses_the_process_of_another_use
 
 @pytest.fixture
 def own_scripts():
-    """Gives MoM a prologue and an epilogue that add their names and the job to a file."""
+    """Gives MoM a prologue and an epilogue. Each of these scripts adds a line with its own name and the job to a file."""
     told, folder = Path("/root/told"), Path(openpbs.HOME, "mom_priv")
     for name in ("prologue", "epilogue"):
         (folder / name).write_text(f'#!/bin/sh\necho {name} "$1" >>{told}\n')

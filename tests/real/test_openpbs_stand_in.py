@@ -58,7 +58,7 @@ def test_the_stand_in_has_the_events_that_mom_has():
 
 
 def test_no_hook_has_failed():
-    """This is the last test, because it checks MoM's log of all earlier tests."""
+    """The test is the last one, because it checks what all earlier tests have written to MoM's log."""
     for node in NODES:
         faults = [line for line in openpbs.mom_log(node) if re.search(r"Traceback|unhandled exception|pinfold: .*Error:", line)]
         assert not faults, faults

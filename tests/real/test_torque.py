@@ -183,7 +183,7 @@ def test_a_job_that_is_run_again_has_two_receipts_and_nothing_of_its_first_run()
 
 
 def state_of(command):
-    """Returns the kernel's letter for the state of the process with this command. The command must have exactly one process."""
+    """Returns the letter by which the kernel shows the state of a process. Exactly one process must have the command `command`."""
     [pid] = processes_with(command)
     return text_of(f"/proc/{pid}/stat").rpartition(")")[2].split()[0]
 

@@ -90,7 +90,7 @@ def wait_state(name, state, deadline=180):
 
 
 def wait_down(name, reason):
-    """The server may set the node down before it knows the reason. pbs_mom sends the reason with its next status."""
+    """The server may set the node down before the server knows the reason. pbs_mom sends the reason with its next status."""
     wait_state(name, "down")
     wait_until(lambda: reason in torque("pbsnodes", "-l", "-n").stdout, f"{name} is down for the reason '{reason}'", 180)
     print(torque("pbsnodes", "-l", "-n").stdout)
@@ -197,7 +197,7 @@ class Submitted:
         return self.state() == "H" or self.shown().get("Hold_Types", "n") != "n"
 
     def unit(self):
-        """Returns the job's key as it is in the names of units and cgroups."""
+        """Returns the job's key in the form that the names of units and cgroups contain."""
         return run("systemd-escape", self.key).stdout.strip()
 
     def wait_state(self, *states, deadline=120):
@@ -239,7 +239,7 @@ class Job(Submitted):
         super().__init__(torque("qsub", "-j", "oe", "-o", f"{SERVER}:{self.out}", *where, *options, file, user=user, cwd=self.home).stdout.strip())
 
     def wait_file(self, name, deadline=120):
-        """Waits until the job has made this file in its home directory."""
+        """Waits until the job has made the file `name` in the user's home directory."""
         wait_until((self.home / name).exists, f"{name} of {self.id}: {self.shown()}", deadline)
 
     def output(self):

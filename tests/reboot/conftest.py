@@ -9,5 +9,5 @@ import scenario  # noqa: E402
 
 @pytest.fixture(scope="session", autouse=True)
 def boots():
-    """Ends every boot except the last one, in which the tests run."""
+    """Runs the scenario before the tests. Only the last boot of the scenario runs the tests."""
     scenario.main()

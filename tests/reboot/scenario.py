@@ -17,7 +17,7 @@ MONITOR = Path("/dev/virtio-ports/pinfold.monitor")
 NUMBER = 5  # the number of jobs of each kind; the number is twice as large for the kind "run"
 OLD_ENOUGH = 1.0  # a job that began at least OLD_ENOUGH seconds before the node goes down gets a receipt
 SCRIPTS = {"run": "{begin}; exec sleep 100000", "start": "{begin}; exec sleep 100000",
-           "end": "trap '' TERM; {begin}; while :; do sleep 1000; done"}  # this job ignores SIGTERM, so a stop of the job takes very long
+           "end": "trap '' TERM; {begin}; while :; do sleep 1000; done"}  # the job "end" ignores SIGTERM, so a stop of the job takes very long
 
 
 def keys(kind, boot):

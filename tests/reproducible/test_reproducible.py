@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the packages of a release: two builds in different places make the same files, and lintian finds no fault in the packages."""
+"""Tests the packages of a release. Two builds in different places must make the same files, and lintian must find no fault."""
 
 import hashlib
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""If a page has a link to a file or a heading of the project, this file or heading exists."""
+"""The files and the headings to which the pages of the project have links must exist."""
 
 import re
 from urllib.parse import unquote

@@ -35,8 +35,8 @@ def sources():
 
 
 def touched(every):
-    """Returns the sources that the change has touched, and the sources whose header the change has touched. Returns all sources if the change has
-    touched none of them, or if git does not know the change."""
+    """Returns each source that the change has touched, or whose header the change has touched. Returns all sources if the change has touched no
+    source and no header, or if git does not know the change."""
     changed = [] if BASE == "none" else [TOP / line for line in git("diff", "--name-only", BASE, "--", "src")]
     return [source for source in every if source in changed or source.with_suffix(".hpp") in changed] or every
 

@@ -15,7 +15,7 @@ MIB = 1024 * 1024
 DISK = "/dev/vda"
 NUMBER = Path("/sys/block/vda/dev").read_text().strip()
 
-# Maps each limit to an option with a value, to the cgroup file and its text, and to systemd's property and its text.
+# Maps each limit to five texts: an option with a value, the cgroup file, the file's text, systemd's property, and the property's text.
 LIMITS = {
     "memory_max": ("--memory-max=64M", "memory.max", str(64 * MIB), "MemoryMax", str(64 * MIB)),
     "memory_high": ("--memory-high=48M", "memory.high", str(48 * MIB), "MemoryHigh", str(48 * MIB)),
@@ -399,7 +399,7 @@ def test_the_kill_signal_and_its_grace(result):
     grace, end = {"timeout": ("--run-time-grace=30s", ["limits", "--run-time-max=1s"]), "stopped": ("--kill-grace=30s", ["stop"])}[result]
     job = start_job(key, "sh", "-c", script, options=["--kill-signal=USR1", grace])
     assert job.stdout.readline() == "ready\n"
-    run("pinfold", *end, key)  # a time limit that is set earlier may end the job before the shell has set its trap
+    run("pinfold", *end, key)  # `end` may set a time limit; the limit must not end the job before the shell has set its trap
     status, out, _ = finish(job)
     assert out == "usr1\nsaved\n" and status == 7
     assert receipts(key)[0]["result"] == result

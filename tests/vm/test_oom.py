@@ -116,7 +116,7 @@ def test_two_tasks_together_while_each_is_below():
     second.stdin.write("go\n")
     second.stdin.flush()
     _, _, err = finish(first)
-    # The end of the first task ends the job, so SIGTERM may come before the kill of the whole job.
+    # When the first task ends, the job ends. The second task may get the job's SIGTERM before the kernel's SIGKILL.
     assert second.wait(60) in (-signal.SIGKILL, -signal.SIGTERM), "the whole job goes, whichever task the kernel picked"
     expect_said(err, "own-limit", verdict("oom.two"))
     second.stdin.close()
@@ -138,8 +138,9 @@ def test_the_share_that_jobs_have_of_the_node():
 
 @pytest.fixture
 def no_thrashing():
-    """Without swap, the kernel first drops the pages of all programs and reads them again. On this machine, the kernel drops and reads pages for
-    minutes. If min_ttl_ms is set, the kernel soon kills a process (Documentation/admin-guide/mm/multigen_lru.rst)."""
+    """Without swap, the kernel first drops the pages of all programs, and reads the pages again when a program needs them. In the emulated machine,
+    the kernel does so for minutes before it kills a process. If min_ttl_ms is set, the kernel soon kills a process
+    (Documentation/admin-guide/mm/multigen_lru.rst)."""
     settings = {Path("/sys/kernel/mm/lru_gen/enabled"): "y", Path("/sys/kernel/mm/lru_gen/min_ttl_ms"): "1000"}
     before = {file: file.read_text() for file in settings}
     for file, text in settings.items():

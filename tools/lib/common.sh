@@ -20,7 +20,8 @@ release=${PINFOLD_RELEASE:-$hostRelease}
 # shellcheck disable=SC2034
 arch=${PINFOLD_ARCH:-}
 
-# These options tell meson into which directories pinfold is installed. Debian's packages have these directories.
+# The array `directories` has the options that tell meson into which directories it installs pinfold. Debian's packages use the same
+# directories.
 # shellcheck disable=SC2034
 directories=(--prefix=/usr --sysconfdir=/etc --localstatedir=/var)
 

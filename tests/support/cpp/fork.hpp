@@ -9,7 +9,7 @@
 namespace pinfold::test {
 
 /// Forks a child. The kernel kills the child when the calling thread ends, even if the thread crashes. Another program may read
-/// the test's output from a pipe. If a child outlived the test, the child would keep this pipe open.
+/// the test's output from a pipe. If a child outlived the test, the child would keep the pipe of the output open.
 inline pid_t forkDependent() {
     const auto parent = ::getpid();
     const auto child = ::fork();

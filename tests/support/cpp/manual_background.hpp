@@ -29,7 +29,7 @@ public:
         return true;
     }
 
-    /// After this call, all new work of the lane waits until release().
+    /// After hold(), all new work of the lane waits until release().
     void hold(Lane lane) { held_.insert(lane); }
     /// Runs the work that has waited since hold().
     void release(Lane lane) {

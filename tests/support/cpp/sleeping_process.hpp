@@ -20,7 +20,7 @@ namespace pinfold::test {
 
 constexpr int kDeadlineMs = 10'000;
 
-/// A forked process that runs `body`, reports that it is ready, and sleeps until it is killed.
+/// Forks a process that runs `body` and reports that it is ready. The process then sleeps until somebody kills it.
 class SleepingProcess {
 public:
     explicit SleepingProcess(const std::function<void()>& body = [] {}) {

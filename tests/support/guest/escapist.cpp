@@ -123,7 +123,7 @@ void otherUser() {
 }
 
 /// Runs four daemons, which change their process ids all the time while `goesOn` returns true. To change its process id, a daemon
-/// forks and exits, and its child goes on.
+/// forks and exits, and its child continues as the daemon.
 template <class F> [[noreturn]] void hop(F&& goesOn) {
     setSid();
     ::signal(SIGTERM, SIG_IGN);
@@ -139,7 +139,7 @@ template <class F> [[noreturn]] void hop(F&& goesOn) {
     ::_exit(0);
 }
 
-/// Changes the process id again and again for `seconds`, or for ever if `seconds` is 0.
+/// The program changes its process id again and again for `seconds`. If `seconds` is 0, the program never stops.
 [[noreturn]] void hopFor(long seconds) {
     hop([seconds, end = ::time(nullptr) + seconds] { return seconds == 0 || ::time(nullptr) < end; });
 }

@@ -10,7 +10,7 @@
 // `recycler give SOCKET KEY` fills the job KEY with processes, and prints "ready". After "ready", the test lets pinfoldd signal
 // the processes of the job one after the other. As soon as the first process has ended, recycler ends some of the last processes
 // and makes the server fork. The server's new children get the process ids of the ended processes. At the end, recycler prints
-// the number of these children, and the number of children that ended by a signal.
+// how many children got such a process id, and how many children ended by a signal.
 #include <linux/sockios.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -95,7 +95,7 @@ void serveOne(int client, bool forks) {
     }
     char end = 0;
     if (::read(client, &end, 1) == 1)
-        (void)!::write(client, &end, 1); // the answer shows that no signal has ended this process
+        (void)!::write(client, &end, 1); // an answer shows that no signal has ended the child
     ::_exit(0);
 }
 

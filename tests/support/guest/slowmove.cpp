@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Replaces functions of libc, so that each write to a file cgroup.procs waits for 20 ms. During these 20 ms, another process can
-// get the process id.
+// Replaces functions of libc, so that each write to a file cgroup.procs waits for 20 ms. During the wait of 20 ms, another
+// process can get the process id.
 #include <dlfcn.h>
 #include <unistd.h>
 

@@ -27,7 +27,7 @@ def field(name, which):
 
 @functools.cache
 def older(name):
-    """Makes the package `name` with the version OLDER. The configuration file in this package has an additional line. If a package of an earlier
+    """Makes the package `name` with the version OLDER. The configuration file in the older package has an additional line. If a package of an earlier
     revision exists, older() changes the earlier package. If not, older() changes the current package."""
     tree = OLDER_DIRECTORY / f"{name}_{OLDER}"
     tree.parent.mkdir(exist_ok=True)

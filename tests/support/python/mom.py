@@ -42,7 +42,7 @@ from pathlib import Path
 
 HOOK = "/usr/libexec/pinfold/openpbs/pinfold_hook.py"
 SUPPORT = Path(__file__).resolve().parent
-NOT_LAUNCHED = 222  # exit status of the child whose launch the hook rejected
+NOT_LAUNCHED = 222  # if the hook rejects a launch, the child exits with this status
 
 Answer = namedtuple("Answer", "status accepted message log job job_list vnode_list env")
 
@@ -85,7 +85,7 @@ class Mom:
         self.restart()
 
     def add_vnode(self, name, by_qmgr=False, **server):
-        """Adds a vnode of this host. The values in `server` replace the usual values that the server has for this vnode."""
+        """Adds a vnode of this host. The values in `server` replace the values that the server has by default for a vnode."""
         self.server_vnodes[name] = {"state": 0, "comment": None, **server}
         if not by_qmgr:
             self.vnodes.append(name)
@@ -249,7 +249,7 @@ def limit_files(job):
     if "file" in job["Resource_List"]:
         most = size(job["Resource_List"]["file"])
         resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
-        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # a write beyond the limit must end this process, but Python ignores the signal
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)  # a write beyond the limit must end the process, but by default Python ignores SIGXFSZ
 
 
 def limit_address_space(job):
@@ -261,7 +261,7 @@ def limit_address_space(job):
 
 def become_the_job(hook, work, given):
     limit_files(given["job"])
-    # Only the hook's interpreter gets the limit, because this interpreter needs more address space than MoM.
+    # The function limits the address space of the hook's interpreter, and not of this process. The interpreter needs more address space than MoM.
     answer = run_hook(hook, work, given, become=lambda: limit_address_space(given["job"]))
     if answer and not answer.accepted:
         print("\n".join(answer.log), "rerun" if answer.job["rerun"] else "delete", file=sys.stderr, flush=True)

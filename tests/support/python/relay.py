@@ -32,7 +32,7 @@ class Relay:
     def __init__(self, port, host="127.0.0.1", server="127.0.0.1"):
         """`host`: the address of the relay; "" is every address of this host."""
         self.host, self.server, self.to_port = host, server, port
-        self.answers = threading.Event()  # while this event is set, the relay passes on the server's data
+        self.answers = threading.Event()  # while `answers` is set, the relay passes the server's data on to the clients
         self.answers.set()
         self.connections = []
         self.listener = None
@@ -61,7 +61,7 @@ class Relay:
             connection.server.close()
 
     def of(self, peer):
-        """Returns the open connections of the client with this address."""
+        """Returns the open connections of the client with the address `peer`."""
         return [connection for connection in self.connections if connection.open and connection.peer == peer]
 
     def _accept(self, listener):

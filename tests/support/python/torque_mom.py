@@ -108,7 +108,7 @@ class Server:
         return self.home / folder / (job["id"] + suffix)
 
     def node_file(self, job):
-        """take_care_of_nodes_file(): only the mother superior writes this file, before the prologue."""
+        """take_care_of_nodes_file(): only the mother superior writes the file of the nodes, before the prologue."""
         if job["node"] == 0:
             self.path(job, "aux", "").write_text("".join(host + "\n" for host in job["hosts"]))
 
@@ -328,7 +328,7 @@ class Server:
             os.umask(0o077)
             os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
             out = os.open(self.path(job, "spool", ".TM"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            os.dup2(out, 1)  # in place of this file, pbs_mom uses sockets to the mother superior's pbs_demux
+            os.dup2(out, 1)  # pbs_mom has no file .TM, but sockets to the mother superior's pbs_demux
             os.dup2(out, 2)
             os.setsid()
             if not self.privileged:

@@ -94,7 +94,7 @@ TEST(ReceiptQuery, readsProfilesOnlyIfTheyAreWanted) {
 
 TEST(ReceiptQuery, knowsTheKeysThatEachNodeGives) {
     EXPECT_TRUE(isKeyOfOneNode("manual.1"));
-    EXPECT_FALSE(isKeyOfOneNode("manual.build")); // a user gave this key, on one host or on several
+    EXPECT_FALSE(isKeyOfOneNode("manual.build")); // a user chose the key, and may have used it on several hosts
     EXPECT_FALSE(isKeyOfOneNode("user.1"));
     EXPECT_FALSE(isKeyOfOneNode("slurm.1"));
 }

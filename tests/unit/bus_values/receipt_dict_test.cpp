@@ -89,8 +89,8 @@ TEST(ReceiptDict, aProfileComesBackIfItIsWanted) {
     EXPECT_EQ(receiptFrom(toDictWithProfile(sent)).profile, sent.profile);
 }
 
-// If you add a member to one of these structs, find the function that calls `f(name, member)` for each member. Add a line for
-// your member to this function.
+// If you add a member to a struct of a receipt, find the function that calls `f(name, member)` for each member. Add a line for
+// your member to the function.
 TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     const auto count = [](std::size_t& fields) { return [&fields](const char*, const auto&) { ++fields; }; };
     std::size_t ofReceipt = 0;
@@ -106,7 +106,7 @@ TEST(ReceiptDict, everyMemberOfAReceiptIsAFieldOrAPart) {
     EXPECT_EQ(ofUsage, kMembers<Usage> - 1) << "ioDevices is a list";
     EXPECT_EQ(ofIdentity, kMembers<JobIdentity>);
     EXPECT_EQ(ofTask, kMembers<TaskReceipt> - 1 + kMembers<ExitState>) << "the exit state has fields of its own";
-    constexpr std::size_t parts = 6;      // usage, oom, limits, allocation, identity and taskList have tables of their own
+    constexpr std::size_t parts = 6;      // usage, oom, limits, allocation, identity and taskList have their own tables
     constexpr std::size_t notPrinted = 4; // oomSaid, stopSaid, unwritten and profile are not in the JSON
     constexpr std::size_t split = 3;      // each member of origin, exit and leftovers has its own field
     EXPECT_EQ(ofReceipt,

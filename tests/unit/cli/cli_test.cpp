@@ -102,7 +102,7 @@ TEST(Table, whatIsEscapedIsNotEscapedAgain) {
               "\\x1b  a\\\\x0a\nb     \n");
 }
 
-/// Returns what a terminal shows if `text` is printed with this pager.
+/// Prints `text` with the pager `pager`, and returns the output that a terminal gets.
 std::string shown(const std::string& text, const char* pager) {
     int terminal = -1;
     const pid_t child = ::forkpty(&terminal, nullptr, nullptr, nullptr);

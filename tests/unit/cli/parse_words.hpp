@@ -9,7 +9,7 @@
 
 namespace pinfold {
 
-/// Parses these words as if they came after `pinfold` on the command line.
+/// Parses the command line that has `pinfold` and then `words`.
 inline std::variant<CommandLine, EarlyExit> parse(std::vector<std::string> words, std::vector<Verb> verbs = allVerbs()) {
     words.insert(words.begin(), "pinfold");
     std::vector<char*> argv;

@@ -12,7 +12,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Returns the options after `pinfold strays`, or pinfold's message about them.
+/// Parses the options `words` of `pinfold strays`. Returns the parsed options, or pinfold's message.
 std::variant<StraysOptions, EarlyExit> parsed(Words words) {
     StraysOptions seen;
     const auto verb = makeVerb("strays", "", straysOptions, [&seen](const VerbContext&, const StraysOptions& options) {

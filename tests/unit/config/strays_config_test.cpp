@@ -16,7 +16,7 @@ protected:
     }
 };
 
-/// Returns this section of the example, with the comment signs removed from its keys.
+/// Returns the section [strays] of the example, but without the comment signs before the keys.
 std::string exampleSection() {
     std::ifstream file(PINFOLD_EXAMPLE);
     std::string text;

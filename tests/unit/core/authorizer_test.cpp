@@ -23,7 +23,7 @@ struct Line {
     bool userJobs; ///< jobs.allow_user_jobs
     const char* admin;
     const char* owner;
-    const char* inside; ///< the result for a process in the job that runs as the owner and passes its own pidfd
+    const char* inside; ///< the result for a process of the owner in the job that passes its own pidfd
     const char* other;
     const char* auditor = nullptr; ///< the result for an auditor; if `auditor` is null, the result is `other`
 };

@@ -13,7 +13,8 @@ namespace {
 
 class DescriberTest : public CoreTest {
 protected:
-    /// Makes a job whose leader has ended and has left behind a process with an unreadable command line.
+    /// Makes a job whose leader has ended. The leader has left a process behind, and nobody can read the command line of the
+    /// process.
     ChildProcess leaveBehind(ResourceLimits limits = {}) {
         auto leader = child();
         create("sge.1", leader, std::move(limits));

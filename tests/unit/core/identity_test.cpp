@@ -212,7 +212,7 @@ TEST_F(IdentityTest, whatSystemdHasBegunOfAFailedCreationIsEnded) {
 TEST_F(IdentityTest, aJobThatNeverRanLeavesNoTraceAfterARestartEither) {
     ResourceLimits limits;
     limits.memoryMax = 1 << 30;
-    node.ignoreProperties = true; // after the start, pinfoldd reads the limits of the unit, and finds that they are not set
+    node.ignoreProperties = true; // when pinfoldd reads the limits of the new unit, it finds that the limits are not set
     const auto leader = child();
     create("sge.2", leader, limits);
     ASSERT_TRUE(created);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that a job is not over while it is being started. Tests that a job that is over does not come back when PID 1 starts its
-// unit late.
+// Tests that a job is not over while it is being started. If PID 1 starts a unit late, the job may already be over. Tests that
+// such a late start does not bring the job back.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>

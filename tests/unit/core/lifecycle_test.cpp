@@ -101,7 +101,7 @@ TEST_F(CoreTest, supervisorsOfJobsThatLastMoveHome) {
     EXPECT_EQ(movedHome(node), "") << "not yet: the job may be over in a moment";
     loop.advance(200ms);
     EXPECT_EQ(movedHome(node), std::to_string(supervisor.pid()) + "\n");
-    loop.advance(800ms); // within these 800 ms, pinfoldd writes the job to the history
+    loop.advance(800ms); // during the 800 ms, pinfoldd writes the job to the history
     EXPECT_EQ(loop.timers(), 1U) << "only the looks at the job go on";
 }
 

@@ -110,7 +110,7 @@ TEST_F(LimitsTest, areNotLoweredBelowWhatTheJobHolds) {
     node.setFile(kSliceCgroup, "memory.stat",
                  "anon " + std::to_string(35 * kMebi) + "\nfile " + std::to_string(20 * kMebi) + "\nshmem " +
                      std::to_string(2 * kMebi) + "\nslab_reclaimable 0\n");
-    const auto& refused = change(memory(41 * kMebi)); // 60 MiB are in use, and 18 MiB of these are page cache that can be freed
+    const auto& refused = change(memory(41 * kMebi)); // the job uses 60 MiB; the kernel can free 18 MiB of page cache
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::LimitInvalid);
     EXPECT_NE(refused.error().message.find("42M"), std::string::npos) << refused.error().message;
@@ -387,7 +387,7 @@ TEST_F(FreezerTest, theJobsOfOneOwnerDoNotDelayThoseOfAnother) {
     std::map<std::string, std::optional<Result<void>>> answers;
     for (int number = 2; number <= 6; ++number)
         create("sge." + std::to_string(number), leaders.emplace_back(child(number == 6 ? 1001 : 1000)));
-    node.holdStarts = true; // acts as if processes of the jobs waited in the kernel
+    node.holdStarts = true; // the freeze of a job gets no answer, as if the job's processes waited in the kernel
     for (int number = 1; number <= 6; ++number) {
         const auto key = "sge." + std::to_string(number);
         manager->suspendJob(root, key, [&answers, key](const Result<void>& result) { answers[key] = result; });

@@ -127,7 +127,7 @@ TEST_F(ReconcilerTest, aScopeThatEndsMeanwhileIsNoOrphan) {
     node.holdLists = true;
     ask();
     node.releaseLists();
-    // PID 1 sends its second list of units while the list still contains the scope, and then removes the scope.
+    // PID 1 removes the scope after it has sent its second list of units, so the list still contains the scope.
     node.stop("job-sge.1-2.scope", [](const SystemdOutcome&) {});
     const auto stops = node.stops;
     loop.settle();
@@ -221,7 +221,7 @@ TEST_F(ReconcilerTest, recordsWithoutUnitAreCountedAtAStartToo) {
 TEST_F(ReconcilerTest, aJobThatIsCreatedMeanwhileIsNoOrphan) {
     auto leader = child();
     node.holdStarts = true;
-    create("sge.1", leader); // pinfoldd has the job in its registry, and waits for systemd's answer to the start
+    create("sge.1", leader); // pinfoldd knows the job, and waits for systemd's answer to the start of the job
     node.units.insert("batch-sge.1.slice");
     EXPECT_EQ(reconcile(), Reconciliation());
     node.units.clear();

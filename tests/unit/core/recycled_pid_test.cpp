@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// In these tests, pinfoldd looks at a process, the process ends, and pinfoldd then wants to move the process. A new process has
-// already got the process id.
+// In these tests, pinfoldd looks at a process, and then wants to move the process. In between, the process ends, and a new
+// process gets the process id.
 #include "tests/unit/core/core_fixture.hpp"
 
 #include <algorithm>

@@ -5,8 +5,8 @@
 namespace pinfold::test {
 namespace {
 
-/// A job of an ordinary user has a run time limit of 10 s. From the first signal at this limit until SIGKILL, the job has 100 ms.
-/// Without `runTimeGrace`, the job would have one hour.
+/// A job of an ordinary user has a run time limit of 10 s. When the job reaches the limit, it gets the first signal. The job gets
+/// SIGKILL 100 ms after the first signal. Without `runTimeGrace`, the job would have one hour.
 class ShortRunTimeGraceTest : public CoreTest {
 protected:
     void SetUp() override {

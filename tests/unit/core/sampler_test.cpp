@@ -189,7 +189,7 @@ TEST_F(SamplerTest, aRoundLooksAtEveryJob) {
         others.push_back(child());
         create(fmt::format("sge.{}", i), others.back());
     }
-    loop.advance(20s); // the jobs are no longer young, so pinfoldd looks at them less often
+    loop.advance(20s); // the jobs are no longer young, so pinfoldd looks less often at the jobs
     for (int i = 2; i <= 40; ++i)
         uses(static_cast<std::uint64_t>(i) * kMiB, 0, 0, fmt::format("/batch.slice/batch-sge.{}.slice", i));
     loop.advance(30s);

@@ -19,7 +19,8 @@ STUBBORN = "stubborn() { trap '' INT; sleep 1000; true; }; inBackground three st
 
 
 def members(group):
-    """Returns the living processes whose standard output is the script's pipe. Every process that the script has started inherits this pipe."""
+    """Returns the living processes whose standard output is the script's pipe. All processes that the script has started inherit the script's
+    pipe."""
     found = []
     for entry in Path("/proc").iterdir():
         try:

@@ -8,7 +8,7 @@ import re
 import pytest
 from fuzz_words import LONGEST, SOURCES, TARGETS, TOP, dictionary, words
 
-# Maps each target to words with which an attacker would fill the input of this target.
+# Maps each target to words that an attacker would write into the target's input.
 ATTACKS = {"archive_request": {"filter", "all_hosts_of", "report", "label"},
            "bus_answer": {"leftover_commands", "oom_victim_name", "task_list", "a{sv}"},
            "bus_request": {"grace", "leader", "shepherd", "supervisor", "output", "batch", "uid", "force", "as", "a{ss}"},

@@ -24,7 +24,7 @@ SECTIONS = {"JOB": ["parts/job"], "JOB IN DETAIL": ["parts/job-detail"], "LIMITS
             "PROCESS": ["parts/process"], "RECEIPT": ["parts/receipt"], "TASK": ["parts/task"], "FIRST END": ["parts/first-end"],
             "NODE": ["status"], "TOP": ["top", "parts/top-job"], "EVENT": ["event"],
             "STRAYS": ["strays", "parts/stray"], "LEFTOVER FILES": ["strays-files", "parts/leftover-file"], "RECONCILE": ["reconcile"], "ARCHIVE": ["archive-status", "parts/archive-node"]}
-# The page describes these keys in the section JOB IN DETAIL or JOB.
+# A receipt has the keys of ELSEWHERE, but the page describes these keys in the section JOB IN DETAIL or JOB.
 ELSEWHERE = {"RECEIPT": {"limits_not_enforced", "allocated_cpus", "allocated_gpus", "exclusive", "tasks"}}
 TYPES = {"integer": "integer", "text": "string", "boolean": "boolean", "number": "number", "object": "object", "list": "array", "list of text": "array"}
 

@@ -178,8 +178,8 @@ public:
         }
     }
 
-    /// Returns the receipt of a host on which the batch system stopped the job. The clock of this host is behind or ahead of the
-    /// clock of the host "first".
+    /// Returns the receipt of a host on which the batch system stopped the job. The clock of the stopped host does not agree with
+    /// the clock of the host "first".
     Receipt stoppedHost(unsigned index) {
         const auto name = "host" + std::to_string(index);
         const auto end = kEnd - 200ms + Microseconds(number(toUsec(30s)));

@@ -67,7 +67,7 @@ TEST(JobKey, unitNamesStayWithinSystemdsLimit) {
     EXPECT_LE(key(longest).scopeName(UINT32_MAX).size(), 255U);
     EXPECT_LE(key(longest).sliceName().size(), 255U);
     EXPECT_FALSE(JobKey::parse(longest + "x"));
-    EXPECT_FALSE(JobKey::parse("sge." + std::string(60, '+'))); // each of these characters has four bytes when it is escaped
+    EXPECT_FALSE(JobKey::parse("sge." + std::string(60, '+'))); // an escaped "+" has four bytes
     EXPECT_TRUE(JobKey::parse("sge." + std::string(56, '+')));
 }
 

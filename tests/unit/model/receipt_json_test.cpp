@@ -200,7 +200,7 @@ template <class T> void fill(T& member) {
 }
 template <class T> void fill(std::optional<T>& member) { fill(member.emplace()); }
 
-/// Returns every second CPU number. The text of this list is as long as the text of a list of CPUs can be.
+/// Returns a list with every second CPU number. A list of CPUs cannot have a longer text.
 CpuList longestList() {
     std::vector<unsigned> numbers;
     for (unsigned number = 0; number <= CpuList::kMaxCpu; number += 2)

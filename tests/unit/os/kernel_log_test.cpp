@@ -74,7 +74,7 @@ TEST_F(KernelLogTest, anOwnLimit) {
     EXPECT_FALSE(report.byHand);
 }
 
-// Linux 6.12 prints each line of the statistics as its own record.
+// In Linux 6.12, each line of the statistics is a separate record of the kernel's log.
 TEST_F(KernelLogTest, statisticsInRecordsOfTheirOwn) {
     kernel("hog invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0");
     kernel("CPU: 0 UID: 1000 PID: 4711 Comm: hog Not tainted 6.12.48+deb13-cloud-amd64 #1");
@@ -122,7 +122,8 @@ TEST_F(KernelLogTest, aLoweredLimitAndSysrqAreByHand) {
     EXPECT_FALSE(reports[2].byHand) << "nothing of one incident stays for the next";
 }
 
-// With memory.oom.group, the kernel writes a line for each process that it kills. The kernel's log is rate-limited.
+// If a cgroup has memory.oom.group, the kernel kills all its processes, and writes a line for each process. The kernel's log is
+// rate-limited.
 TEST_F(KernelLogTest, furtherVictimsHaveNoCgroup) {
     kernel(summary(kSlice));
     kernel(killed());

@@ -45,7 +45,7 @@ protected:
         ASSERT_EQ(::bind(systemd.get(), reinterpret_cast<const sockaddr*>(&address), length), 0) << std::strerror(errno);
         ::setenv("NOTIFY_SOCKET", name.c_str(), 1);
     }
-    /// Sends messages to the socket until its queue is full.
+    /// Sends messages to the socket until the queue of the socket is full.
     void fill() {
         const auto address = addressOf(path);
         filler.reset(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));

@@ -31,7 +31,8 @@ void leaveOnlyAThread() {
                 ::pause();
         },
         nullptr);
-    // glibc's pthread_exit() would unwind the stack of the test. The system call ends this thread and does nothing else.
+    // glibc's pthread_exit() would unwind the stack of the test. The system call `exit` ends only the calling thread, and unwinds
+    // nothing.
     ::syscall(SYS_exit, 0);
 }
 
@@ -178,7 +179,7 @@ TEST(Process, OnlyAPidfdIsAPidfd) {
     EXPECT_TRUE(isPidfd(child.pidfd())) << "the process may be a zombie";
     child.reap();
     EXPECT_TRUE(isPidfd(child.pidfd())) << "the process is gone";
-    // pidfd_send_signal(2) accepts the directory of a process in /proc, although this is not a pidfd.
+    // pidfd_send_signal(2) accepts a descriptor of a process's directory in /proc, although such a descriptor is not a pidfd.
     for (const auto& file : {UniqueFd(::open("/proc/self", O_DIRECTORY | O_CLOEXEC)),
                              UniqueFd(::open("/dev/null", O_PATH | O_CLOEXEC)), UniqueFd(::eventfd(0, EFD_CLOEXEC))}) {
         ASSERT_TRUE(file);

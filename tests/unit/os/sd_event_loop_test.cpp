@@ -193,7 +193,7 @@ TEST_F(Loop, anExceptionIsLoggedAndTheLoopGoesOn) {
     int told = 0;
     EventHandle bad = loop.onReadable(pipe.in.get(), [&] {
         if (++told == 2)
-            bad.reset(); // the handler removes itself before it throws the second exception
+            bad.reset(); // in its second call, the handler removes its own event
         throw std::runtime_error("no such luck");
     });
     const auto odd = loop.after(0s, [] { throw 5; });
@@ -218,7 +218,7 @@ TEST_F(Loop, aSignalIsBlockedAndTold) {
         ++told;
         loop.quit(0);
     });
-    ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0); // the signal would end this process if it were not blocked
+    ASSERT_EQ(::kill(::getpid(), SIGUSR1), 0); // SIGUSR1 would end the test process if SIGUSR1 were not blocked
     EXPECT_EQ(loop.run(), 0);
     EXPECT_EQ(told, 1);
 }

@@ -28,7 +28,7 @@ protected:
             ids.push_back(each.id);
         return ids;
     }
-    /// Returns the files that were moved aside and their contents, without the write-ahead logs.
+    /// Returns the contents of the files that pinfold has moved aside, except the write-ahead logs.
     std::map<std::string, std::string> aside() const {
         std::map<std::string, std::string> found;
         for (const auto& entry : std::filesystem::directory_iterator(top())) {

@@ -344,7 +344,7 @@ def test_the_sources_message_id():
 
 
 def hands_over(uid, stderr):
-    """Returns true if the hook would pass its standard error to pinfoldd, as the output of a job of the user `uid`."""
+    """Returns true if the hook would pass its standard error to pinfoldd as the output of a job. The job's user is `uid`."""
     script = f"import sys; sys.path.insert(0, {str(HERE)!r}); from pinfold_openpbs.processes import jobs_output; print(jobs_output({uid}))"
     done = subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=stderr, check=True, text=True)
     return done.stdout != "None\n"
