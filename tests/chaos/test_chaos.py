@@ -95,7 +95,7 @@ class Chaos:
 
 def all_receipts(stories):
     """One answer contains a limited number of receipts, so the function asks for the receipts of each scheduler and user separately. The result
-    includes the newest receipts of any user and scheduler. A new receipt is in the result even if no job of the run explains the receipt."""
+    includes the newest receipts of each user and each scheduler. A new receipt is in the result even if no job of the run explains the receipt."""
     schedulers = {story.key.split(".")[0] for story in stories} | {"manual"}
     found = {receipt["id"]: receipt for scheduler in schedulers for user in plan.USERS
              for receipt in history("--scheduler", scheduler, "--user", user)}

@@ -96,7 +96,8 @@ def journal_faults(lines):
 
 def loop_faults(lines, log, most):
     """pinfoldd's meter writes a line when the loop has waited. Returns the lines about waits of more than `most` seconds. The meter cannot tell a
-    stopped process from a process that waits. The function leaves out a line if a disturbance may have stopped pinfoldd during the wait."""
+    stopped process from a process that waits. If a disturbance may have stopped pinfoldd during a wait, the result does not include the line about
+    this wait."""
     faults = []
     for line in lines:
         if said := WAITED.match(line):

@@ -210,7 +210,7 @@ def test_interactive_command_on_a_terminal():
 def test_interactive_login():
     terminal = Terminal("runuser", "-u", "alice", "--", "qlogin", "-now", "no", "-l", "hostname=node1", cwd="/home/alice")
     terminal.read_until("$ ")
-    # A process that has the terminal open delays the end of the session, with and without pinfold.
+    # Even without pinfold, a session does not end while a process has the session's terminal open.
     terminal.type("cat /proc/self/cgroup; setsid sleep 1000 </dev/null >/dev/null 2>&1 & exit 5")
     terminal.read_until("/batch-sge.")
     assert terminal.status() == 5

@@ -19,7 +19,7 @@ from nodes import NODES, ask, on, set_site
 CONFIG = Path("/etc/pinfold/pinfold.toml.d/slurm.toml")
 EPILOGS = Path("/etc/slurm/epilog.d")
 
-# A container has no memory controller, and all jobs of these tests have a memory limit.
+# A container has no memory controller, but each Slurm job has a memory limit.
 WARN = '[jobs]\nunenforced_limits = "warn"\n'
 
 

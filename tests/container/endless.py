@@ -26,8 +26,8 @@ def endless_mappings(user):
 
 
 def map_endlessly():
-    """Makes 20,000 mappings of a file. The path of the file has 4,000 characters. In /proc/PID/maps, the kernel writes four characters for
-    each character of the path."""
+    """Makes 20,000 mappings of a file. The path of the file has 4,000 characters. The kernel writes each character of the path as four characters
+    into /proc/PID/maps."""
     os.mkdir(DIRECTORY)
     os.chdir(DIRECTORY)
     for _ in range(16):

@@ -157,7 +157,7 @@ def ssh_at_once(count, user, *command):
 
 
 def where(text):
-    """Returns the cgroup in the text of /proc/PID/cgroup. The text may have several lines, and the cgroup is in the line "0::"."""
+    """Returns the cgroup in the text of /proc/PID/cgroup. The text may have several lines. The line with the cgroup begins with "0::"."""
     return re.search(r"^0::(\S+)$", text, re.M)[1]
 
 

@@ -18,7 +18,7 @@ def as_user(user, *command):
 
 @contextlib.contextmanager
 def server_of(user, mount):
-    """Runs the server in namespaces of the user. In these namespaces, the user may mount a file system."""
+    """Runs the server in namespaces of the user. In the user's own namespaces, the user may mount a file system."""
     device = Path("/dev/fuse")
     mode = device.stat().st_mode
     device.chmod(0o666)  # on a real node, udev sets the mode 0666 for this device

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests searches for receipts by their contents, and the limits of the history."""
+"""Tests how a user finds receipts by the contents of the receipts. Tests the limits of the history, too."""
 
 import json
 import shutil

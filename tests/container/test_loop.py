@@ -27,7 +27,7 @@ def replace(file, text):
 
 @contextlib.contextmanager
 def hanging_name_service():
-    """The name service does not answer a question about a member of pinfold-admin."""
+    """When pinfoldd asks the name service for a member of the group pinfold-admin, the name service does not answer."""
     module = Path("/usr/lib/x86_64-linux-gnu/libnss_hang.so.2")
     files = [Path("/etc/nsswitch.conf"), Path("/etc/group")]
     before = [file.read_text() for file in files]

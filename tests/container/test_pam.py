@@ -226,7 +226,7 @@ def test_fifty_logins_at_once():
 
 @contextlib.contextmanager
 def stopped():
-    """pinfoldd exists but does nothing."""
+    """pinfoldd is stopped by SIGSTOP, so it does not answer."""
     pid = main_pid()
     os.kill(pid, signal.SIGSTOP)
     try:

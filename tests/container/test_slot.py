@@ -155,7 +155,7 @@ def test_a_wrapper_stays_while_somebody_is_left(broken, in_time):
 
 
 def test_leftovers_are_killed_and_the_wrapper_sees_it_while_the_bus_stands_still():
-    """pinfoldd asks PID 1 on the bus to send SIGTERM. cgroup.kill needs neither the bus nor PID 1."""
+    """To send SIGTERM, pinfoldd needs PID 1 and the bus. cgroup.kill needs neither the bus nor PID 1."""
     job = start_job("slot.kill", "sh", "-c", LEAVES.format(7304), stdin=subprocess.PIPE)
     wait_running("slot.kill")
     leftover = os.pidfd_open(*wait_until(lambda: processes_with("sleep\x007304"), "the one who will be left"))

@@ -456,7 +456,7 @@ def test_where_no_pinfoldd_runs(node):
 
 
 def test_who_calls_is_not_ended_by_it(node):
-    # The command line of setpriv contains "sleep". `tr` replaces the zero bytes, because grep would treat a zero byte like the end of a line.
+    # The command line of setpriv also contains "sleep". `tr` replaces the zero bytes, because grep would treat a zero byte like the end of a line.
     run("systemd-run", "--quiet", "--wait", "--collect", "sh", "-c",
         "setpriv --reuid=alice --regid=alice --clear-groups sleep 9351 & "
         "until tr '\\0' ' ' </proc/$!/cmdline | grep -q ^sleep; do :; done; "

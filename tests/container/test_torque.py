@@ -404,7 +404,7 @@ STAYS = "trap 'echo got term; while :; do :; done' TERM\necho ready\nwhile :; do
 
 
 def test_a_job_that_pbs_mom_ends_is_signalled_once(make_mom):
-    """pbs_mom ends the login shell and immediately afterwards the shell's child, the script. The script does not count as a leftover."""
+    """pbs_mom ends the login shell and immediately afterwards the shell's child, the script. pinfold must not count the script as a leftover."""
     mom = make_mom()
     it = job("4736.server", STAYS)
     started = start(mom, it)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The command should not notice that pinfold-run starts it. The program that waits for the command should notice no difference."""
+"""The command should not notice that pinfold-run starts it. A program that starts pinfold-run should not notice that pinfold-run is not the
+command."""
 
 import ctypes
 import json

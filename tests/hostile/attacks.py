@@ -274,7 +274,7 @@ def methods():
 
 
 def all_calls(key):
-    """Makes every call that concerns another user's job or the whole node."""
+    """Tries every call that acts on another user's job or on the whole node."""
     own = idle()
     answers = {method: call(method, key, *arguments) for method, arguments in {
         "StopJob": ({},), "KillJob": (9,), "EndJob": ({},), "SuspendJob": (), "ResumeJob": (), "WaitJob": (), "ListProcesses": (), "GetUsage": (),

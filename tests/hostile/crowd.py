@@ -13,7 +13,7 @@ from pathlib import Path
 from jobs import finish, run, start_job
 
 USER = "dora"
-CALLERS = ("root", "erin")  # erin has no jobs, because a user and the wrappers of the user's jobs share a quota of calls
+CALLERS = ("root", "erin")  # erin has no jobs, because the calls of a job's wrapper count for the quota of the job's user
 LEAST = 500  # jobs
 LANES = 3
 ASK = Path(__file__).with_name("ask.py")
@@ -25,7 +25,7 @@ def identity(user):
 
 
 class Crowd:
-    """Runs jobs until finish() is called, but at least LEAST jobs."""
+    """Runs jobs until the test calls finish(). Runs at least LEAST jobs."""
 
     def __init__(self):
         self.keys = {}

@@ -271,8 +271,8 @@ def test_12_connections_of_many_subordinate_ids(node):
 
 
 def test_12_descriptors_on_the_bus(node):
-    """Sends more descriptors than pinfoldd can hold. Each descriptor refers to a file whose close() hangs for ever in pinfoldd, but not in other
-    programs."""
+    """Sends pinfoldd more descriptors than its limit of open files allows. Each descriptor refers to a file whose close() hangs for ever in pinfoldd,
+    but not in other programs."""
     messages = 4500
     unique = str(dbus.SystemBus().get_name_owner("org.pinfold1"))
     with alices_server() as server:

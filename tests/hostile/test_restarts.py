@@ -44,7 +44,7 @@ def a_configuration_that_is_wrong():
 
 @pytest.mark.usefixtures("a_configuration_that_is_wrong")
 def test_25_the_silent_before_a_pinfoldd_that_refuses_to_start():
-    """If pinfoldd refuses to start, this site's configuration lets jobs run without pinfold. The job of this test must start soon."""
+    """If pinfoldd refuses to start, this site's configuration lets jobs run without pinfold. In spite of the attack, the job must start soon."""
     run("systemctl", "stop", "pinfoldd.service")
     first, last = os.pipe()
     words, who = command("bob", "flood_of_connections", 300, first)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Sets up a real OpenPBS as docs/schedulers/openpbs.md says, and runs jobs. The server runs on node1, and a MoM runs on each node. The whole
-OpenPBS can also run on one host. An emulated machine is twenty times slower than other machines, so the deadlines are long."""
+OpenPBS can also run on one host. The deadlines are long, because an emulated machine is twenty times slower than a real machine."""
 
 import itertools
 import json
@@ -16,7 +16,7 @@ PREFIX = "/opt/pbs"
 HOME = "/var/spool/pbs"
 HOOK = "/usr/libexec/pinfold/openpbs"
 CPUS = 8  # CPUs of each node
-PERIOD = 15  # seconds between two runs of exechost_periodic
+PERIOD = 15  # the seconds from one run of the hook exechost_periodic to the next
 
 # $logevent makes MoM log all events, so that a person can reconstruct the order of the events.
 SET_UP = """set -e
@@ -38,7 +38,8 @@ ip address add 10.11.12.1/24 dev lo
 printf '%s\\n' '127.0.0.1 localhost' '10.11.12.1 node1' >/etc/hosts
 """
 
-# The last command of INSTALL is not in docs/schedulers/openpbs.md. The last command makes exechost_periodic run often enough for the tests.
+# The last command of INSTALL is not in docs/schedulers/openpbs.md. The last command of INSTALL makes the hook exechost_periodic run often enough for
+# the tests.
 INSTALL = [
     "create hook pinfold",
     f"import hook pinfold application/x-python default {HOOK}/pinfold_hook.py",

@@ -90,7 +90,7 @@ def wait_state(name, state, deadline=180):
 
 
 def wait_down(name, reason):
-    """The server may set the node down before the server knows the reason. pbs_mom sends the reason with its next status."""
+    """The server may set the node down before the server knows the reason. When pbs_mom sends its next status, it sends the reason, too."""
     wait_state(name, "down")
     wait_until(lambda: reason in torque("pbsnodes", "-l", "-n").stdout, f"{name} is down for the reason '{reason}'", 180)
     print(torque("pbsnodes", "-l", "-n").stdout)
@@ -158,8 +158,8 @@ def wait_back(name):
 
 def sent_back(job):
     """Returns the prologue's messages about the refused batch job. The prologue does not run for a job that pbs_mom itself refuses. start_count
-    includes even the starts that pbs_mom itself refuses. Until pbs_mom's next status, up to 45 s later, pbs_mom refuses one job in each scheduler
-    cycle."""
+    includes even the starts that pbs_mom itself refuses. pbs_mom sends its status every 45 s. Until the next status, pbs_mom refuses one job in each
+    scheduler cycle."""
     said = read_journal("-o", "cat", "-t", "torque-prologue").splitlines()
     return [line for line in said if line.startswith(f"job {job.key} goes back to the queue: ")]
 

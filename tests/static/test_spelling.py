@@ -9,13 +9,13 @@ import pytest
 from project_files import TOP, every_file, name
 
 HERE = TOP / "tests/static"
-# The test leaves out words.txt and the corpora, because fuzzers and mutations have made text of the corpora.
+# The test does not check words.txt and the corpora. Fuzzers and mutations have made parts of the corpora.
 FILES = [path for path in every_file() if "corpus" not in path.parts and path != HERE / "words.txt"]
 
 
 @pytest.fixture(scope="module")
 def found():
-    """Returns the wrong words of each file, from one run for all files."""
+    """Runs codespell once for all files, and returns the wrong words of each file."""
     done = subprocess.run(["codespell", "--ignore-words", HERE / "words.txt", *FILES], capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode in (0, 65), done.stderr
     words = {}

@@ -283,8 +283,8 @@ def test_it_is_found_also_when_pinfoldd_was_away():
     expect_nothing_left()
 
 
-# The user owns a cgroup, and makes another cgroup in it. In the kernel's log, the path of the new cgroup looks like the path of another user's job. A
-# process in the new cgroup runs out of memory.
+# The user owns a cgroup, and makes a second cgroup below it. In the kernel's log, the path of the new cgroup looks like the path of another user's
+# job. A process in the new cgroup runs out of memory.
 FORGER = """
 import pathlib, subprocess, sys
 own = pathlib.Path("/sys/fs/cgroup" + open("/proc/self/cgroup").read().partition("0::")[2].strip())

@@ -18,7 +18,7 @@
 namespace pinfold::test {
 namespace {
 
-constexpr Microseconds kReplyTimeout = 25s; // the time-out of sd-bus
+constexpr Microseconds kReplyTimeout = 25s; // sd-bus waits at most this long for an answer
 
 // Changes the existing file. If the function made a new file, an inotify watch would still watch the old file.
 void write(const std::filesystem::path& file, const std::string& text) {

@@ -57,7 +57,7 @@ public:
     std::string cgroupOf(pid_t pid) const;
     /// Writes a file of a cgroup, as the kernel would.
     void setFile(const std::string& cgroup, const std::string& file, const std::string& text);
-    /// Freezes or thaws the cgroup, as the cgroup's file cgroup.freeze says.
+    /// Reads the cgroup's file cgroup.freeze, and freezes or thaws the cgroup.
     void applyFreeze(const std::string& cgroup);
     /// Does what the kernel does with the text in cgroup.kill files. Returns true if a process was killed.
     bool applyCgroupKills();
@@ -73,7 +73,7 @@ public:
     std::map<std::string, SystemdError> propertyFaults; ///< maps a unit to the error of SetUnitProperties
     bool ignoreProperties = false; ///< SetUnitProperties succeeds but does nothing, as if a controller were missing
     std::optional<SystemdError> freezeFault;
-    int earlyFreezeAnswers = 0; ///< how many times freeze() says "done" although the unit is not frozen yet
+    int earlyFreezeAnswers = 0; ///< this number of calls of freeze() get the answer "done" before the unit is frozen
     std::function<void()> beforeFreeze;
     unsigned systemdVersion = 252;
     bool holdLists = false; ///< listUnits() gets no answer before releaseLists(); the answer has the units that existed at the
@@ -94,7 +94,7 @@ public:
     bool lives(pid_t placeholder) const override { return processes_.contains(placeholder); }
     void end(pid_t placeholder, std::function<void()> over) override;
     void release(pid_t placeholder) override;
-    std::set<pid_t> placeholders; ///< the placeholders that have not ended yet
+    std::set<pid_t> placeholders; ///< the placeholders that are still alive
 
     /// Moves the processes that the fake /proc shows.
     std::shared_ptr<const ProcessMover> mover();
@@ -103,7 +103,7 @@ public:
     std::shared_ptr<const ProcessKiller> killer();
     std::vector<std::string> killedEach; ///< the cgroups for which killEach() was called
     std::vector<pid_t> tracers;          ///< the processes that killTracers() finds
-    std::vector<uid_t> tracersKilledOf;  ///< the users for whom killTracers() was called
+    std::vector<uid_t> tracersKilledOf;  ///< the users for which somebody has called killTracers()
 
     // The following functions implement SystemdManager.
     void start(StartRequest request, SystemdDone done) override;

@@ -31,7 +31,7 @@ public:
         while (stepDescriptors(0) || stepIdle()) {
         }
     }
-    /// Waits for a descriptor until the deadline. Returns false if no descriptor became ready.
+    /// Waits until a descriptor is ready, or until the deadline. Returns false if no descriptor became ready.
     bool waitForEvent(int deadlineMs) {
         const bool any = stepDescriptors(deadlineMs);
         settle();

@@ -131,8 +131,8 @@ class Mom:
         return answer
 
     def launch(self, job, *command, login_shell=False, stdin=subprocess.DEVNULL, **environment):
-        """Starts the process that becomes the job, or starts a task of the job. `environment` is what the user has given to the job with qsub -v
-        or -V. The exit status of the process is NOT_LAUNCHED if the hook rejected the launch. If the process is a login shell, the hook sees
+        """Starts the process that becomes the job, or starts a task of the job. `environment` has the variables that the user has given to the job by
+        qsub -v or -V. The exit status of the process is NOT_LAUNCHED if the hook rejected the launch. If the process is a login shell, the hook sees
         no arguments. The hook sees a task's number as MoM's start_process() prints the number."""
         number = self.task_numbers[job["id"]] = self.task_numbers.get(job["id"], 0 if job["_msmom"] else 1 << 31) + 1
         given = self.given("execjob_launch", job, progname=command[0], argv=[] if login_shell else list(command),

@@ -24,7 +24,7 @@ JOB_EXEC_OK, JOB_EXEC_FAIL2, JOB_EXEC_RETRY = 0, -2, -3
 
 
 class Mom:
-    """A single pbs_mom. `privileged` is $job_starter_run_privileged, and `alarm` is $prologalarm in seconds."""
+    """A single pbs_mom. `privileged` has the value of $job_starter_run_privileged, and `alarm` has the value of $prologalarm in seconds."""
 
     def __init__(self, home, starter, privileged=False, alarm=300):
         self.home, self.starter, self.privileged, self.alarm = Path(home), starter, privileged, alarm
@@ -207,7 +207,8 @@ class Server:
         return os.waitstatus_to_exitcode(status) if os.WIFEXITED(status) else 0
 
     def prologue(self, name, job, files="as they are"):
-        """setup_pelog_arguments(), handle_prologs(): runs pbs_mom's own prologues and then the user's, up to the first failure."""
+        """setup_pelog_arguments(), handle_prologs(): runs pbs_mom's own prologues, and then the user's prologues. After a failure, the function runs
+        no further prologue."""
         words = [job["id"], job["user"], "users", job["name"], job["resources"], "batch", "",
                  str(self.path(job, "mom_priv/jobs", ".SC"))]
         code = self.run_script(name, job, words, files)
@@ -314,7 +315,7 @@ class Server:
         for descriptor in (reading, acknowledged, acknowledge):
             os.close(descriptor)
         if code == JOB_EXEC_OK:
-            self.save_job(job)  # pbs_mom saves the job only after it has let the job run
+            self.save_job(job)  # pbs_mom first lets the job run, and then saves the job
         self.sessions[child] = session
         return {"code": code, "pid": child, "session": session}
 

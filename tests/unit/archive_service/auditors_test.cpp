@@ -22,7 +22,7 @@ TEST(Auditors, areNotTakenForOthersWhileTheUserDatabaseIsSilent) {
     const auto others = auditors.seesAll(1000);
     ASSERT_FALSE(others);
     EXPECT_EQ(others.error().code, ErrorCode::Unreachable);
-    never.set_value({}); // the thread must end before the object `never` is destroyed
+    never.set_value({}); // the thread waits for `never`, and must end before `never` is destroyed
 }
 
 } // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Each column of a table has the name of a JSON key. --pairs, --columns and --sort use these names.
+// Each column of a table has the name of a JSON key. --pairs, --columns and --sort use the names of the columns.
 #include "golden_samples.hpp"
 
 #include "cli/host_table.hpp"

@@ -22,7 +22,7 @@ std::string exampleText() {
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Returns the example with the comment sign removed from every key.
+/// Removes the comment sign before every key of the example, and returns the result.
 std::string uncommented(const std::string& text) {
     std::istringstream lines(text);
     std::string result;

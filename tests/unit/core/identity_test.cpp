@@ -132,7 +132,7 @@ TEST_F(IdentityTest, aKeyWhoseSliceHasProcessesIsNotGiven) {
 }
 
 TEST_F(IdentityTest, aUnitThatIsSomebodyElsesStaysAsItIs) {
-    node.units.insert("job-sge.2.scope"); // pinfoldd read the cgroups before the processes of the scope appeared
+    node.units.insert("job-sge.2.scope"); // the scope's processes appear after pinfoldd has read the cgroups
     const auto leader = child();
     create("sge.2", leader);
     const auto stranger = child(1000, "/batch.slice/batch-sge.2.slice/job-sge.2.scope");

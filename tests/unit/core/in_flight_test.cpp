@@ -343,7 +343,7 @@ TEST_F(InFlightTest, aJobWhoseOpeningWasInterruptedIsOpenedByTheNextRequest) {
     EXPECT_EQ(node.starts.size(), 1U);
 }
 
-/// PID 1 hangs until no caller waits for an answer any more. PID 1 then continues.
+/// PID 1 hangs. PID 1 continues when no caller waits for an answer any more.
 class SystemdHangs : public InFlightTest {
 protected:
     void hang(const ChildProcess& leader) {

@@ -240,7 +240,7 @@ TEST_F(LimitWarnerTest, afterARestartOfPinfolddTheRepeatedRequestBringsTheOutput
     EXPECT_NE(said(), "");
 }
 
-// The following tests check the line that says why the job ended.
+// The following tests check the line in the job's output that says why the job ended.
 
 TEST_F(LimitWarnerTest, pinfolddSaysWhyItStoppedAJobWithoutASupervisor) {
     start({});

@@ -19,7 +19,8 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// Says which type a member must have. An earlier version of pinfold fails if the member is missing or has a wrong type.
+/// Describes a member that earlier versions of pinfold need. An earlier version fails if the member is missing or has a wrong
+/// type.
 struct Needed {
     const char* name;
     bool (*isRight)(const Json&);
@@ -121,8 +122,8 @@ TEST(EarlierVersions, understandTheAnswersToPinfoldRun) {
     EXPECT_FALSE(refused.contains("key")) << "an answer with a key is not an error";
 }
 
-// Revision f7cc5991 wrote these packets. pinfoldd decodes each packet and encodes the result. If the new packet differs from the
-// old packet, pinfoldd refuses the request.
+// The packets in this test are from revision f7cc5991. pinfoldd decodes each packet and encodes the result. If the new packet
+// differs from the old packet, pinfoldd refuses the request.
 TEST(EarlierVersions, areUnderstoodWhenTheyAsk) {
     for (
         const char* packet :

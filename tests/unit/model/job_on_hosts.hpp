@@ -34,7 +34,7 @@ inline Receipt batchHost(const std::string& name, Microseconds end, ExitState ex
     return receipt;
 }
 
-/// Replaces the only task in the receipt of toldHost().
+/// Replaces the task list of the receipt by a list with one task.
 inline Receipt withTask(Receipt receipt, std::uint32_t number, Microseconds end, ExitState exit) {
     receipt.taskList = {{.number = number, .kind = TaskKind::Task, .started = at(0s), .ended = at(end), .exit = exit}};
     return receipt;

@@ -18,7 +18,7 @@ protected:
         EXPECT_TRUE(history.write({{receipt("old", "sge.1", toUsec(kStart - kDay)), receipt("new", "sge.2", toUsec(kStart))}}));
     }
 
-    /// Vacuums the history, as pinfoldd does every hour, with the times of the test's own clocks.
+    /// Vacuums the history, as pinfoldd does every hour. The times come from the clocks of the test.
     Vacuumed look() {
         const auto done = history.vacuum({.maxAge = kMaxAge, .clock = ClockReading{bootId, boot}}, now, 100);
         EXPECT_TRUE(done) << done.error().message;

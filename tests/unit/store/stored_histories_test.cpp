@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests that this version reads everything in the histories of earlier versions of pinfold. The files of tests/support/earlier
-// contain these histories.
+// Tests that pinfold can read all data in the histories of its earlier versions. The files of tests/support/earlier contain such
+// histories.
 #include "history_fixture.hpp"
 
 #include "store/history_schema.hpp"
