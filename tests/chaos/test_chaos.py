@@ -107,7 +107,7 @@ def history(*options):
 
 
 def tagged():
-    """Returns the processes that have the variable TAG in their environment. Only a process of a job has this variable."""
+    """Returns the processes that have the variable TAG in their environment. Only processes of the run's jobs have the variable TAG."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():

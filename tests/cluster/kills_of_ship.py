@@ -23,8 +23,8 @@ def cursor(node):
 
 def confirmed(node):
     """Returns how many receipts the archive has confirmed to pinfold-ship since the start of pinfold-ship. The function reads the number from the
-    metrics of pinfold-ship. If no metrics exist, the number is 0. pinfold-ship reads an answer, tries to write the cursor, and then writes the
-    metrics."""
+    metrics of pinfold-ship. If pinfold-ship has written no metrics yet, the number is 0. pinfold-ship reads an answer, tries to write the cursor, and
+    then writes the metrics."""
     done = on(node, "awk", '$1 == "pinfold_ship_receipts_total" { print $2 }', METRICS, check=False)
     return int(done.stdout or 0)
 

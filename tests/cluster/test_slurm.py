@@ -277,7 +277,7 @@ def test_a_task_of_srun_and_its_batch_script_share_no_warning(cluster):
     assert "pinfold" not in step.read_text()
 
 
-# What the receipt says about a job
+# The following tests check what a receipt says about a Slurm job.
 
 def facts(receipt):
     return {name: receipt[name] for name in ("job_name", "account", "queue", "group", "submit_host", "nodes", "node_count", "run", "slots")}

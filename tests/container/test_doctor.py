@@ -17,7 +17,7 @@ from jobs import RECORDS, daemon_ready, finish, main_pid, run, start_job, wait_r
 
 LIBEXEC = Path("/usr/libexec/pinfold")
 SSHD = Path("/etc/pam.d/sshd")
-RUNUSER = Path("/etc/pam.d/runuser-l")  # on Debian, this file has pam_systemd
+RUNUSER = Path("/etc/pam.d/runuser-l")  # in Debian, the file runuser-l contains pam_systemd
 before = {}
 # seconds: Without the doctor's own limits, each wait would take at least 25 s. The machine may be busy.
 SOON = 20

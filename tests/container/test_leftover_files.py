@@ -74,7 +74,7 @@ class Left:
         self.paths = {"shm-file": Path("/dev/shm", key), "tmp-file": Path("/tmp", key), "tmp-directory": Path("/tmp", f"{key}.d")}
 
     def listed(self, *options, status=0):
-        """Returns the listed objects of this job, by kind."""
+        """Returns a dictionary with those listed objects that belong to the job, by kind."""
         done = run("pinfold", "strays", "--files", "--json", *options, check=False)
         assert done.returncode == status, done.stderr
         mine = [file for file in json.loads(done.stdout)["files"] if self.key in file["jobs"]]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end this process. Everything else on the
-node must work as usual."""
+"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end the waiting process. Everything else
+on the node must work as usual."""
 
 import contextlib
 import json
@@ -108,9 +108,9 @@ def test_nor_by_a_file_of_it_that_is_handed_to_a_job():
 
 @contextlib.contextmanager
 def connections_are_shown():
-    """Mounts the directory of FUSE connections, as systemd does on a node. In a container, nobody mounts this directory. A node has the directory
-    before pinfoldd starts. With systemd 257, a running service does not see a file system that is mounted below /sys after the service's
-    start."""
+    """Mounts the directory of FUSE connections, as systemd does on a node. In a container, nobody mounts the directory of FUSE connections. A node
+    has the directory before pinfoldd starts. With systemd 257, a running service does not see a file system that is mounted below /sys after the
+    service's start."""
     directory = "/sys/fs/fuse/connections"
     if run("mountpoint", "--quiet", directory, check=False).returncode == 0:
         yield

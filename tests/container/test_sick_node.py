@@ -40,8 +40,8 @@ def microseconds():
 
 
 def expect_receipts(spans):
-    """Checks that each job has one receipt, and that the times in the receipt are within the job's span. pinfoldd may notice the end of a job a
-    moment later than the test."""
+    """Checks that each job has one receipt. The times in the receipt must be between the start and the end that the test has measured. pinfoldd may
+    notice the end of a job a moment later than the test."""
     found = [receipt for receipt in receipts() if receipt["key"] in spans]
     assert sorted(receipt["key"] for receipt in found) == sorted(spans)
     wrong = [receipt for receipt in found
@@ -167,8 +167,8 @@ def test_descriptors_that_are_nearly_used_up(in_time):
     """When few descriptors are left, pinfoldd uses them for the jobs that exist."""
     with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
         begun = microseconds()
-        # pinfoldd reserves a share of its limit of open files. While these jobs run, the test lowers the limit. With the lower limit, the reserve
-        # is just large enough for six jobs that end at once.
+        # pinfoldd reserves a share of its limit of open files. While the jobs run, the test lowers the limit of open files. With the lower limit, the
+        # share is just large enough for six jobs that end at once.
         others = {f"other.{n}": start_job(f"other.{n}", "sleep", "7430") for n in range(20)}
         for key in others:
             wait_running(key)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The files of Grid Engine's spool directory. Users can add lines to these files. The sections of an input are config, usage, and
-// directory (the path of the directory).
+// Tests how pinfold reads the files of Grid Engine's spool directory. Users can add lines to the files. The sections of an input
+// are config, usage, and directory (the path of the directory).
 #include "adapters/grid_engine/outcome.hpp"
 #include "adapters/grid_engine/translate.hpp"
 #include "fuzz.hpp"

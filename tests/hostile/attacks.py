@@ -204,7 +204,7 @@ def long_grace(key):
 
 
 def list_whole(key):
-    """Calls ListProcesses, and returns the number of processes in the answer. The answer has at most one page."""
+    """Calls ListProcesses, and returns the number of processes in the answer. The answer has at most one page of processes."""
     return len(call("ListProcesses", key))
 
 

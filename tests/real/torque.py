@@ -152,7 +152,8 @@ def site_scripts(**scripts):
 
 
 def wait_back(name):
-    """Waits until the node is free. If a node has refused three jobs in a row, pbs_server sends no jobs to this node for five minutes."""
+    """Waits until the node has the state "free". If a node has refused three jobs in a row, pbs_server sends no jobs to this node for five
+    minutes."""
     wait_state(name, "free", 400)
 
 

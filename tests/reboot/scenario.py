@@ -60,7 +60,7 @@ def start(kind, boot):
 
 
 def begun(kind, boot):
-    """Waits until all jobs of a kind have begun. Returns the times at which these jobs began."""
+    """Waits until all jobs of a kind have begun. Returns the time at which each of the jobs began."""
     wait_until(lambda: all((STATE / key).exists() for key in keys(kind, boot)), f"all jobs of the kind {kind} have begun", 120)
     return {key: float((STATE / key).read_text()) for key in keys(kind, boot)}
 

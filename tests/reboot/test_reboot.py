@@ -22,7 +22,7 @@ def after(boot):
 
 
 def of(boot, kind):
-    """Returns the receipts of these jobs by key. Each job has at most one receipt."""
+    """Returns the receipts of the jobs of the kind `kind` in the boot `boot`, by key. Each job has at most one receipt."""
     found = [receipt for receipt in after(boot)["receipts"] if receipt["key"] in keys(kind, boot)]
     assert [key for key, number in Counter(receipt["key"] for receipt in found).items() if number > 1] == []
     return {receipt["key"]: receipt for receipt in found}

@@ -51,7 +51,7 @@ def code_of(packages, directory):
 
 
 def test_the_other_suites_test_the_code_that_is_released(packages, tmp_path):
-    """The other suites install packages that tools/lib/packages makes from the build in BUILD. This build has no debug information."""
+    """The other suites install packages that tools/lib/packages makes from the build in BUILD. The build in BUILD has no debug information."""
     tested = subprocess.run([TOP / "tools/lib/packages", BUILD], capture_output=True, text=True, check=True, timeout=600).stdout.strip()
     released = code_of(packages[0], tmp_path / "released")
     assert "usr/libexec/pinfoldd" in released

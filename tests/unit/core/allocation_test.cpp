@@ -48,7 +48,8 @@ protected:
         loop.settle();
         return *created;
     }
-    /// Creates a job that asks for `allocation`. Returns the job's CPUs and memory nodes, or the message of the refusal.
+    /// Creates a job that asks for `allocation`. Returns the job's CPUs and memory nodes. If pinfoldd refuses the job, returns
+    /// the message.
     std::string cpus(const std::string& key, AllocationRequest allocation) {
         const auto& job = ask(key, std::move(allocation));
         return job ? job->allocation.cpus.toString() + " on " + job->limits.allowedMemoryNodes->toString() : job.error().message;

@@ -124,7 +124,7 @@ TEST_F(UnkillableTest, theReceiptHasTheHighestNumberThatWasReported) {
     EXPECT_EQ(receipts()[0].unkillableProcesses, 2U);
 }
 
-// An administrator may have to reset the node, because nothing else ends the processes.
+// An administrator may have to reset the node, because only a reset ends the unkillable processes.
 TEST_F(UnkillableTest, aResetOfTheNodeKeepsTheNumber) {
     auto leader = stuckJob("sge.1");
     loop.advance(10s);
@@ -361,7 +361,7 @@ TEST_F(UnkillableTest, aFileOfAUsersServerThatWasHandedOutOfItsNamespaceDrainsNo
     passBound();
     EXPECT_TRUE(manager->draining()) << "it may be the node's own";
 
-    // In the second part of the test, a user runs a file server. The job's process may hang in this file server.
+    // In the second part of the test, a user runs a file server. The job's process may hang in the user's file server.
     const auto users = node.root() / "sys/fs/fuse/connections/58";
     std::filesystem::create_directory(users);
     if (::geteuid() == 0) {

@@ -85,7 +85,7 @@ TEST_F(HistoryFile, whatIsTooLargeShrinksInShortCalls) {
     EXPECT_EQ(history.info()->rows, 1000 - removed);
     EXPECT_EQ(history.info()->oldest, fromUsec<RealTime>(1000 + removed));
     EXPECT_EQ(history.info()->newest, fromUsec<RealTime>(1999));
-    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // the last call may leave free pages
+    EXPECT_LE(number("SELECT freelist_count FROM pragma_freelist_count"), 32U); // the last call of vacuum() may leave free pages
     sql("PRAGMA wal_checkpoint(TRUNCATE)");
     EXPECT_LE(std::filesystem::file_size(file()), limit + 16 * 4096);
 }
@@ -177,7 +177,7 @@ TEST_F(HistoryFile, anOlderFileStaysWithinItsLimitToo) {
     EXPECT_EQ(history.vacuum({.maxBytes = 0}, fromUsec<RealTime>(0), 1000)->more, false);
     const auto pages = number("PRAGMA page_count");
     EXPECT_TRUE(history.write({receipts}));
-    EXPECT_LE(number("PRAGMA page_count"), pages); // the new receipts use the pages that were free
+    EXPECT_LE(number("PRAGMA page_count"), pages); // the file does not grow, because the new receipts use free pages
 }
 
 TEST_F(HistoryFile, aReaderRemovesNothing) {
