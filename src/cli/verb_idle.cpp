@@ -77,7 +77,7 @@ Result<void> fill(IdleListing& listing, const std::optional<uid_t>& uid) {
     return {};
 }
 
-void sayWhatIsNotKnown(const std::vector<std::string>& jobs, const char* one, const char* many) {
+void sayWhatIsNotKnown(const std::vector<std::string>& jobs, const std::string& one, const std::string& many) {
     if (!jobs.empty())
         std::fprintf(stderr, "pinfold: %s, so pinfold does not know whether %s idle (--json has the keys)\n",
                      counted(jobs.size(), one, many).c_str(), jobs.size() == 1 ? "it is" : "they are");
@@ -106,8 +106,8 @@ ExitStatus idle(const VerbContext& context, const Options& options) {
     }
     context.terminal.print(idleTable(listing.jobs, context.amounts, context.tableStyle()));
     sayWhatIsNotKnown(listing.withoutCpus, "job has no slots and no limit of CPUs", "jobs have no slots and no limit of CPUs");
-    sayWhatIsNotKnown(listing.withoutProfile, "job has no measurements in the last DURATION of --since",
-                      "jobs have no measurements in the last DURATION of --since");
+    const auto unmeasured = " no measurements from the last " + formatDuration(listing.since);
+    sayWhatIsNotKnown(listing.withoutProfile, "job has" + unmeasured, "jobs have" + unmeasured);
     return ExitStatus::Ok;
 }
 

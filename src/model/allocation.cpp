@@ -13,9 +13,9 @@ Result<void> validate(const AllocationRequest& request) {
         if (number && (*number == 0 || *number > kMost))
             return Error{ErrorCode::LimitInvalid, std::string(name) + " is " + std::to_string(*number) + ": use 1 to 8192"};
     if (request.cpuList && (request.cpus || request.exclusive))
-        return Error{ErrorCode::InvalidArgument, "cpu_list cannot be combined with cpus or exclusive"};
+        return Error{ErrorCode::InvalidArgument, "cpu_list cannot be combined with cpus or exclusive: use only one of them"};
     if (request.gpuList && request.gpus)
-        return Error{ErrorCode::InvalidArgument, "gpu_list cannot be combined with gpus"};
+        return Error{ErrorCode::InvalidArgument, "gpu_list cannot be combined with gpus: use only one of them"};
     return {};
 }
 

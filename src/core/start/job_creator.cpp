@@ -23,7 +23,8 @@ namespace {
 Result<void> compatible(const CreateRequest& request) {
     const auto& allocation = request.allocation;
     if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
-        return Error{ErrorCode::InvalidArgument, "allowed_cpus cannot be combined with cpus, cpu_list or exclusive"};
+        return Error{ErrorCode::InvalidArgument,
+                     "allowed_cpus cannot be combined with cpus, cpu_list or exclusive: use only one of them"};
     return {};
 }
 
