@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// PostgreSQL lets each role change the settings with which the sessions of the role begin. All nodes share one role, and all
-// login nodes share another role. A host that was taken over can disturb the other hosts by changing the settings of its role.
+// In PostgreSQL, a role has settings for its new sessions, and each session of the role can change these settings. All nodes use
+// one role of the database, and all login nodes use another role. A host that was taken over can disturb the other hosts by
+// changing the settings of its role.
 #pragma once
 
 #include "base/result.hpp"

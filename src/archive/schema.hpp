@@ -16,7 +16,8 @@ namespace pinfold {
 /// that PostgresConnection::run() can return.
 Result<std::optional<std::uint64_t>> schemaVersion(PostgresConnection& connection);
 
-/// Makes the database, if it does not exist. makeDatabase() can return every error that PostgresConnection can return.
+/// Makes the archive's database, if the database does not exist. makeDatabase() can return every error that PostgresConnection
+/// can return.
 Result<void> makeDatabase(const PostgresServer& server);
 
 struct Upgraded {
@@ -25,8 +26,8 @@ struct Upgraded {
 };
 
 /// Upgrades the tables: runs the SQL file of each version that the database does not have yet. Each SQL file runs in a
-/// transaction of its own. upgradeSchema() can return every error that PostgresConnection can return. If the database has a later
-/// version than the last file, the error is ConfigInvalid.
+/// transaction of its own. upgradeSchema() can return every error that PostgresConnection can return. If the tables already have
+/// a higher version than the last element of `files`, the error is ConfigInvalid.
 Result<Upgraded> upgradeSchema(PostgresConnection& connection, const std::vector<std::string>& files);
 
 } // namespace pinfold

@@ -9,7 +9,8 @@
 namespace pinfold {
 namespace {
 
-// The queries return each point in time in microseconds since 1970, and the difference clock_off in microseconds.
+// The queries return a point in time as the number of microseconds since 1970. The column `clock_off` is a duration in
+// microseconds.
 constexpr const char* kStatusQuery =
     "SELECT node, epoch, position, newest, unsent, gaps, rejected, replaced_histories,"
     " (extract(epoch FROM seen) * 1000000)::bigint, (extract(epoch FROM complete) * 1000000)::bigint,"

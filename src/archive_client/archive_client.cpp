@@ -25,7 +25,8 @@
 namespace pinfold {
 namespace {
 
-// The service usually answers within about 15 s. If the user has sent several requests, an answer may take more than 15 s.
+// The archive's service usually answers a request within about 15 s. If a user has sent several requests, an answer can take
+// longer than 15 s, because the requests wait for each other.
 constexpr Microseconds kSilence = 30s;
 constexpr Microseconds kSilenceOfReport = 150s; // the server may work on one table for two minutes
 constexpr Microseconds kPatienceWithBusy = 10s;
@@ -56,7 +57,7 @@ class Reader {
 public:
     Reader(int socket, Microseconds silence) : socket_(socket), silence_(silence) {}
 
-    /// Waits for the next line. The line is valid until the next call.
+    /// Waits for the next line of the answer. The returned line is valid until the next call of line().
     Result<std::string_view> line() {
         text_.erase(0, std::exchange(taken_, 0));
         std::size_t searched = 0;
@@ -95,7 +96,8 @@ private:
     std::size_t taken_ = 0;
 };
 
-/// Handles a line of an answer, except the last line. After an error, the rest of the answer is not read.
+/// Handles a line of an answer, except the last line. If TakeLine returns an error, askOnce() does not read the rest of the
+/// answer.
 using TakeLine = std::function<Result<void>(std::string_view line)>;
 
 Result<void> askOnce(const std::string& request, const std::string& socketPath, Microseconds silence, const TakeLine& take) {
@@ -117,7 +119,8 @@ Result<void> askOnce(const std::string& request, const std::string& socketPath, 
     }
 }
 
-/// Asks again while the service is busy. A busy service sends nothing but the error.
+/// While the archive's service answers Busy, ask() sends the request again. If the service answers Busy, the answer contains no
+/// receipts.
 Result<void> ask(const ArchiveQuery& query, const std::string& socketPath, Microseconds silence, const TakeLine& take) {
     const auto request = encode(query);
     if (request.size() > kMostArchiveRequest)
@@ -131,7 +134,7 @@ Result<void> ask(const ArchiveQuery& query, const std::string& socketPath, Micro
     }
 }
 
-/// Returns the JSON with all control characters in its texts escaped.
+/// Returns a copy of the JSON value. legibleJson() escapes all control characters in the texts of the copy.
 Json legibleJson(const Json& value) {
     const auto legibleText = [](const std::string& text) { return legible(text, 4 * text.size() + 4); };
     if (value.is_string())

@@ -13,19 +13,20 @@ namespace pinfold {
 
 struct ArchiveAnswer {
     std::vector<Receipt> receipts; ///< the newest first
-    /// Holds one text for each receipt that this version of pinfold cannot read. The text says what is wrong with the receipt.
+    /// Holds one text for each receipt that this version of pinfold cannot read. Each text says what is wrong with the receipt.
     /// The list `receipts` contains only the receipts that this version of pinfold can read.
     std::vector<std::string> unreadable;
 };
 
-/// Asks the service pinfold-archive on this host for receipts. An answer without an error is complete. The error Unreachable
-/// means that nobody listens at the socket, or that the database is down. The error Busy means that the service has had too many
-/// connections for some seconds. Further errors are TimedOut, InvalidArgument and Internal.
+/// Asks the service pinfold-archive on this host for receipts. If askArchive() returns no error, no receipt is missing in the
+/// answer. The error Unreachable means that nobody listens at the socket, or that the database is down. The error Busy means that
+/// the service has had too many connections for some seconds. askArchive() can return the errors TimedOut, InvalidArgument and
+/// Internal, too.
 Result<ArchiveAnswer> askArchive(const ArchiveQuery& query, const std::string& socketPath = kArchiveSocket);
 
-/// Finds out whether the service pinfold-archive on this host and the database answer. The request of tryArchive() takes little
-/// time. The call waits for each part of the answer for at most the time `patience`. tryArchive() can return every error that
-/// askArchive() can return.
+/// Finds out whether the service pinfold-archive on this host and the database answer. tryArchive() sends a request that the
+/// archive can answer quickly. tryArchive() waits at most the time `patience` for each part of the answer. tryArchive() can
+/// return every error that askArchive() can return.
 Result<void> tryArchive(Microseconds patience, const std::string& socketPath = kArchiveSocket);
 
 /// Asks the service pinfold-archive on this host for the tables of the site report. askForReport() can return every error that

@@ -12,12 +12,12 @@
 namespace pinfold {
 namespace {
 
-// PostgreSQL writes the member with the shortest name first. A receipt has the member `id`, so the line of a receipt cannot begin
-// with the member `end` or `error`.
+// PostgreSQL sorts the members of a jsonb value by the length of their names, and writes the shortest name first. A receipt has
+// the member `id`, so the line of a receipt cannot begin with the member `end` or `error`.
 constexpr std::string_view kEnd = "{\"end\"";
 constexpr std::string_view kError = "{\"error\"";
 
-/// Throws an exception that names the entry. decode() catches the exception.
+/// Throws an exception with the text `what`. decode() catches the exception.
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
 
 /// Refuses a text with a NUL byte, because the server would get only the part before the NUL byte. A part of the user's text

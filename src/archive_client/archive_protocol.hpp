@@ -2,7 +2,8 @@
 // Reads and writes the requests and the answers that pass through the socket of the site's archive. A client sends one request,
 // which is one line of JSON: {"filter": {"key": "slurm.4711", "limit": 10}} or {"report": {"since": 1790000000000000, "until":
 // 1790600000000000}}. The answer has one line of JSON for each receipt, or for each table of the site report. The last line of
-// the answer is {"end":true} or {"error":{"code":"...","message":"..."}}. After the last line, the service closes the connection.
+// the answer is {"end":true} or {"error":{"code":"...","message":"..."}}. After the last line of the answer, the service closes
+// the connection.
 #pragma once
 
 #include "base/clock.hpp"
@@ -35,9 +36,9 @@ struct ArchiveQuery {
     /// node. With `profiles`, each receipt in the answer has an additional member `profile`. The value of `profile` is
     /// hexadecimal digits, or null.
     ReceiptFilter filter = {};
-    /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has all receipts of the job's newest run. Each host
-    /// of the run has written one of the receipts. If `allHostsOf` is set, all members of `filter` except `profiles` must have
-    /// their default values.
+    /// Contains a key. If `allHostsOf` is set to the key of a job, the answer has all receipts of the job's newest run. Each
+    /// receipt comes from one of the hosts on which the job ran. If `allHostsOf` is set, all members of `filter` except
+    /// `profiles` must have their default values.
     std::optional<std::string> allHostsOf = {};
     /// If `report` is set, the answer has the tables of the site report, and no receipts. If `report` is set, all members except
     /// `report` must have their default values.
@@ -48,21 +49,22 @@ struct ArchiveQuery {
 
 /// Returns the request as a line of JSON, with the line break.
 std::string encode(const ArchiveQuery& query);
-/// Reads a request. The caller has to remove the line break at the end of the request. If an entry is wrong, the error is
-/// InvalidArgument, and its message names the entry.
+/// Reads a request. The caller of decodeArchiveQuery() has to remove the line break at the end of `line`. If an entry is wrong,
+/// the error is InvalidArgument, and its message names the entry.
 Result<ArchiveQuery> decodeArchiveQuery(std::string_view line);
 
-/// Returns a table of the site report as one line, with the line break.
+/// Returns a table of the site report as one line of JSON, with the line break.
 std::string encode(const ReportTable& table);
-/// Reads a line that encode(const ReportTable&) has written. The caller has to remove the line break at the end of the line.
-/// Error: InvalidArgument.
+/// Reads a line that encode(const ReportTable&) has written. The caller of decodeReportTable() has to remove the line break at
+/// the end of `line`. Error: InvalidArgument.
 Result<ReportTable> decodeReportTable(std::string_view line);
 
-/// Returns the last line of an answer, with the line break. An answer without an error is complete.
+/// Returns the last line of an answer, with the line break. If the last line contains no error, no receipt is missing in the
+/// answer.
 std::string encodeEnd(const Result<void>& outcome);
-/// Reads a line of an answer. The caller has to remove the line break at the end of the line. Returns the outcome if the line is
-/// the last line of the answer. Returns nullopt if the line is a receipt. If the line begins with the member `error`, but
-/// decodeEnd() cannot read the rest of the line, the error is Internal.
+/// Reads a line of an answer. The caller of decodeEnd() has to remove the line break at the end of `line`. Returns the outcome if
+/// the line is the last line of the answer. Returns nullopt if the line is a receipt. If the line begins with the member `error`,
+/// but decodeEnd() cannot read the rest of the line, the error is Internal.
 std::optional<Result<void>> decodeEnd(std::string_view line);
 
 } // namespace pinfold

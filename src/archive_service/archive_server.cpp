@@ -114,7 +114,7 @@ void ArchiveServer::acceptSome() {
         else if (errno == EAGAIN)
             return;
         else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
-            // The pause prevents a busy loop while no descriptor is free.
+            // Without the pause, the service would use a whole CPU while the process has no free file descriptor.
             ::poll(nullptr, 0, pollTimeout(kPauseWithoutDescriptors));
             return;
         }

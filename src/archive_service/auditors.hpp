@@ -28,8 +28,8 @@ public:
     Auditors& operator=(const Auditors&) = delete;
 
     /// Returns whether the user may see all receipts. Until the user database has answered for the first time, the error is
-    /// Unreachable for all users except root. Without the error, an auditor could mistake their own receipts for the receipts of
-    /// all users.
+    /// Unreachable for all users except root. If seesAll() returned false in place of the error, an auditor could mistake their
+    /// own receipts for the receipts of all users.
     Result<bool> seesAll(uid_t uid) const;
 
 private:

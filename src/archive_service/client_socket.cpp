@@ -17,8 +17,8 @@ ssize_t receiveBytes(int socket, char* buffer, std::size_t size) {
     msghdr message{};
     message.msg_iov = &part;
     message.msg_iovlen = 1;
-    // With MSG_PEEK the descriptors stay in the queue. The kernel sets MSG_CTRUNC, because `message` has no room for the
-    // descriptors.
+    // Because of MSG_PEEK, the kernel leaves the message and its descriptors in the queue of the socket. The kernel sets
+    // MSG_CTRUNC, because `message` has no room for the descriptors.
     const auto length = ::recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT);
     if (length <= 0)
         return length;
@@ -30,7 +30,7 @@ ssize_t receiveBytes(int socket, char* buffer, std::size_t size) {
 }
 
 /// Returns true if the socket's queue contains no descriptors, and no more messages can come. closesAtOnce() empties the queue.
-/// If the queue were not empty, the kernel would reset the connection before the client has read the answer.
+/// If close(2) finds unread bytes in the queue, the kernel resets the connection, and the client may lose the answer.
 bool closesAtOnce(int socket) {
     constexpr int kMostReads = 16; // a client of pinfold sends one line of at most 16 KiB
     std::array<char, 16384> unread;

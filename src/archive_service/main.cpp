@@ -46,8 +46,8 @@ constexpr Microseconds kPatienceWithFile = 2s;
 // archive again, systemd starts a new service, and the new service reads the corrected configuration.
 constexpr Microseconds kIdleAfterRefusal = 1s;
 
-// Only one thread of the process may use the user database at a time. The mutex is global, because a thread may still wait for
-// the user database when the process ends.
+// Only one thread of the process may use the user database at a time. The mutex is global, because a thread may still hold the
+// mutex when main() returns.
 std::mutex userDatabase;
 
 /// `look` is a function of os/user_database.hpp. Returns a function that never calls `look` in two threads at the same time.
@@ -66,7 +66,8 @@ std::set<uid_t> auditors() {
     return members;
 }
 
-/// Returns the server that the configuration names. Users who ask the archive see the message of the error.
+/// Returns the server that the configuration names. If configuredServer() fails, the users who ask the archive see the error
+/// message.
 Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
     const auto loaded = loadConfig(ConfigPaths::below(root));
     if (!loaded)
@@ -89,9 +90,9 @@ Result<PostgresServer> configuredServer(const std::filesystem::path& root) {
 
 void logError(const std::string& line) { std::fprintf(stderr, "<3>%s\n", line.c_str()); }
 
-/// Waits until `subordinates` has read /etc/subuid, but at most for the time kPatienceWithFile. Connections of subordinate ids
-/// may already be in the queue of the socket. The server counts a connection of a subordinate id as a connection of the id's
-/// owner. The server finds the owner in /etc/subuid.
+/// Waits until `subordinates` has read /etc/subuid, but at most for the time kPatienceWithFile. When the service starts,
+/// connections of subordinate ids may already wait at the archive's socket. The server counts a connection of a subordinate id as
+/// a connection of the id's owner. The file /etc/subuid says who owns a subordinate id.
 void lookFirst(SubordinateUsers& subordinates, SdEventLoop& loop) {
     subordinates.look();
     const auto deadline = after(MonotonicClock::now(), kPatienceWithFile);

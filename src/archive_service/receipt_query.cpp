@@ -91,8 +91,8 @@ void addRun(Builder& builder, const RunOfJob& run) {
     builder.where("ended >= " + builder.parameter(run.since));
 }
 
-/// addPlace() adds a condition on the column `ended`, so that PostgreSQL can skip partitions. If the query only compared rows,
-/// PostgreSQL would read all partitions.
+/// addPlace() adds a condition on the column `ended`, so that PostgreSQL can skip partitions. With the condition (ended, node,
+/// id) < (...), but without a condition on `ended`, PostgreSQL would read all partitions.
 void addPlace(Builder& builder, const ReceiptPlace& after) {
     const auto ended = builder.parameter(after.ended);
     const auto node = builder.parameter(after.node);
@@ -102,8 +102,8 @@ void addPlace(Builder& builder, const ReceiptPlace& after) {
 }
 
 // A node that was taken over can write the name of another host into its receipts. If the host name in the receipt differs from
-// the name in the node's certificate, the name in the certificate replaces the host name. The query compares only the parts of
-// the two names before the first dot.
+// the name in the node's certificate, the name in the certificate replaces the host name. The query compares the two host names
+// only up to the first dot.
 constexpr const char* kBody = "CASE WHEN split_part(lower(body ->> 'host'), '.', 1) = split_part(lower(node), '.', 1) THEN body"
                               " ELSE body || jsonb_build_object('host', node) END";
 
@@ -145,11 +145,11 @@ SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<Receip
                                       kBody, selection.filter.profiles ? kWithProfile : "", builder.conditions(), rows, bytes));
 }
 
-// The newest run is the run that started last, and not the run that ended last. A node that was lost in an earlier run may write
-// its receipt days later. The end time in such a late receipt may be after all end times of the newest run. Batch systems reuse
-// job numbers, for example Grid Engine after 9,999,999 jobs. If the end time in a receipt is more than a day before every start
-// time in newer receipts, the receipt describes an earlier job. The query allows a whole day, because the clocks of the hosts may
-// differ.
+// The newest run is the run that started last, and not the run that ended last. If a node went down during an earlier run, the
+// node may write the receipt of this run days later. The end time in a late receipt may be after all end times of the newest run.
+// Batch systems reuse job numbers, for example Grid Engine after 9,999,999 jobs. A receipt describes an earlier job if its end
+// time is more than a day before all start times in newer receipts. The clocks of the hosts may differ, so the query ignores gaps
+// of less than a day between two runs.
 SqlQuery newestRunQuery(const std::string& key, std::optional<uid_t> visibleTo) {
     Builder builder;
     builder.where("key = " + builder.parameter(key));

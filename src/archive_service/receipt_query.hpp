@@ -30,8 +30,8 @@ struct RunOfJob {
     std::string since; ///< the earliest end of the run on any host
 };
 
-/// Describes the place of a receipt in a list that begins with the newest receipt. All members of ReceiptPlace are texts that the
-/// database server has returned.
+/// Says where a receipt stands in a list of receipts. The list begins with the newest receipt. All members of ReceiptPlace are
+/// texts that the database server has returned.
 struct ReceiptPlace {
     std::string ended;
     std::string node;
@@ -57,7 +57,7 @@ struct PageSize {
 /// The columns `ended`, `node` and `id` are the ReceiptPlace of the receipt, and the column `body` is the receipt as JSON.
 SqlQuery pageQuery(const ReceiptSelection& selection, const std::optional<ReceiptPlace>& after, PageSize size);
 
-/// Returns a time as PostgreSQL reads it. A time after the year 9999 becomes the end of that year.
+/// Formats a time as text that PostgreSQL can read. A time after the year 9999 becomes the end of that year.
 std::string timestamp(RealTime time);
 
 /// Selects the newest run of a job. If `visibleTo` is set, newestRunQuery() selects only a run of the user `visibleTo`. The

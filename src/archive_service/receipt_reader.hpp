@@ -33,8 +33,8 @@ struct ReceiptPage {
 };
 
 /// Remembers for a moment why the database cannot be reached. When one thread has found out that the database is down, requests
-/// in all threads fail immediately. Each failed request gets the remembered error. Several threads may use the same Outage
-/// object.
+/// in all threads fail immediately. A request that fails because the database is down gets the error that Outage has stored.
+/// Several threads may use the same Outage object.
 class Outage {
 public:
     static constexpr Microseconds kRemembered = 1s;
@@ -50,7 +50,7 @@ private:
     MonotonicTime at_{};
 };
 
-/// Reads receipts from the archive, over a connection of its own. Only one thread may use a ReceiptReader.
+/// Reads receipts from the archive, over a connection of its own. Two threads must never use one ReceiptReader.
 class ReceiptReader {
 public:
     /// `reports` is the directory with the queries of the site report.

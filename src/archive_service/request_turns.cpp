@@ -31,8 +31,8 @@ std::optional<RequestTurns::Item> RequestTurns::take() {
     return item;
 }
 
-/// Users take turns in the order of their user ids. Returns a request of the user whose turn is next, or nullopt if no user may
-/// have a turn.
+/// RequestTurns serves the users in turn, in the order of their user ids. Returns a request of the user whose turn is next, or
+/// nullopt if no user may have a turn.
 std::optional<RequestTurns::Item> RequestTurns::next() {
     const auto mayHaveTurn = [](const auto& entry) { return !entry.second.waiting.empty() && entry.second.atWork < kMostAtOnce; };
     auto user = std::find_if(users_.upper_bound(last_), users_.end(), mayHaveTurn);

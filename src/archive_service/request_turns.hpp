@@ -33,7 +33,8 @@ public:
     void add(Item item);
     /// Removes a request that waits for a thread. Does nothing if a thread already works on the request.
     void remove(uid_t uid, std::uint64_t id);
-    /// Waits for the next request. After the work, the thread must call finished(). Returns nullopt after close().
+    /// Waits for the next request. After a thread has handled the returned request, the thread must call finished(). Returns
+    /// nullopt after close().
     std::optional<Item> take();
     void finished(uid_t uid);
     /// Makes all calls of take() return nullopt.

@@ -41,7 +41,7 @@ void Workers::finish(Done done) {
     const std::lock_guard lock(mutex_);
     done_.push_back(std::move(done));
     const std::uint64_t one = 1;
-    (void)!::write(event_.get(), &one, sizeof one); // write(2) fails only if 2^64 - 2 events are still unread
+    (void)!::write(event_.get(), &one, sizeof one); // write(2) to an eventfd fails only if the counter has the value 2^64 - 2
 }
 
 std::vector<Workers::Done> Workers::takeDone() {

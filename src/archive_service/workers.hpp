@@ -18,7 +18,7 @@ namespace pinfold {
 /// Reads pages of receipts in a fixed number of threads. Each thread has one connection to the database.
 class Workers {
 public:
-    // The requests of one user can take at most half of the threads.
+    // At most half of the threads in Workers work on requests of the same user.
     static constexpr std::size_t kThreads = 2 * RequestTurns::kMostAtOnce;
 
     struct Done {

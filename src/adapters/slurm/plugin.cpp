@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // slurmd and slurmstepd load pinfold's plugin. Between fork and exec of a task, the plugin puts the task's process into the job.
-// Between fork and exec, Slurm has already set up the task's process. The process waits until slurmstepd lets the process
-// continue. slurm_spank_task_post_fork() runs as root in slurmstepd itself. If slurm_spank_task_post_fork() fails, the launch of
-// the task fails, and Slurm requeues the job. If a hook in the child process failed, the failure would look like a failure of the
-// user's program.
+// Between fork and exec, Slurm has already set up the task's process. slurmstepd does not let the process continue before the
+// plugin has returned. slurm_spank_task_post_fork() runs as root in slurmstepd itself. If slurm_spank_task_post_fork() fails, the
+// launch of the task fails, and Slurm requeues the job. If a hook in the child process failed, the failure would look like a
+// failure of the user's program.
 #include "adapters/slurm/step.hpp"
 
 #include "os/read_file.hpp"
@@ -78,8 +78,8 @@ std::string groupOf(spank_t spank) {
     return found ? found->gr_name : std::to_string(gid);
 }
 
-/// Returns what the receipt says about the job. If the batch script runs on another node, slurmd passes the account, the
-/// partition and the nodes only to the epilogue.
+/// Returns the facts about the job that pinfoldd stores in the job's receipt. If the batch script runs on another node, slurmd
+/// passes the account, the partition and the nodes only to the epilogue.
 JobIdentity identify(spank_t spank, std::uint32_t stepId) {
     static const std::string group = groupOf(spank); // a slurmstepd belongs to only one job
     const auto variable = [spank](const char* name) { return variableOf(spank, name); };

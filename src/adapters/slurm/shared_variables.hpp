@@ -10,8 +10,8 @@
 namespace pinfold {
 
 /// Passes variables from slurmstepd to the processes of the tasks. slurmstepd forks the processes of the tasks before pinfoldd
-/// knows the tasks. The variables go through memory that slurmstepd shares with its child processes. A child process loses the
-/// shared memory when the child process executes the program of the user.
+/// knows the tasks. The variables go through memory that slurmstepd shares with its child processes. When a child process
+/// executes the user's program, the child process loses the shared memory.
 class SharedVariables {
 public:
     using Variables = std::map<std::string, std::string>;
@@ -28,7 +28,7 @@ public:
     /// variables are larger than the largest answer of pinfoldd, set() does nothing.
     void set(const Variables& variables);
 
-    /// Returns the variables that slurmstepd has stored.
+    /// Returns the variables that slurmstepd has stored by a call of set().
     Variables get() const;
 
 private:

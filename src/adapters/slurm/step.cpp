@@ -25,8 +25,8 @@ constexpr Patience kForEnd{10s, 120s};
 // The plugin waits only a short time for pinfoldd to take the job's output, because the job can run without pinfoldd's lines.
 constexpr Patience kForOutput{1s, 1s};
 
-/// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a move to a cgroup with
-/// cpuset undoes the binding to CPUs.
+/// Keeps the binding of a process to the CPUs that Slurm's plugins have chosen. Before Linux 6.2, a process loses its binding to
+/// CPUs when the process moves to a cgroup with the controller cpuset.
 class KeptAffinity {
 public:
     explicit KeptAffinity(pid_t pid) : pid_(pid), known_(::sched_getaffinity(pid, sizeof cpus_, &cpus_) == 0) {}

@@ -21,18 +21,18 @@ public:
     /// the tasks.
     Result<void> prepare() { return variables_.prepare(); }
 
-    /// Puts a task into its job. The process of the task has not run any code of the user yet. The process waits until slurmstepd
-    /// lets the process continue. If the site lets jobs run without a scope, join() succeeds even if pinfoldd does not run. After
-    /// an error, join() kills all earlier tasks of the step, and returns the error for all later tasks. After an error, no task
-    /// of the step is allowed to run. The caller of join() has to kill the task for which join() failed.
+    /// Puts a task into its job. The process of the task has not run any code of the user yet. slurmstepd does not let the
+    /// process continue before join() has returned. If the site lets jobs run without a scope, join() succeeds even if pinfoldd
+    /// does not run. After an error, join() kills all earlier tasks of the step, and returns the error for all later tasks. After
+    /// an error, no task of the step is allowed to run. The caller of join() has to kill the task for which join() failed.
     Result<void> join(int task, pid_t process, const SlurmTask& what);
 
     /// Waits until no process of the task is left. For a batch script, over() waits until no process of the whole job is left.
     /// Returns a text of one or more lines for the job's owner, or an empty text.
     Result<std::string> over(int task, ExitState exit);
 
-    /// Returns the variables that pinfoldd gave for the job. slurmstepd and its child processes may call variables(). The result
-    /// is empty if the tasks have no scope.
+    /// Returns the environment variables that pinfoldd sent for the job. slurmstepd and its child processes may call variables().
+    /// The result is empty if the tasks have no scope.
     SharedVariables::Variables variables() const { return variables_.get(); }
 
 private:

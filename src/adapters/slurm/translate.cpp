@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint32_t kNoNumber = 0xfffffffe; // the value of Slurm's NO_VAL; Slurm's INFINITE is greater by 1
-// For "no value", Slurm uses the highest numbers (NO_VAL64, INFINITE64). Sizes of an exbibyte or more are not real sizes, because
-// no node has so much memory.
+// If a number has no value, Slurm passes NO_VAL64 or INFINITE64, the two highest numbers. No node has an exbibyte of memory, so
+// pinfold ignores a memory size of an exbibyte or more.
 constexpr std::uint64_t kNoNodeHas = std::uint64_t{1} << 40; // the number of MiB in an exbibyte
 
 /// Returns true if the path contains a cgroup of Slurm. With cgroup v2, Slurm's cgroup is "slurmstepd.scope", or
@@ -44,10 +44,10 @@ std::size_t endOfPart(std::string_view list) {
     return list.size();
 }
 
-/// Expands the list `rest`, and adds a host for each element. The name of the host is the text `done`, followed by the element.
-/// `rest` has a form such as "node[01-03,7]-ib[0-1]". Returns false if the form of `rest` is wrong, or if the name of a host
-/// would be too long. expand() does a limited amount of work, because each call adds a host, returns false, or finds that `hosts`
-/// is full.
+/// Adds a host to `hosts` for each element of the list `rest`. The name of a host consists of the text `done` and an element of
+/// `rest`. `rest` has a form such as "node[01-03,7]-ib[0-1]". Returns false if the form of `rest` is wrong, or if the name of a
+/// host would be too long. Each call of expand() adds a host, returns false, or finds that `hosts` is full, so the number of
+/// calls is limited.
 bool expand(const std::string& done, std::string_view rest, std::vector<std::string>& hosts) {
     if (done.size() > JobIdentity::kMostTextBytes)
         return false;

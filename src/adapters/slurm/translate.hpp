@@ -43,10 +43,10 @@ using SlurmVariable = std::function<std::string(const char* name)>;
 /// user's sbatch, salloc or srun has written.
 JobIdentity slurmIdentity(const SlurmFacts& facts, const SlurmVariable& variable);
 
-/// Makes the part of a job's identity that slurmd knows: the account, the partition and the nodes. slurmd writes variables with
-/// these three facts for the batch script and for the epilogue. On a cluster without accounts, slurmd passes on the account that
-/// the user has named. Do not call slurmdIdentity() for a step, because the user's srun writes the variables in the environment
-/// of a step.
+/// Makes the part of a job's identity that slurmd knows: the account, the partition and the nodes. slurmd puts the account, the
+/// partition and the nodes into the environment of the batch script and of the epilogue. On a cluster without accounts, slurmd
+/// passes on the account that the user has named. Do not call slurmdIdentity() for a step, because the user's srun writes the
+/// variables in the environment of a step.
 JobIdentity slurmdIdentity(const SlurmVariable& variable);
 
 /// Returns the hosts of a list such as "node[01-03,7],login". If the list has more than JobIdentity::kMostNodes hosts, the result
@@ -59,19 +59,19 @@ constexpr std::uint32_t kSlurmBatchStep = 0xfffffffb;
 /// Returns a key such as "slurm.4711".
 std::string slurmKey(std::uint32_t jobId);
 
-/// Makes the request for a task. The batch script becomes task 0 of its job, and the job ends with the batch script. Except for
-/// the batch script, each task of Slurm becomes a further task of the job. On a node without the batch script, the first task
-/// opens the job.
+/// Makes the request that asks pinfoldd to put a task into its job. The batch script becomes task 0 of its job, and the job ends
+/// with the batch script. Except for the batch script, each task of Slurm becomes a further task of the job. If the batch script
+/// runs on another node, the first task on this node opens the job.
 WrapperCreate slurmRequest(const SlurmTask& task);
 
 /// Maps the name of each changed variable to the new value. If the value is unset, the caller has to remove the variable from the
 /// task's environment.
 using EnvironmentChanges = std::map<std::string, std::optional<std::string>>;
-/// Returns how the environment of a task changes. `given` has the variables that pinfoldd gave for the job. `isSet` says whether
-/// the task's environment already has a variable. If the environment lacks PINFOLD_JOB, environmentChanges() does not replace a
-/// variable that the environment already has. If the environment has PINFOLD_JOB, environmentChanges() replaces or removes all
-/// variables of limit_variables.hpp. Slurm may have copied PINFOLD_JOB from the batch script on another node, or from the job
-/// that called sbatch or srun.
+/// Returns the changes that the plugin makes to the environment of a task. `given` contains the variables that pinfoldd sent for
+/// the job. `isSet` says whether the task's environment already has a variable. If the environment lacks PINFOLD_JOB,
+/// environmentChanges() does not replace a variable that the environment already has. If the environment has PINFOLD_JOB,
+/// environmentChanges() replaces or removes all variables of limit_variables.hpp. Slurm may have copied PINFOLD_JOB from the
+/// batch script on another node, or from the job that called sbatch or srun.
 EnvironmentChanges environmentChanges(const std::map<std::string, std::string>& given,
                                       const std::function<bool(const char* name)>& isSet);
 

@@ -14,8 +14,9 @@ struct Finished {
 
 enum class Printed { Output, Errors };
 
-/// Runs the program with the given full path, and waits until the program has ended. The program does not get the environment of
-/// the calling process. `keep` says which text runAlone() keeps: the program's standard output, or its standard error.
+/// Runs the program with the given full path, and waits until the program has ended. runAlone() does not pass the environment of
+/// the calling process on to the program. `keep` says which text runAlone() keeps: the program's standard output, or its standard
+/// error.
 Finished runAlone(const std::string& program, const Words& arguments, Printed keep);
 
 /// Runs pinfold(1), and keeps the messages of pinfold(1). If somebody is restarting pinfoldd, pinfold(1) waits until pinfoldd

@@ -93,7 +93,7 @@ bool isNow(uid_t uid, gid_t gid) {
 }
 
 /// Enters the working directory again with the user's rights, because pbs_mom has entered the directory as root. If the process
-/// stayed in a directory that is closed to the user, the process could open all files in the directory.
+/// stayed in the directory, the process could open files there even if a parent directory is closed to the user.
 Result<void> enterAgain() {
     std::array<char, PATH_MAX> path{};
     if (!::getcwd(path.data(), path.size()) || ::chdir(path.data()) != 0)

@@ -11,9 +11,9 @@
 
 namespace pinfold::torque {
 
-/// Looks for the job's cookie in pbs_mom's own job files, and returns the user of the job. The cookie is a secret of the job. A
-/// process that knows the cookie can make pbs_mom spawn tasks in the job as the job's user. identify() waits if pbs_mom has not
-/// written the job's file yet. Error: Denied.
+/// Looks for the job's cookie in pbs_mom's own job files, and returns the user of the job. The cookie must stay secret. A process
+/// that knows the cookie can make pbs_mom spawn tasks in the job as the job's user. identify() waits if pbs_mom has not written
+/// the job's file yet. Error: Denied.
 Result<Identity> identify(std::string_view cookie);
 
 /// Permanently changes the process to the given user, the user's group and the user's supplementary groups. After become(), the

@@ -50,7 +50,7 @@ Result<void> join(torque::Task& task) {
     if (entered)
         return {};
     // If the job is not open, the site's setting on_failure decides whether the job runs. While pinfoldd does not run, the
-    // prologue may let a job start without opening the job.
+    // prologue cannot open a job, but can let the job start.
     const bool notOpened = entered.error().code == ErrorCode::NoSuchJob;
     const Error error = notOpened ? Error{ErrorCode::Unreachable, "job " + pinfold::printable(task.key, 300) +
                                                                       " is not open on this node: pbs_mom's prologue and "

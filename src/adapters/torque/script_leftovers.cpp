@@ -22,7 +22,7 @@
 namespace pinfold::torque {
 namespace {
 
-constexpr int kRounds = 20;          // the maximum number of searches; a search may miss a process that forks
+constexpr int kRounds = 20;          // the maximum number of searches; one search can miss a process that forks
 constexpr int kDeathWait = 1000;     // how long pinfold waits for the end of killed processes, in milliseconds
 constexpr Microseconds kTick = 10ms; // the kernel rounds the start time of a process down to a multiple of 10 ms
 constexpr std::size_t kMostNamed = 20;
@@ -42,7 +42,8 @@ struct Search {
     bool mayBeOfAnotherJob(const ProcessInfo& info) const { return othersSince && *othersSince <= info.started + kTick; }
 };
 
-/// Returns true if neither pbs_mom nor a script that still runs is an ancestor of the process.
+/// Returns true if the process has no ancestor of root except PID 1. pbs_mom belongs to root, and is an ancestor of all processes
+/// of a script that still runs.
 bool isOrphan(const ProcessTable& table, const ProcessInfo& info) {
     for (auto parent = info.parent; parent > 1;) {
         const auto next = table.read(parent);
@@ -95,7 +96,7 @@ void sayKilled(const std::string& key, uid_t user, const std::vector<ProcessInfo
     SdJournal("torque-epilogue").event(event);
 }
 
-/// Prepares a search for leftovers. Returns nullopt if pinfold lacks data for the search.
+/// Prepares a search for leftovers. Returns nullopt if pinfold cannot read the data that the search for leftovers needs.
 std::optional<Search> search(const std::string& key, const std::string& user) {
     Search search;
     const auto uid = findUser(user);

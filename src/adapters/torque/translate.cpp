@@ -77,8 +77,9 @@ std::optional<std::uint64_t> parseTorqueSize(std::string_view text) {
     return text.size() == 1 && lower(0) == 'w' ? std::optional(saturated(number, kWordBytes)) : std::nullopt;
 }
 
-/// Returns the amount of a resource. If the resource list names a resource several times, smallest() returns the smallest amount.
-/// If a user puts a comma into a quoted value, the text after the comma can look like a further entry of the list.
+/// Returns the amount of the resource `name` in a resource list. If the resource list names a resource several times, smallest()
+/// returns the smallest amount. If a user puts a comma into a quoted value, the text after the comma can look like a further
+/// entry of the list.
 template <class Parse>
 std::optional<std::uint64_t> smallest(std::string_view resources, std::string_view name, const Parse& parse) {
     std::optional<std::uint64_t> found;
@@ -101,8 +102,8 @@ Error missing(const char* what) {
             std::string(what) + ": only pbs_mom calls this program; see pinfold's documentation for Torque"};
 }
 
-/// Returns the text of an element that exists exactly once. A user's value cannot look like an element, because libxml2 writes
-/// '<' as "&lt;".
+/// Returns the text of the XML element `name`, if the element exists exactly once. A value from a user cannot look like an
+/// element, because libxml2 writes '<' as "&lt;".
 std::optional<std::string_view> element(std::string_view xml, const std::string& name) {
     const auto open = '<' + name;
     std::optional<std::string_view> found;
@@ -126,8 +127,8 @@ std::optional<std::uint32_t> numericId(std::optional<std::string_view> text) {
     return number && *number < UINT32_MAX ? std::optional(static_cast<std::uint32_t>(*number)) : std::nullopt;
 }
 
-/// pbs_mom passes facts about the job to a prologue. identityOptions() returns options that pass the prologue's facts about the
-/// job on to `pinfold open`.
+/// pbs_mom passes facts about the job to a prologue. identityOptions() turns the prologue's facts about the job into options of
+/// `pinfold open`.
 Words identityOptions(const Words& argv, const Environment& environment, std::string_view nodeFile) {
     Words words;
     if (const auto directory = value(environment, "PBS_O_WORKDIR"); !directory.empty())
@@ -233,9 +234,9 @@ Result<Words> endArguments(const Words& argv, const Environment& environment) {
     const bool sister = !value(environment, "PBS_NODENUM").empty() && value(environment, "PBS_NODENUM") != "0";
     if (sister || argv.size() <= kEpilogueExit)
         return words;
-    // If a signal ended the job, the exit status in the epilogue's arguments is 256 plus the signal's number. The exit status in
-    // the arguments is negative if pbs_mom itself gave up the job. If the job exceeded a limit, pbs_mom ended the job with
-    // SIGTERM.
+    // If a signal ended the job, the exit status in the epilogue's arguments is 256 plus the signal's number. If pbs_mom itself
+    // gave up the job, the exit status in the epilogue's arguments is negative. If the job exceeded a limit, pbs_mom ended the
+    // job with SIGTERM.
     if (std::ranges::find(kOverLimit, argv[kEpilogueExit]) != std::end(kOverLimit))
         words.push_back("--exit-signal=" + std::to_string(SIGTERM));
     const auto exit = parseUnsigned(argv[kEpilogueExit]);
@@ -252,9 +253,9 @@ Result<Task> startedTask(const Environment& environment) {
     auto key = jobKey(value(environment, "PBS_JOBID"));
     if (!key)
         return key.error();
-    // A program that spawns a task passes variables to pbs_mom. pbs_mom itself adds only one variable after the variables of the
-    // program: PBS_VNODENUM. The code must not use PBS_TASKNUM and PBS_NODENUM, because they may be copies of the batch script's
-    // variables. Virtual node 0 is on the mother superior.
+    // A program that spawns a task passes the task's environment variables to pbs_mom. pbs_mom itself adds only one variable
+    // after the variables of the program: PBS_VNODENUM. The code must not use PBS_TASKNUM and PBS_NODENUM, because they may be
+    // copies of the batch script's variables. Virtual node 0 is on the mother superior.
     const bool first = value(environment, "PBS_VNODENUM") == "0";
     return Task{*std::move(key), first ? WrapperRole::Batch : WrapperRole::Task};
 }

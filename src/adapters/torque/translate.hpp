@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes requests for pinfoldd from the arguments and the environment that pbs_mom gives its scripts and its job starter. The
 // functions of torque/translate.hpp do no I/O. The functions trust job ids and user names, because only pbs_mom writes ids and
-// names. The functions must not trust resource lists and the environment of a task, because users can influence resource lists
-// and environments.
+// names. The functions do not trust the resource list of a job and the environment of a task, because users can change both
+// texts.
 #pragma once
 
 #include "base/result.hpp"
@@ -33,7 +33,7 @@ using Words = std::vector<std::string>;
 /// Error: InvalidArgument.
 Result<std::string> jobKey(std::string_view jobId);
 
-/// Holds the number of a job's processors, as counted from the environment that Torque gives a prologue.
+/// Holds the number of a job's processors. pinfold counts the processors in the environment that Torque gives a prologue.
 struct Processors {
     std::uint64_t here = 1;  ///< the number of the job's processors on this host
     std::uint64_t whole = 1; ///< the number of the job's processors on all hosts
@@ -52,9 +52,11 @@ std::optional<std::uint64_t> memoryHere(std::string_view resources, const Proces
 /// Returns the walltime of the job in seconds. Returns nullopt if the resource list has no valid walltime.
 std::optional<std::uint64_t> walltime(std::string_view resources);
 
-/// Returns the arguments with which prologue and prologue.parallel call pinfold to open the job. Error: InvalidArgument.
+/// To open the job, prologue and prologue.parallel run pinfold with the arguments that openArguments() returns. Error:
+/// InvalidArgument.
 Result<Words> openArguments(const Words& argv, const Environment& environment, std::string_view nodeFile);
-/// Returns the arguments with which epilogue and epilogue.parallel call pinfold to end the job. Error: InvalidArgument.
+/// To end the job, epilogue and epilogue.parallel run pinfold with the arguments that endArguments() returns. Error:
+/// InvalidArgument.
 Result<Words> endArguments(const Words& argv, const Environment& environment);
 
 /// Says which job the process of the job starter joins, and which role the process has in the job. If the role is Batch and the
