@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// base/clock.hpp has the types of times and durations. The compiler refuses code that uses a time of one clock as a time of
-// another clock, or a time as a duration. Durations are written with the literals of std::chrono, such as 20ms.
+// base/clock.hpp has the types of times and durations. The compiler refuses code that mixes up the times of two clocks. The
+// compiler also refuses code that uses a time as a duration. Durations are written with the literals of std::chrono, such as
+// 20ms.
 #pragma once
 
 #include <algorithm>
@@ -12,8 +13,8 @@ namespace pinfold {
 
 using namespace std::chrono_literals;
 
-/// A Microseconds is a duration in microseconds. The number of microseconds is unsigned, as in org.pinfold1, in the records and
-/// in systemd. UINT64_MAX means "infinity", and is greater than all other values.
+/// Microseconds is the type of a duration, counted in microseconds. The number of microseconds is unsigned, as in org.pinfold1,
+/// in the records and in systemd. UINT64_MAX means "infinity", and is greater than all other values.
 using Microseconds = std::chrono::duration<std::uint64_t, std::micro>;
 
 /// kForever is the duration "infinity". As a time limit, kForever means "no limit".
@@ -39,8 +40,8 @@ template <clockid_t Id> struct KernelClock {
 using RealClock = KernelClock<CLOCK_REALTIME>;
 using RealTime = RealClock::time_point;
 
-/// CLOCK_BOOTTIME counts from the boot of the node, and includes the time in which the node was suspended. All time limits use
-/// CLOCK_BOOTTIME.
+/// CLOCK_BOOTTIME counts from the boot of the node, and includes the time in which the node was suspended. The time limits of
+/// jobs use CLOCK_BOOTTIME.
 using BootClock = KernelClock<CLOCK_BOOTTIME>;
 using BootTime = BootClock::time_point;
 
@@ -78,7 +79,7 @@ constexpr Microseconds timeBetween(std::chrono::time_point<Clock> begin, std::ch
     return end > begin ? end - begin : Microseconds(0);
 }
 
-/// Returns the time at which the node booted. The arguments are the present times of the clocks CLOCK_REALTIME and
+/// Returns the time at which the node booted. `now` is the present time of CLOCK_REALTIME, and `sinceBoot` is the present time of
 /// CLOCK_BOOTTIME.
 constexpr RealTime bootedAt(RealTime now, BootTime sinceBoot) { return now - sinceBoot.time_since_epoch(); }
 

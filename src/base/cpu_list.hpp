@@ -24,8 +24,8 @@ public:
     /// with such numbers.
     static CpuList of(const std::vector<unsigned>& numbers);
 
-    /// Returns the list as text. The text is sorted, and adjacent ranges are merged, so equal sets have equal texts. The empty
-    /// set has the text "", which parse() refuses.
+    /// Returns the list as text. toString() sorts the ranges and merges adjacent ranges, so equal sets have equal texts. The
+    /// empty set has the text "", which parse() refuses.
     std::string toString() const;
     /// Returns the set of CPUs in the D-Bus format of systemd's AllowedCPUs=: CPU n is the bit n % 8 of the byte n / 8.
     std::vector<std::uint8_t> toBitmap() const;

@@ -20,7 +20,7 @@ public:
     bool passed() const { return MonotonicClock::now() >= at_; }
     /// Returns the time until the deadline.
     Microseconds remaining() const { return timeBetween(MonotonicClock::now(), at_); }
-    /// Returns the number of milliseconds until the deadline, for poll(2). The result is rounded up, so that the deadline has
+    /// Returns the number of milliseconds until the deadline, for poll(2). remainingMs() rounds up, so that the deadline has
     /// passed when poll(2) returns.
     int remainingMs() const { return pollTimeout(remaining()); }
 

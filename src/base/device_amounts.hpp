@@ -18,10 +18,10 @@ namespace pinfold {
 /// device.
 using DeviceNumbers = std::function<std::optional<std::string>(const std::string& path)>;
 
-/// Holds block devices with an amount for each device, as in systemd's IOReadBandwidthMax= and similar settings.
+/// Holds an amount for each of several block devices, as systemd's setting IOReadBandwidthMax= does.
 struct DeviceAmounts {
-    /// The path of a device begins with /dev/ and has at most kMaxPath characters. The path has only printable ASCII
-    /// characters, but no blanks and no commas, and no parts "." and "..". The path is not below /dev/shm or /dev/fd.
+    /// The path of a device begins with /dev/ and has at most kMaxPath characters. The path consists of printable ASCII
+    /// characters, without blanks and commas. No part of the path is "." or "..". The path is not below /dev/shm or /dev/fd.
     static constexpr std::size_t kMaxPath = 200;
     static constexpr std::size_t kMaxDevices = 64;
 

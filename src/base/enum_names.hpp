@@ -17,8 +17,8 @@ template <auto value> consteval bool isEnumerator() {
     return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
 }
 
-/// Maps the values of an enumeration to names, and names to values. The enumeration must count from 0. The code does not compile
-/// if a value of the enumeration has no name.
+/// Maps the values of an enumeration to names, and names to values. The enumeration must count from 0. If a value of the
+/// enumeration has no name, the program does not compile.
 template <class Enum, std::size_t N> class EnumNames {
 public:
     consteval explicit EnumNames(const std::pair<Enum, std::string_view> (&rows)[N]) {
@@ -40,7 +40,7 @@ public:
         return std::nullopt;
     }
 
-    /// Returns all names, in the order of the enumeration.
+    /// Returns the names of all enumerators, in the order of the enumeration.
     std::vector<std::string> all() const { return {names_.begin(), names_.end()}; }
 
 private:

@@ -38,7 +38,8 @@ struct Decimal {
 
 bool isDigit(char c) { return c >= '0' && c <= '9'; }
 
-/// Reads the decimal number at the beginning of the text, and removes the number from the text. The number may have a fraction.
+/// Reads the decimal number at the beginning of the text, and removes the number from the text. takeNumber() also accepts a
+/// number with a fraction, such as "1.5".
 std::optional<Decimal> takeNumber(std::string_view& text) {
     Decimal number;
     const char* const end = text.data() + text.size();

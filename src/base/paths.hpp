@@ -13,8 +13,8 @@ constexpr const char* kRecordsDirectory = "/run/pinfold/jobs"; ///< the director
 /// pinfoldd keeps in kKeptReceiptsDirectory the receipts that pinfoldd could not write to the history.
 constexpr const char* kKeptReceiptsDirectory = "/run/pinfold/receipts";
 constexpr const char* kProfilesDirectory = "/run/pinfold/profiles"; ///< the unfinished profiles of live jobs
-/// The file contains the setting jobs.on_failure. A program that creates a job reads the file kFailurePolicyFile if pinfoldd does
-/// not answer the program.
+/// The file kFailurePolicyFile contains the setting jobs.on_failure. A program that creates a job reads the file
+/// kFailurePolicyFile if pinfoldd does not answer.
 constexpr const char* kFailurePolicyFile = "/run/pinfold/on-failure";
 constexpr const char* kWrapperSocket = "/run/pinfold/wrapper.sock";
 

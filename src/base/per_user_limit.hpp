@@ -16,8 +16,9 @@ class PerUserLimit {
 public:
     explicit PerUserLimit(std::size_t most, std::size_t mostOfAll = SIZE_MAX) : most_(most), mostOfAll_(mostOfAll) {}
 
-    /// Adds 1 to the user's count. When the program destroys the last copy of the result of enter(), PerUserLimit subtracts 1
-    /// from the user's count. Returns null if the user, or all users together, have already reached the limit.
+    /// Adds 1 to the number of the user's calls or connections. The caller keeps the returned pointer. When the last copy of the
+    /// returned pointer is destroyed, PerUserLimit subtracts 1 from the user's number. Returns null if the user, or all users
+    /// together, have already reached the limit.
     std::shared_ptr<void> enter(uid_t uid);
 
 private:
@@ -27,7 +28,7 @@ private:
     };
     std::size_t most_;
     std::size_t mostOfAll_;
-    /// The pointer is shared, because results of enter() may outlive the PerUserLimit.
+    /// counts_ is a shared pointer, because a pointer that enter() has returned can outlive the PerUserLimit.
     std::shared_ptr<Counts> counts_ = std::make_shared<Counts>();
 };
 

@@ -32,8 +32,8 @@ std::variant<ServiceOptions, EarlyExit> parseServiceOptions(int argc, char** arg
     const auto table = tableOf(program);
     optind = 0; // because of the value 0, getopt_long(3) of glibc begins with a new command line
     opterr = 0;
-    // '+' makes getopt_long(3) stop at a word that is not an option. With the '+', the word that getopt_long(3) reads next is
-    // always argv[at].
+    // '+' makes getopt_long(3) stop at a word that is not an option. getopt_long(3) reads the words in order because of the '+',
+    // so argv[at] is always the next word.
     for (int at = 1, c = 0; (c = ::getopt_long(argc, argv, "+", table.data(), nullptr)) != -1; at = optind) {
         if (c == 'h')
             return EarlyExit{0, program.usage};

@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-// kMost is the largest time limit, in seconds. kMost seconds are about 35,000 years, so no job needs a higher limit. A 64-bit
-// number can hold kMost seconds as a number of microseconds.
+// kMost is the largest time limit, in seconds. kMost seconds are about 35,000 years, so no job needs a higher limit. If pinfold
+// converts kMost seconds to microseconds, the result fits into 64 bits.
 constexpr std::uint64_t kMost = 1ULL << 40U;
 
 } // namespace

@@ -8,13 +8,14 @@
 namespace pinfold {
 
 /// Reads a time limit in the form [[hours:]minutes:]seconds, and returns the number of seconds. Grid Engine and Torque write time
-/// limits in this form, such as "90", "1:30" or "240:00:00". Each number in the text may be above 59. An empty part of the text
-/// means 0, as in "1::30". The result is nullopt if the time is 0, or if the text (such as "INFINITY") is not a time.
+/// limits in this form, such as "90", "1:30" or "240:00:00". parseTimeLimit() accepts hours, minutes and seconds above 59. An
+/// empty part of the text means 0, as in "1::30". The result is nullopt if the time is 0, or if the text (such as "INFINITY") is
+/// not a time.
 ///
-/// parseDuration() cannot replace parseTimeLimit(), because parseDuration() reads the durations that people write. People may
-/// mean hours and minutes by "1:30", so parseDuration() refuses the text "1:30". In a text such as "1:30:00", parseDuration()
-/// refuses minutes and seconds above 59. For a batch system, "1:30" always means minutes and seconds, and the texts "0" and
-/// "INFINITY" mean that a job has no limit.
+/// parseDuration() reads durations that people write, and cannot replace parseTimeLimit(). People may mean hours and minutes by
+/// "1:30", so parseDuration() refuses the text "1:30". In a text such as "1:30:00", parseDuration() refuses minutes and seconds
+/// above 59. For a batch system, "1:30" always means minutes and seconds, and the texts "0" and "INFINITY" mean that a job has no
+/// limit.
 std::optional<std::uint64_t> parseTimeLimit(std::string_view text);
 
 } // namespace pinfold

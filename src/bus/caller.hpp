@@ -27,7 +27,7 @@ public:
     /// wait. Fails with Denied if the bus does not know the user, for instance because the caller has disconnected.
     void resolve(const std::string& sender, Done done);
 
-    /// Returns the caller, or nullopt if no earlier call of resolve() has found the caller.
+    /// Returns the user who owns the connection `sender`, or nullopt if resolve() has not found this user before.
     std::optional<Caller> known(const std::string& sender) const;
 
 private:

@@ -21,7 +21,7 @@ struct Received {
     UniqueFd original;
 };
 
-// The variable is atomic, because other threads read it when they call recvmsg() for their own sockets.
+// watchedSocket is atomic, because other threads read watchedSocket when they call recvmsg() for their own sockets.
 std::atomic<int> watchedSocket{-1};
 std::vector<Received> received;
 std::uint32_t lastNumber = 0;
@@ -33,8 +33,7 @@ int makeStandIn() {
     return ::eventfd(lastNumber, EFD_CLOEXEC | EFD_NONBLOCK);
 }
 
-/// Replaces the descriptors by stand-ins. Returns false if the process does not have enough free file descriptors for all
-/// stand-ins.
+/// Replaces the descriptors by stand-ins. Returns false if pinfoldd has too few free file descriptors to make all stand-ins.
 bool exchange(std::span<int> descriptors) {
     bool complete = true;
     for (int& descriptor : descriptors) {
@@ -49,10 +48,10 @@ bool exchange(std::span<int> descriptors) {
 }
 
 /// Replaces the descriptors of a message by stand-ins. A message may announce more descriptors than have come. libsystemd drops
-/// the incomplete message, but does not close the descriptors that have come. libsystemd even disconnects from the bus if the
-/// kernel has not passed on all descriptors of a message (MSG_CTRUNC). exchangeAll() closes the descriptors of an incomplete
-/// message, and clears the flag MSG_CTRUNC. exchangeAll() is noexcept, because a C++ exception must not pass through the C code
-/// of libsystemd.
+/// the incomplete message, but does not close the descriptors that have come. If the kernel has not passed on all descriptors of
+/// a message (MSG_CTRUNC), libsystemd disconnects from the bus. exchangeAll() closes the descriptors of an incomplete message,
+/// and clears the flag MSG_CTRUNC. exchangeAll() is noexcept, because a C++ exception must not pass through the C code of
+/// libsystemd.
 void exchangeAll(msghdr& message) noexcept {
     bool complete = (message.msg_flags & MSG_CTRUNC) == 0;
     std::vector<int> given;

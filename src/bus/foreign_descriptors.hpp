@@ -24,9 +24,9 @@ public:
     ForeignDescriptors(const ForeignDescriptors&) = delete;
     ForeignDescriptors& operator=(const ForeignDescriptors&) = delete;
 
-    /// Takes all descriptors that have come since the last call of takeOver(). The DescriptorCloser counts the taken descriptors
-    /// as descriptors of the user `owner`. When the program destroys the last copy of the result of takeOver(), the
-    /// DescriptorCloser closes the taken descriptors. Returns null if no descriptor has come.
+    /// Takes all descriptors that have come since the last call of takeOver(). The DescriptorCloser counts all descriptors that
+    /// takeOver() has taken as descriptors of the user `owner`. The caller keeps the returned pointer. When the last copy of the
+    /// returned pointer is destroyed, the DescriptorCloser closes the descriptors. Returns null if no descriptor has come.
     std::shared_ptr<void> takeOver(uid_t owner);
     /// Returns the original descriptor that ForeignDescriptors has replaced by `standIn`. A caller can take the original
     /// descriptor only once. The result is empty if `standIn` is a pidfd, or if the original descriptor is already closed.

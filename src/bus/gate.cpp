@@ -16,7 +16,7 @@ constexpr const char* kListAll = "GetManagedObjects";
 constexpr Microseconds kUsecPerObject = 200us;
 // dbus-daemon disconnects a connection that sends more than 32 MiB in one message.
 constexpr std::size_t kMostBytesOfObjects = 16 << 20;
-// While pinfoldd does not know the user of a sender, pinfoldd counts the sender's descriptors as descriptors of the user
+// Until pinfoldd knows which user owns a connection, pinfoldd counts descriptors from the connection under the user id
 // kNewcomers.
 constexpr uid_t kNewcomers = static_cast<uid_t>(-1);
 
@@ -50,7 +50,7 @@ int Gate::look(sd_bus_message* message) {
     if (!sd_bus_message_is_method_call(message, nullptr, nullptr))
         return 0;
     const bool ours = sd_bus_message_is_method_call(message, kManagerInterface, nullptr) > 0;
-    // ManagerObject itself finds out who calls its methods, so the gate does not hold a call of these methods.
+    // ManagerObject itself finds out who calls its methods, so the gate does not hold the calls to ManagerObject.
     if (!caller && !ours)
         return hold(message, sender, std::move(kept));
     const char* method = sd_bus_message_get_member(message);

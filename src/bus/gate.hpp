@@ -16,14 +16,14 @@
 
 namespace pinfold {
 
-/// Looks at every call before sdbus-c++ reads the call. When pinfoldd handles a call, it spends most of the time on reading the
-/// message. Without the gate, a user who sends calls faster than pinfoldd can read them would delay all other users. The gate
+/// Looks at every call before sdbus-c++ reads the call. pinfoldd needs more time to read the message of a call than to carry out
+/// the call. Without the gate, a user who sends calls faster than pinfoldd can read them would delay all other users. The gate
 /// refuses users who call too often, and refuses messages that are not requests to pinfoldd. The gate needs almost no time to
 /// refuse a call.
 class Gate {
 public:
     /// `jobCount` returns the number of jobs. For a call that lists all objects, the gate charges the caller a fixed time for
-    /// each job. `objectBytes` returns the size of a list of all objects.
+    /// each job. `objectBytes` returns the size, in bytes, of an answer that lists all objects of jobs.
     Gate(sdbus::IConnection& connection, CallerResolver& callers, CallerLimits& clients, EventLoop& loop,
          ForeignDescriptors& foreign, std::function<std::size_t()> jobCount, std::function<std::size_t()> objectBytes);
     Gate(const Gate&) = delete;
@@ -44,7 +44,7 @@ private:
     /// Checks a message. If look() returns 0, sdbus-c++ handles the message.
     int look(sd_bus_message* message);
     /// Holds a message until the bus has said which user sent the message. When the bus has named the user, hold() puts the
-    /// message back into the queue of libsystemd, so that look() gets the message again.
+    /// message back into libsystemd's queue, and look() checks the message again.
     int hold(sd_bus_message* message, const char* sender, std::shared_ptr<void> kept);
     bool letIn(sd_bus_message* message, const Caller& caller);
     /// Returns true if the caller asks for a list of all objects and the list would be too large. (libsystemd writes all objects

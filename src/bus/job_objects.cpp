@@ -182,7 +182,7 @@ char** JobObjects::paths() const {
 }
 
 std::size_t JobObjects::bytesOf(const JobSummary& job) {
-    // Each object needs `interfaces` bytes for the names of interfaces and properties, for numbers and for padding.
+    // `interfaces` is the number of bytes for the names of an object's interfaces and properties, for numbers and for padding.
     constexpr std::size_t interfaces = 870;
     constexpr std::size_t entry = 48;
     const auto scope = job.key.scopeName(0).size();

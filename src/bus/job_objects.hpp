@@ -48,7 +48,7 @@ public:
 private:
     /// Finds the job of an object for libsystemd, and keeps the job in found_. Returns null if the object does not exist.
     FoundJob* find(std::string_view path);
-    /// Returns the paths of all objects. libsystemd frees the list and each path.
+    /// Returns the paths of all objects. libsystemd frees the returned array, and each path in the array.
     char** paths() const;
     void changed(const JobKey& key, std::initializer_list<const char*> properties);
 

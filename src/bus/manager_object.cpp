@@ -61,7 +61,7 @@ template <class... R, class F> void ManagerObject::handle(sdbus::Result<R...>&& 
     auto act = [this, answer, guardedCall, call, body = std::move(body)](const Result<Caller>& caller) {
         if (!caller)
             return answer.fail(caller.error());
-        // If the gate counted the call, the charge to the caller includes the CPU time for reading the message.
+        // If the gate has counted the call, pinfoldd charges the caller for the CPU time of reading the message, too.
         const auto spentBefore = call.counted ? call.spentBefore : parts_.loop.cpuTime();
         if (!caller->admin && !call.counted && !parts_.clients.rate.take(caller->countsAs, parts_.loop.bootTime()))
             return answer.fail({ErrorCode::Busy, fmt::format("too many calls of user {}: wait a second", caller->uid)});

@@ -9,8 +9,9 @@
 
 namespace pinfold {
 
-/// Holds a part of a list. The part is small enough for one message. dbus-daemon disconnects a connection that sends more than 32
-/// MiB in one message. The number of values in a page is limited, because the event loop needs some microseconds for each value.
+/// Holds a page. A page is a part of a list, and fits into one message of D-Bus. dbus-daemon disconnects a connection that sends
+/// more than 32 MiB in one message. The number of values in a page is limited, because the event loop needs some microseconds for
+/// each value.
 class Page {
 public:
     static constexpr std::size_t kMostBytes = 4 << 20;
@@ -20,8 +21,8 @@ public:
     /// entry that is larger than a page.
     bool add(Dict entry);
     /// Returns the entries of the page. The caller sets `more` if the list may have entries that the caller has not passed to
-    /// add(). If `more` is true, or if the page was full, take() marks the last entry. The mark tells the client that the list
-    /// may have entries after the marked entry.
+    /// add(). If `more` is true, or if the page was full, take() puts a mark into the last entry of the page. The mark tells the
+    /// client that the list may have entries after the marked entry.
     std::vector<Dict> take(bool more) &&;
 
 private:
@@ -34,8 +35,8 @@ private:
 /// Returns an upper bound for the size of the dictionary in a message, in bytes.
 std::size_t bytesOf(const Dict& dict);
 
-/// Answers a call with as many of `items` as fit into one page. The caller has asked for at most `most` items. If `items` has
-/// `most` items, the answer says that further items may exist.
+/// Answers a call with as many of `items` as fit into one page. `most` is the maximum number of items that the caller wants. If
+/// `items` has `most` elements, the answer says that the list may have more items.
 template <class Answer, class Items, class Encode>
 void givePage(FreedMemory& freed, const Answer& answer, const Items& items, std::size_t most, Encode&& encode) {
     Page page;

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Returns pinfold's error for a bus error. `waited` is the time for which the client has waited, or zero if this time is not
-/// known.
+/// Converts an error of sdbus-c++ to the Error that pinfold shows to the user. `waited` is the time for which the client has
+/// waited, or zero if this time is not known.
 Error fromBusError(const sdbus::Error& error, std::chrono::steady_clock::duration waited = {});
 
 } // namespace pinfold

@@ -6,9 +6,9 @@
 
 namespace pinfold {
 
-/// Succeeds if pinfoldd runs, or if a call would make the bus start pinfoldd. Returns Unreachable, with the reason, if pinfoldd
-/// has refused to start, for instance because it cannot read its configuration. A client should not call a pinfoldd that has
-/// refused to start, because the bus would start pinfoldd again and wait 25 s.
+/// Succeeds if pinfoldd runs, or if a call would make the bus start pinfoldd. If pinfoldd has refused to start, for instance
+/// because of a wrong configuration, the error is Unreachable and contains the reason. A client should not call a pinfoldd that
+/// has refused to start, because the bus would start pinfoldd again and wait 25 s.
 Result<void> checkDaemon(sdbus::IConnection& connection);
 
 } // namespace pinfold

@@ -45,8 +45,8 @@ public:
     EventsWatch& operator=(EventsWatch&&) noexcept;
     ~EventsWatch();
 
-    /// Returns the events that have come. If no event has come, wait() waits for an event, but not longer than the time `atMost`.
-    /// Fails with Unreachable if the connection to the bus is lost.
+    /// Returns the events that EventsWatch has received since the last call of wait(). If no event has come, wait() waits for an
+    /// event, but not longer than the time `atMost`. Fails with Unreachable if the connection to the bus is lost.
     Result<std::vector<Event>> wait(Microseconds atMost);
     /// Calls `heard` for each event that comes, until `heard` returns false. Fails with Unreachable if the connection to the bus
     /// is lost.

@@ -21,8 +21,8 @@ public:
     ~JobsWatch();
 
     /// Waits until a job is over and the receipt of the job is durable. untilOneEnds() waits for the jobs in `keys`, and for the
-    /// jobs in the `keys` of all earlier calls. JobsWatch watches at most 64 jobs at the same time. When one of the 64 jobs is
-    /// over, JobsWatch begins to watch another job. Fails with TimedOut, Unreachable or an error of WaitJob. If pinfoldd
+    /// jobs in the `keys` of all earlier calls. JobsWatch watches at most 64 jobs at the same time. When a watched job is over,
+    /// JobsWatch begins to watch the next job in `keys`. Fails with TimedOut, Unreachable or an error of WaitJob. If pinfoldd
     /// restarts, the error is Unreachable, and the caller must not use the JobsWatch any more.
     Result<void> untilOneEnds(const std::vector<std::string>& keys, Microseconds timeout);
 

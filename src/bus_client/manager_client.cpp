@@ -88,8 +88,8 @@ template <class T, class Ask, class Decode> std::vector<T> allPages(Ask&& ask, D
     return all;
 }
 
-/// Makes a call to the object of a job. A job has an object on the bus from its first process to its end. If the job has no
-/// object, the error has the code and the message of `gone`.
+/// Makes a call to the object of a job. pinfoldd keeps an object on the bus for each job, from the job's first process to the
+/// job's end. If the job has no object, askJob() returns the error `gone`.
 template <class F> auto askJob(F&& call, const Error& gone) {
     try {
         return call();
@@ -138,8 +138,8 @@ Result<std::string> ManagerClient::version() const {
 }
 
 Result<std::optional<Drain>> ManagerClient::draining() const {
-    // pinfold reads all properties with a single call. If pinfold read each property with a separate call, a new drain could
-    // begin between two calls.
+    // pinfold reads all properties with a single call. If pinfold read each property with a separate call, the result could mix
+    // the properties of two drains.
     return converted([this] { return drainFrom(allProperties(*impl_->manager, kManagerInterface)); });
 }
 
@@ -222,7 +222,8 @@ Result<Holding> ManagerClient::holding(const JobInfo& job) const {
         const auto object = dbus::makeProxy(*impl_->connection, kBusName, sdbus::ObjectPath(job.object));
         const auto gone = job.state == ShownState::Creating ? ErrorCode::Busy : ErrorCode::NoSuchJob;
         const auto properties = askJob([&] { return allProperties(*object, kJobInterface); }, {gone, beginsOrEnds(job.key)});
-        // An older pinfoldd lacks some of the properties. If a property is missing, its variable keeps the default value.
+        // An older pinfoldd lacks some of the properties. If pinfoldd does not send a property, the variable for the property
+        // keeps its default value.
         Dict limits;
         Dict allocation;
         std::vector<std::string> notEnforced;

@@ -65,7 +65,8 @@ NodeClient::~NodeClient() = default;
 Result<NodeClient> NodeClient::connect() {
     ::setenv("SYSTEMD_BUS_TIMEOUT", fmt::format("{}us", toUsec(kTimeLimit)).c_str(), 1);
     // A separate thread connects to the bus. If a bus accepts the connection but sends nothing, libsystemd waits for 90 s, and
-    // ignores SYSTEMD_BUS_TIMEOUT. When the time limit is over, connect() returns and the thread continues to wait.
+    // ignores SYSTEMD_BUS_TIMEOUT. When the time limit is over, connect() returns, and the separate thread continues to wait for
+    // the bus.
     using Made = Result<std::unique_ptr<Impl>>;
     std::packaged_task<Made()> connecting([] {
         return answered([] {

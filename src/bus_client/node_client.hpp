@@ -12,8 +12,8 @@
 
 namespace pinfold {
 
-/// Asks services on the system bus. Every call can return the error TimedOut, or the error Unreachable with the error message of
-/// the bus.
+/// Asks services on the system bus for facts about this node. Every call can return the error TimedOut, or the error Unreachable
+/// with the error message of the bus.
 class NodeClient {
 public:
     static constexpr Microseconds kTimeLimit = 2s; ///< the time limit for each call

@@ -12,8 +12,8 @@ constexpr std::size_t kMaxText = 65'536;
 
 Error invalid(const std::string& what) { return {ErrorCode::InvalidArgument, what}; }
 
-/// typeOf() returns a std::string, because in sdbus-c++ 2.x, peekValueType() returns a pointer. The operator == of two pointers
-/// would compare addresses.
+/// In sdbus-c++ 2.x, peekValueType() returns a pointer to the name of the type. If typeOf() returned a pointer, the operator ==
+/// would compare addresses in place of names.
 std::string typeOf(const sdbus::Variant& value) { return value.peekValueType(); }
 
 Error wrongType(const std::string& name, const sdbus::Variant& value, const char* expected) {

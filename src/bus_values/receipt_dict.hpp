@@ -20,7 +20,7 @@ ResourceLimits limitsFrom(const Dict& dict);
 
 /// Makes a dictionary with the entries allocated_cpus, allocated_gpus and exclusive. Receipts have no environment.
 Dict toDict(const Allocation& allocation);
-/// Reads an allocation and the environment in the allocation. Only the D-Bus object of a live job has an environment.
+/// Reads an allocation. The environment is a part of the allocation. Only the D-Bus object of a live job has an environment.
 Allocation allocationFrom(const Dict& dict);
 
 /// Makes a dictionary with an entry for each member that is set.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Converts between dictionaries and the options of requests. Clients send the dictionaries that toDict() returns. pinfoldd reads
-// each entry with an entry reader, and checks every entry. If pinfoldd does not know an entry, it returns the error
-// InvalidArgument with the name of the entry.
+// Converts the options of requests to D-Bus dictionaries, and D-Bus dictionaries to options. Clients send the dictionaries that
+// toDict() returns. pinfoldd reads each entry with an entry reader, and checks every entry. If pinfoldd does not know an entry,
+// it returns the error InvalidArgument with the name of the entry.
 #pragma once
 
 #include "bus_values/entry_readers.hpp"
