@@ -17,7 +17,7 @@
 namespace pinfold {
 namespace {
 
-constexpr Microseconds kAnswerTime = 30s; // the same time limit as for a call on the bus
+constexpr Microseconds kAnswerTime = 30s; // as long as the time limit of a call on the bus
 
 Result<std::vector<UniqueFd>> openAll(const std::vector<std::string>& pids) {
     std::vector<UniqueFd> processes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes the options of `pinfold archive`. pinfold uses the options for the help and the completions. The program
-// archive-admin reads the options from the command line, and does the work of `pinfold archive`.
+// Describes the options of `pinfold archive`. pinfold needs this description for the help and for the completions of shells. The
+// program archive-admin reads the options from the command line, and does the work of `pinfold archive`.
 #pragma once
 
 #include "base/clock.hpp"
@@ -19,7 +19,7 @@ struct ArchiveOptions {
     std::uint16_t port = 5432;
     std::string database = "pinfold";
     std::string user = "postgres";
-    // pinfold uses the files `certificate`, `key` and `ca` to connect to a server by the server's name.
+    // If `host` is the name of a server, pinfold needs the files `certificate`, `key` and `ca` to connect to the server.
     std::string certificate = "/etc/pinfold/archive/node.crt";
     std::string key = "/etc/pinfold/archive/node.key";
     std::string ca = "/etc/pinfold/archive/ca.crt";

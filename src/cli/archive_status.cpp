@@ -28,8 +28,8 @@ std::vector<Troubled> troubled(const ArchiveStatus& status, const TableStyle& st
     return list;
 }
 
-/// Returns a point in time. The archive has all receipts that nodes without trouble wrote before the returned point in time.
-/// Returns nullopt if all nodes have trouble.
+/// Returns the time up to which the archive has all receipts of the nodes that have no trouble. Returns nullopt if all nodes have
+/// trouble.
 std::optional<RealTime> completeUpTo(const ArchiveStatus& status) {
     std::optional<RealTime> earliest;
     for (const auto& node : status.nodes)

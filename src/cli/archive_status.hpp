@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Says whether the archive of a site has the receipts of all nodes. The functions of archive_status.hpp do no I/O.
+// Says whether a site's archive has all receipts of the site's nodes. The functions of archive_status.hpp do no I/O.
 #pragma once
 
 #include "base/clock.hpp"
@@ -17,7 +17,7 @@ namespace pinfold {
 /// not written to the archive for 15 minutes.
 constexpr Microseconds kArchiveSilence = 15min;
 
-/// Holds one row of the view pinfold.status. All times are from the server's clock.
+/// Holds one row of the view pinfold.status. All times in ArchiveNode come from the clock of the database server.
 struct ArchiveNode {
     std::string node;
     std::string epoch;
@@ -42,8 +42,8 @@ struct ArchiveStatus {
     bool complete() const;
 };
 
-/// Says why the archive possibly lacks receipts of the node, such as "3 receipts missing". The text is empty if the archive has
-/// all receipts of the node.
+/// Says why the archive possibly lacks receipts of the node, such as "3 receipts missing". If the archive has all receipts of the
+/// node, archiveTrouble() returns an empty text.
 std::string archiveTrouble(const ArchiveNode& node, RealTime now, const TableStyle& style);
 
 /// Returns a sentence about the whole site, and a table of the nodes with trouble.

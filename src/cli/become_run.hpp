@@ -9,8 +9,9 @@ namespace pinfold {
 /// verb is not `run`, or if no --dry-run stands before the job's command.
 std::optional<int> wordsOfDryRun(int argc, char** argv);
 
-/// Replaces the calling process by pinfold-run if the command line is `pinfold run` without --dry-run. pinfold-run reads the
-/// options itself. If pinfold itself has to handle the command line, the result is the number of words that pinfold has to parse.
+/// Replaces the calling process by pinfold-run if the command line is `pinfold run` without --dry-run. pinfold-run itself reads
+/// the options of `pinfold run`. Returns only if pinfold itself has to handle the command line. The returned number says how many
+/// words of the command line pinfold has to parse.
 int becomePinfoldRun(int argc, char** argv);
 
 } // namespace pinfold

@@ -30,7 +30,8 @@ void addFlag(CLI::App& app, const std::string& names, const Option& option) {
     app.add_flag_callback(names, [&option] { set(option, ""); });
 }
 
-/// Returns the texts that the user wrote. CLI11 2.3 and later reads a lone "{}" as an empty list, and adds the mark "%%" to it.
+/// Returns the values as the user typed them. CLI11 2.3 and later takes the value "{}" for an empty list, and adds the mark "%%"
+/// to this value.
 CLI::results_t withoutMark(const CLI::results_t& texts) {
     return texts == CLI::results_t{"{}", "%%"} ? CLI::results_t{"{}"} : texts;
 }
@@ -70,7 +71,7 @@ void addOptions(CLI::App& app, const OptionSet& options) {
     }
 }
 
-/// Returns the first word of the command line that is not an option.
+/// Returns the first word after the program's name that does not begin with '-'.
 std::string firstWord(int argc, char** argv) {
     const auto* const word = std::find_if(argv + std::min(argc, 1), argv + argc, [](const char* text) { return text[0] != '-'; });
     return word == argv + argc ? "" : *word;

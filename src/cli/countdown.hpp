@@ -15,7 +15,7 @@ public:
         if (timeout)
             end_ = MonotonicClock::now() + std::min(*timeout, kMost);
     }
-    /// Returns the time that is left. Without a time limit, the result is kForever.
+    /// Returns the time until the countdown ends. Without a time limit, the result is kForever.
     Microseconds left() const { return end_ ? timeBetween(MonotonicClock::now(), *end_) : kForever; }
 
 private:

@@ -108,8 +108,8 @@ void askGridEngine(Host& host, const Asking& asking) {
         host.gridEngine = trusted.error();
         return;
     }
-    // On Debian, /usr/bin/qconf is a link to a script. The script looks at the name of the link, so pinfold has to run the link
-    // /usr/bin/qconf, and not the script itself.
+    // On Debian, /usr/bin/qconf is a link to a script. The script works only under the name of the link, so pinfold has to run
+    // the link /usr/bin/qconf.
     const auto program = found->parent_path() == "/usr/bin" ? *found : *trusted;
     const std::vector<std::string> environment{"SGE_ROOT=" + top, "SGE_CELL=" + gridEngineSetting("SGE_CELL", "default")};
     auto global = programOutput(program, {"-sconf", "global"}, environment, kQconfPatience);
@@ -139,8 +139,8 @@ void lookAtClock(Host& host) {
 void lookAtSpace(Host& host) {
     for (const char* directory : {kStateDirectory, "/run"}) {
         struct statvfs status {};
-        // Before the first start of pinfoldd, a directory of pinfoldd may not exist yet. pinfoldd will create the missing
-        // directory on the file system of the parent directory.
+        // Before pinfoldd has started for the first time, the directories of pinfoldd possibly do not exist. pinfoldd will create
+        // the missing directory on the file system of the parent directory.
         auto path = std::filesystem::path(directory);
         while (::statvfs(path.c_str(), &status) != 0 && path != path.root_path())
             path = path.parent_path();

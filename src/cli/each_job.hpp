@@ -35,7 +35,7 @@ public:
     SharedTimeout(std::optional<Microseconds> timeout, std::size_t jobs)
         : timeout_(timeout), several_(jobs > 1), countdown_(timeout) {}
 
-    /// Returns the time that is left for the next job, or nullopt if there is no limit.
+    /// Returns how long the command may wait for the next job, or nullopt if the user has set no time limit.
     std::optional<Microseconds> left() const;
 
 private:

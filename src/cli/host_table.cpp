@@ -34,8 +34,8 @@ ExitState exitOn(const HostOfJob& host) {
     return exit;
 }
 
-/// Returns the time from the event that ended the whole job to the end of the job's last process on `host`. The time is negative
-/// if the last process ended before the event.
+/// Returns the delay between the event that ended the whole job and the end of the job's last process on `host`. If the process
+/// ended before the event, the text begins with a minus sign.
 std::string afterFirst(const HostsOfJob& job, const HostOfJob& host, const Amounts& amounts) {
     const auto& first = job.first.event;
     const auto isLost = [](const Receipt& receipt) { return receipt.result == JobResult::NodeLost; };

@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns true if the error only says that pinfoldd has not answered. An error about a missing answer says nothing about the
-/// job.
+/// Returns true if the error only says that pinfoldd has not answered. If pinfoldd has not answered, the state of the job is not
+/// known.
 bool hasNoAnswer(const Error& error) {
     return error.code == ErrorCode::Unreachable || error.code == ErrorCode::TimedOut || error.code == ErrorCode::Busy;
 }

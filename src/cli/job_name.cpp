@@ -24,9 +24,9 @@
 namespace pinfold {
 namespace {
 
-// If the user types an id without a batch system, pinfold puts the name of each batch system before the id. The history finds a
-// job only by the whole key of the job. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". The ids of
-// batch systems other than OpenPBS and Torque contain no dot.
+// If the user types only a number, such as "4711", pinfold tries the number with the name of each batch system. The history finds
+// a job only by the whole key of the job. The ids of OpenPBS and Torque contain the server's name, as in "4711.server". The ids
+// of batch systems other than OpenPBS and Torque contain no dot.
 constexpr std::array kSchedulers{"sge", "slurm", "manual", "user"};
 constexpr std::array kSchedulersWithServer{"pbs", "torque"};
 
@@ -54,8 +54,8 @@ bool isProcess(const std::string& name) { return parseUnsigned(name) && ::access
 
 enum class Among { Live, All };
 
-/// Lists the live jobs of this host. On a host that asks the archive and does not run pinfoldd, such as a login node, the list is
-/// empty.
+/// Lists the live jobs of this host. If this host asks the archive and does not run pinfoldd, as on a login node, liveJobs()
+/// returns an empty list.
 Result<std::vector<JobInfo>> liveJobs() {
     const auto client = ManagerClient::connect();
     auto jobs = client ? client->listJobs() : Result<std::vector<JobInfo>>(client.error());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the output of --json. The output is a JSON document with a schema number. Keys of the document never change their
-// meaning. A value that is not known is null.
+// Makes the JSON documents that pinfold prints for --json. Each document has a schema number. The keys in the documents never
+// change their meaning. A value that is not known is null.
 #pragma once
 
 #include "base/clock.hpp"
@@ -43,7 +43,7 @@ struct HostProfile {
     Profile profile;
 };
 
-/// Returns the JSON document of `pinfold list`. The document has only the members of JobDetail::job.
+/// Returns the JSON document of `pinfold list`. The document does not contain the members of JobDetail other than `job`.
 std::string jsonJobs(const std::vector<JobDetail>& jobs);
 std::string jsonJob(const JobDetail& detail);
 std::string jsonLimits(const std::string& job, const ResourceLimits& limits, const Enforcement& enforcement);

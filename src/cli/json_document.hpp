@@ -11,7 +11,7 @@ namespace pinfold {
 /// Returns the object `body`, and puts the schema number before the members of `body`.
 Json withSchema(Json body);
 
-/// Returns the text of a document with the members of `body`.
+/// Adds the schema number to the object `body`, and returns the object as text.
 std::string document(Json body);
 
 } // namespace pinfold

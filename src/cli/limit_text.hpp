@@ -30,8 +30,8 @@ std::string limitsTable(const ResourceLimits& limits, const Enforcement& enforce
 std::string changeLines(const ResourceLimits& change, const ResourceLimits& before, const ResourceLimits& after,
                         const Amounts& amounts);
 
-/// Returns a line for each limit of `change` that has no effect. If `change` has a limit that `after` lacks, pinfoldd has left
-/// the limit out, because systemd on this node is too old.
+/// If a limit in `change` has no effect, enforcementWarnings() returns a line about the limit. If systemd on this node is too old
+/// for a limit, pinfoldd has left out the limit, and `after` lacks it.
 std::string enforcementWarnings(const ResourceLimits& change, const ResourceLimits& after,
                                 const std::vector<std::string>& notEnforced);
 

@@ -19,8 +19,8 @@ struct ListColumn {
     bool needsDetail = false; ///< the column needs more than JobDetail::job, so pinfold must ask pinfoldd about each job
 };
 
-/// Returns the columns with the given names. listColumnNames() lists the valid names. If `names` is empty, listColumns() returns
-/// the default columns.
+/// Returns the columns with the given names. listColumnNames() returns the names of all columns. If `names` is empty,
+/// listColumns() returns the default columns.
 std::vector<ListColumn> listColumns(std::vector<std::string> names, const Amounts& amounts, const TableStyle& style);
 
 /// Returns the names of all columns that listColumns() knows.

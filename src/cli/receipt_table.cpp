@@ -11,7 +11,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::ptrdiff_t kHostColumn = 2; // the position of the column for the host, after the job's key
+constexpr std::ptrdiff_t kHostColumn = 2; // the column for the host is the third column, and follows the column for the job's key
 
 /// Returns true if the table needs a column for the host. Receipts from an earlier version of pinfold do not name the host.
 bool areOfSeveralHosts(const std::vector<Receipt>& receipts) {

@@ -34,8 +34,8 @@ Error noReceipt(const std::string& key) {
     return {ErrorCode::NoSuchReceipt, fmt::format(fmt::runtime(why), printable(key, 300))};
 }
 
-/// Returns the hosts of a job as "node1, node2 and 7 more". If pinfoldd on this host has no receipt of the job, the result is an
-/// empty text.
+/// Returns the hosts of a job as "node1, node2 and 7 more". If pinfoldd on this host has no receipt of the job, knownHosts()
+/// returns an empty text.
 std::string knownHosts(const std::string& key) {
     const auto client = ManagerClient::connect();
     const auto own = client ? client->receipt(key) : Result<Receipt>(client.error());

@@ -21,9 +21,9 @@ Result<std::vector<Receipt>> findReceipts(const ReceiptFilter& filter);
 /// Says whether the answer contains the profile of each receipt (Receipt::profile).
 enum class WithProfiles { No, Yes };
 
-/// Gets the receipts of the newest run of the job with the key `key`. The result has at least one receipt. The archive has a
-/// receipt from each host of the job. On a node that does not ask the archive, the result is the node's newest receipt of the
-/// job. The error NoSuchReceipt has a message for the user.
+/// Gets the receipts of the newest run of the job with the key `key`. The archive has a receipt from each host of the job. On a
+/// node that does not ask the archive, the result is the node's newest receipt of the job. If there is no receipt of the job, the
+/// error is NoSuchReceipt, with a message for the user.
 Result<std::vector<Receipt>> receiptsOfNewestRun(const std::string& key, WithProfiles profiles = WithProfiles::No);
 
 /// Returns the job's profile, or an empty profile if the receipt does not contain a profile. An attacker who controls a node

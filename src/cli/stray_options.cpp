@@ -90,7 +90,8 @@ template <class T, class Parse> OptionSetter setting(StraysOptions& options, T S
     };
 }
 
-/// Returns a setter that adds a name to the site's list of exemptions. The setter removes no name from the site's list.
+/// Returns a setter that adds a name to the site's list of exemptions. The setter does not remove the names that the site has put
+/// into its list of exemptions.
 OptionSetter exemption(StraysOptions& options, std::vector<std::string> StraysConfig::*member) {
     return [&options, member](const std::string& name) -> Result<void> {
         options.settings.emplace_back([member, name](StraysConfig& config) { (config.*member).push_back(name); });

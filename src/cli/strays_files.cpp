@@ -28,8 +28,8 @@ namespace {
 constexpr std::uint32_t kPage = 1000;
 constexpr std::size_t kMostReceipts = 200'000;
 
-/// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file. With the receipts from the
-/// history's file, `pinfold strays --files` can list some of the leftover files.
+/// Asks pinfoldd. If pinfoldd does not answer, JobSources reads the receipts from the history's file. `pinfold strays --files`
+/// can list some of the leftover files even if only the receipts in the history's file are available.
 class JobSources {
 public:
     Result<std::set<uid_t>> usersWithLiveJobs() {
@@ -147,7 +147,7 @@ ExitStatus straysFiles(const VerbContext& context, const StraysOptions& options)
     JobSources pinfoldd;
     const LeftoverSources sources{[&] { return pinfoldd.usersWithLiveJobs(); },
                                   [&](uid_t uid, RealTime since) { return pinfoldd.endedJobs(uid, since); }};
-    // The map keeps the result of isCandidate() for each user, because isCandidate() may have to ask a slow user database. A user
+    // isCandidate() may have to ask a slow user database, so `candidates` keeps the result of isCandidate() for each user. A user
     // may have very many files in /tmp.
     std::map<uid_t, bool> candidates;
     const auto isMine = [&](uid_t uid) {

@@ -9,7 +9,7 @@
 namespace pinfold {
 
 // The property TasksMax of the scope has a value even if the kernel cannot enforce the limit. systemdTasksMax() reads the limit
-// from the kernel's file. Every user can read the kernel's file, even while PID 1 does not answer.
+// from the file pids.max of the cgroup. Every user can read pids.max, even while PID 1 does not answer.
 std::optional<std::uint64_t> systemdTasksMax(const CgroupTree& cgroups, const std::string& key) {
     const auto job = JobKey::parse(key);
     if (!job)

@@ -27,8 +27,8 @@ struct Glyph {
     std::size_t width;
 };
 
-/// Returns the character of the text at the position `at`. The text comes from printable(), so the text is valid UTF-8. If the
-/// user's locale does not use UTF-8, glyphAt() counts each byte as one character.
+/// Returns the character that begins at the position `at` of the text. The text comes from printable(), so the text is valid
+/// UTF-8. If the user's locale does not use UTF-8, glyphAt() counts each byte as one character.
 Glyph glyphAt(const std::string& text, std::size_t at) {
     std::mbstate_t state{};
     wchar_t character = 0;
@@ -52,8 +52,8 @@ Row headerOf(const std::vector<Column>& columns) {
 
 // libsmartcols draws the tables, but pinfold itself makes the tables narrow enough for the terminal. libsmartcols cannot leave
 // out columns, and does not mark the values that it has cut. Different versions of libsmartcols cut different columns. Version
-// 2.38 of libsmartcols shrinks all columns in turn. If the command is long, libsmartcols 2.38 cuts not only the command but also
-// the user's name.
+// 2.38 of libsmartcols makes one column after the other narrower. If the command is long, libsmartcols 2.38 cuts not only the
+// command but also the user's name.
 
 /// Describes how the table shows a column.
 struct Shown {

@@ -28,7 +28,7 @@ public:
     /// for a terminal, unless NO_COLOR is set or TERM is "dumb".
     std::string colored(Tone tone, const std::string& text) const;
     /// Prints to standard output. If standard output is a terminal, print() uses a pager. The pager is $PINFOLD_PAGER. If
-    /// PINFOLD_PAGER is not set, the pager is $PAGER. If both variables are unset, the pager is `less -FRSX`.
+    /// PINFOLD_PAGER is not set, the pager is $PAGER. If PINFOLD_PAGER and PAGER are not set, the pager is `less -FRSX`.
     void print(const std::string& text) const;
     /// Prints a text that may be too large for the memory. print() calls `write`, and `write` prints the text piece by piece. If
     /// the pager does not exist, print() calls `write` a second time.

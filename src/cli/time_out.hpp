@@ -12,12 +12,12 @@
 
 namespace pinfold {
 
-/// Improves the error message that the user gets when a wait for the end of a job has failed. After a time-out, explained() asks
-/// pinfoldd for the state of the job, and adds the answer to the error message.
+/// Improves the error message that the user gets when a wait for the end of a job has failed. If the wait has timed out,
+/// explained() asks pinfoldd for the state of the job, and puts the state into the error message.
 Error explained(Error error, const std::string& key, Microseconds timeout);
 
-/// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is the number of processes
-/// that are left. Only the job's owner and admins may see the number of processes, so for other users `processes` is unset.
+/// Returns a text such as "job sge.1 is still ending after 300ms: 1 process is left". `processes` is the number of processes that
+/// the job still has. Only the job's owner and admins may see the number of processes, so for other users `processes` is unset.
 std::string stillThere(const std::string& key, std::optional<ShownState> state, std::optional<std::size_t> processes,
                        Microseconds timeout);
 

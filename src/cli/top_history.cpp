@@ -22,7 +22,7 @@ std::string draw(const Profile& profile, Curve curve) {
     return sparkline(values, *std::ranges::max_element(values));
 }
 
-/// Returns true if the error `code` means that calls about every job will fail.
+/// Returns true if, after the error `code`, a call about any other job would fail with the same error.
 bool concernsAllJobs(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::Busy;
 }

@@ -19,8 +19,9 @@ namespace pinfold {
 
 inline constexpr std::size_t kHistoryCells = 12;
 
-/// Holds two lines that show how a job's memory use and CPU use changed. Each line has kHistoryCells block characters. The last
-/// block character shows the time just before pinfoldd last looked at the job. Each line shows its highest value as a full block.
+/// Holds two small charts, which show how a job's memory use and CPU use changed. Each chart is a line of kHistoryCells block
+/// characters. The last block character shows the time just before pinfoldd last looked at the job. The highest value in a chart
+/// is a full block.
 struct TopHistory {
     std::string memory; ///< the job's anonymous and shared memory
     std::string cpu;
@@ -39,8 +40,8 @@ public:
     /// TopHistories calls `ask` to ask pinfoldd for the profile of a job.
     explicit TopHistories(Ask ask) : ask_(std::move(ask)) {}
 
-    /// Returns the history of the job. The result is unset if pinfoldd has not looked at the job yet, or if the user may not read
-    /// the profile. The result can be unset while TopHistories has to wait before it asks pinfoldd.
+    /// Returns the history of the job that `row` describes. The result is unset if pinfoldd has not looked at the job yet, or if
+    /// the user may not read the profile. The result can be unset while TopHistories has to wait before it asks pinfoldd.
     std::optional<TopHistory> of(const TopRow& row, MonotonicTime now);
     /// Forgets the jobs that are not in `rows`.
     void keepOnly(const std::vector<TopRow>& rows);

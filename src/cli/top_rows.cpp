@@ -16,7 +16,7 @@ using Amount = std::optional<std::uint64_t>;
 
 Amount usec(std::optional<Microseconds> time) { return time ? Amount(toUsec(*time)) : std::nullopt; }
 
-/// Returns the values of a job at the job's start.
+/// Returns the figures that a job had at its start: the job had used no CPU time and no I/O.
 TopJob atStart(const JobInfo& info) {
     TopJob start;
     start.info = info;
@@ -26,8 +26,8 @@ TopJob atStart(const JobInfo& info) {
     return start;
 }
 
-/// Compares two measurements, and returns by how much the amount has increased per second. The result is unset if one of the
-/// amounts is not known, or if somebody set the clock back between the measurements.
+/// Returns by how much an amount has increased per second between two measurements. If an amount is not known, or if somebody has
+/// set the clock back between the measurements, the result is unset.
 std::optional<double> rate(Amount before, Amount now, const TopJob& first, const TopJob& last) {
     if (!before || !now || *now < *before || last.at <= first.at)
         return std::nullopt;

@@ -27,7 +27,7 @@ struct TopSample {
     std::vector<TopJob> jobs;
 };
 
-/// Holds one row of `pinfold top`. If a value is not known, the member for the value is unset.
+/// Holds one row of `pinfold top`. If pinfold does not know a value, the member of TopRow for this value is unset.
 struct TopRow {
     JobInfo job;
     Microseconds age{};
@@ -43,8 +43,8 @@ struct TopRow {
     /// The job's memory limit in bytes. The value is unset if there is no limit, or if the limit is not known.
     std::optional<std::uint64_t> memoryMax;
     std::optional<std::uint64_t> memoryPeak; ///< the highest value of memoryCurrent, in bytes
-    std::optional<std::uint64_t> readRate;   ///< how many bytes the job reads per second, measured over the period of `cpu`
-    std::optional<std::uint64_t> writeRate;  ///< how many bytes the job writes per second, measured over the period of `cpu`
+    std::optional<std::uint64_t> readRate;   ///< how many bytes the job has read per second since the previous measurement
+    std::optional<std::uint64_t> writeRate;  ///< how many bytes the job has written per second since the previous measurement
     std::optional<std::uint64_t> tasks;      ///< the number of processes and threads of the job
 };
 

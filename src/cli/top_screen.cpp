@@ -78,8 +78,8 @@ void onDeadly(int signal) {
 void onStop(int signal) {
     const int error = errno;
     leave();
-    // The process stops inside actByDefault(), and continues after SIGCONT. A process in an orphaned process group does not stop,
-    // but continues at once.
+    // pinfold stops inside actByDefault(), and continues there after SIGCONT. A process in an orphaned process group does not
+    // stop, but continues at once.
     actByDefault(signal);
     act(signal, onStop);
     enter();

@@ -21,8 +21,8 @@ std::string batchPath() { return "/" + std::string(kBatchSlice); }
 
 bool isSettled(const JobInfo& job) { return job.state == ShownState::Running || job.state == ShownState::Suspended; }
 
-/// Raises the soft limit on open files to the hard limit, and returns the new soft limit. The soft limit is low by default,
-/// because some programs use select(2).
+/// Raises the soft limit on open files to the hard limit, and returns the new soft limit. The default of the soft limit on open
+/// files is low, because programs that use select(2) cannot handle high descriptors.
 std::uint64_t mostDescriptors() {
     rlimit limit{};
     if (::getrlimit(RLIMIT_NOFILE, &limit) != 0)

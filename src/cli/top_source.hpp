@@ -16,10 +16,10 @@
 
 namespace pinfold {
 
-/// Reads the figures of all jobs again and again, with few calls to pinfoldd. TopSource keeps the cgroup files of the jobs
-/// open. Each call of look() reads the usage, the limits and the suspension of each job from the cgroup files. TopSource asks
-/// pinfoldd for the list of jobs when the slices in batch.slice have changed, and while a job is starting or ending. Even if
-/// nothing changes, TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
+/// Reads the figures of all jobs from their cgroups, and calls pinfoldd as rarely as possible. TopSource keeps the cgroup files
+/// of the jobs open. Each call of look() reads the usage, the limits and the suspension of each job from the cgroup files.
+/// TopSource asks pinfoldd for the list of jobs when the slices in batch.slice have changed, and while a job is starting or
+/// ending. Even if nothing changes, TopSource asks pinfoldd every 10 s, because only pinfoldd knows that a job is about to end.
 class TopSource {
 public:
     /// If `uid` is set, TopSource reads only the jobs of the user with this id.

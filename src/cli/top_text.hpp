@@ -26,7 +26,7 @@ struct TopStyle {
     std::size_t height = 0;
 };
 
-/// Returns the history of the job in `row`, or nothing if the history is not known.
+/// Returns the history of the job that `row` describes, or nothing if the history is not known.
 using HistoryOf = std::function<std::optional<TopHistory>(const TopRow& row)>;
 
 /// Returns the output of `pinfold top`: the sums of all jobs, a line about problems, and a table. Each line ends with a line

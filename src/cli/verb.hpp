@@ -19,8 +19,8 @@ struct Verb {
     OptionSet options;
     /// Prints results to standard output and messages to standard error, and returns the exit status.
     std::function<ExitStatus(const VerbContext&)> run;
-    /// Turns a word of the command line into an option of the verb, for example the -9 of `kill -9`. Most verbs leave `reword`
-    /// unset.
+    /// Turns a word of the command line into an option of the verb, for example the -9 of `kill -9`. Most verbs do not need
+    /// `reword`, so the member is unset.
     std::function<std::string(const std::string&)> reword = {};
 };
 

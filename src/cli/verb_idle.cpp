@@ -69,8 +69,8 @@ Result<void> fill(IdleListing& listing, const std::optional<uid_t>& uid) {
         if (auto examined = examine(*client, job, age, listing); !examined)
             return examined;
     }
-    // The jobs are sorted by the number of their unused CPUs. Jobs with the same number of unused CPUs are sorted by their unused
-    // memory. The job with the most unused CPUs comes first.
+    // The jobs are sorted by the number of their unused CPUs. If two jobs have the same number of unused CPUs, the job with more
+    // unused memory comes first. The job with the most unused CPUs comes first.
     const auto unused = [](const std::optional<Idleness>& idleness) { return idleness ? idleness->held - idleness->used : 0; };
     std::ranges::stable_sort(listing.jobs, std::ranges::greater(),
                              [unused](const IdleRow& row) { return std::pair(unused(row.cpus), unused(row.memory)); });

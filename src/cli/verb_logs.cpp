@@ -28,10 +28,10 @@ OptionSet describe(Options& options) {
              .set = into(options.lines, numberFrom(0, UINT32_MAX))}};
 }
 
-/// Returns the filters that select a job's entries in the journal. The filters select the entries that the job's own processes
-/// wrote. If a program of root wrote an entry, the filters select the entry only if the entry is about the job. Every user may
-/// write entries with PINFOLD_JOB= and UNIT= into the journal. To check who wrote an entry, the filters use fields that only
-/// journald can set.
+/// Returns the filters that select a job's entries in the journal. The filters of matchesOf() select all entries that the job's
+/// own processes wrote. matchesOf() also selects the entries about the job that processes of root wrote. Every user may write
+/// entries with PINFOLD_JOB= and UNIT= into the journal. To check who wrote an entry, the filters use fields that only journald
+/// can set.
 JournalMatches matchesOf(const JobKey& key) {
     return {{"PINFOLD_JOB=" + key.text(), "_UID=0"},
             {"UNIT=" + key.sliceName(), "UNIT=" + key.scopeName(0), "_PID=1"},
@@ -42,8 +42,8 @@ std::string shown(const VerbContext& context, const JournalEntry& entry) {
     return context.json ? jsonJournalEntry(entry) : journalLine(entry, context.terminal);
 }
 
-/// Writes the entries of the journal, until none is left or until nobody reads the output any more. Returns the number of written
-/// entries.
+/// Writes the entries of the journal, until none is left or until nobody reads the output any more. Returns how many entries
+/// copy() has written.
 Result<std::size_t> copy(const VerbContext& context, JournalReader& journal, std::FILE* to) {
     std::size_t count = 0;
     while (std::ferror(to) == 0) {

@@ -95,8 +95,8 @@ Result<void> endFormerRun(const std::string& key) {
     return {};
 }
 
-/// Moves the processes into the job. adoptInto() skips a process that is already in the job, so retryWhileAway() may repeat the
-/// call.
+/// Moves the processes into the job. adoptInto() skips a process that is already in the job, so retryWhileAway() can safely
+/// repeat the call.
 Result<void> adoptInto(const ManagerClient& client, const Options& options, const std::string& slice,
                        std::vector<UniqueFd>& processes) {
     processes = outsideOf(slice, std::move(processes));

@@ -22,7 +22,7 @@ OptionSet Command::withCommon(const OptionSet& common) const {
 
 Commands allCommands() {
     // The options contain pointers to local variables of allCommands(). The pointers become invalid when allCommands() returns.
-    // The caller of allCommands() never parses a command line with the options, so the invalid pointers do no harm.
+    // The caller of allCommands() never parses a command line with the returned options, so nobody uses an invalid pointer.
     OutputOptions output;
     Commands commands{.common = outputOptions(output), .verbs = {}, .wrapper = {}};
     for (auto& verb : allVerbs())

@@ -17,7 +17,7 @@ struct Command {
     /// Returns true if the argument of the command is a second command with its arguments, as in `pinfold run`.
     bool runsCommand() const;
     /// Returns the command's own options and the common options of pinfold. If the command runs a second command (runsCommand()),
-    /// --help is the only common option in the result. A common option other than --help would be an option of the second
+    /// withCommon() leaves out all common options except --help. pinfold would pass every other common option on to the second
     /// command.
     OptionSet withCommon(const OptionSet& common) const;
 };

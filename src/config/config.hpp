@@ -56,8 +56,8 @@ struct Config {
     } jobs;
 
     /// [defaults]: the limits of a job, if the request for the job does not set these limits. For their own jobs, ordinary users
-    /// may not set limits above those in [defaults]. The keys are the names of limitTable(). A value has the same form as on the
-    /// command line, as in memory_max = "4G", cpu_quota = "200%" and run_time_max = "12h".
+    /// may not set limits above those in [defaults]. limitTable() contains the names of the keys of [defaults]. A value has the
+    /// same form as on the command line, as in memory_max = "4G", cpu_quota = "200%" and run_time_max = "12h".
     ResourceLimits defaults;
 
     /// [devices.NAME] allow = ["/dev/fuse rw"]: the devices that a job with device_profile = "NAME" may open. In addition to the
@@ -121,7 +121,7 @@ struct Config {
 
     /// [idle]: which live jobs count as idle
     struct Idle {
-        Microseconds since = 1h; ///< since = "1h": pinfold judges what a job used in this time before now; 1 min to 30 days
+        Microseconds since = 1h; ///< since = "1h": how far pinfold looks back at what a job has used; 1 min to 30 days
         /// share = "10%": a job is idle if it uses less than this share of the CPUs that it holds; 1 to 100 percent
         std::uint32_t share = 10;
         /// memory_share = "10%": a job is idle if it needs less than this share of its memory limit; 1 to 100 percent
@@ -151,10 +151,11 @@ struct LoadedConfig {
     std::vector<std::string> warnings;        ///< warnings about unknown keys, "file:line:column: …"
 };
 
-/// Names the directories in which loadConfig() looks for the configuration. The first directory has the lowest priority. If
-/// several directories have a main file, loadConfig() reads only the main file of the directory with the highest priority.
-/// loadConfig() reads the drop-ins of all directories. If two directories have drop-ins with the same name, loadConfig() reads
-/// only the drop-in with the higher priority. A link to /dev/null disables a drop-in.
+/// Names the directories in which loadConfig() looks for the configuration. In ConfigPaths, the first directory has the lowest
+/// priority, and the last directory has the highest priority. If several directories have a main file, loadConfig() reads only
+/// the main file of the directory with the highest priority. loadConfig() reads the drop-ins of all directories. If two
+/// directories have drop-ins with the same name, loadConfig() reads only the drop-in with the higher priority. A link to
+/// /dev/null disables a drop-in.
 struct ConfigPaths {
     std::filesystem::path vendor = "/usr/lib/pinfold";
     std::filesystem::path runtime = kRuntimeDirectory;

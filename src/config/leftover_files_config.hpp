@@ -11,9 +11,8 @@ namespace pinfold {
 
 enum class LeftoverFilesPolicy { Report, Remove };
 
-/// Holds the keys of [strays] that say what the timer does with leftover files. The keys are settings for the timer of `pinfold
-/// strays`. The keys name the directories in which the timer looks for leftover files, and say whether the timer removes the
-/// files.
+/// Holds the settings in [strays] that tell the timer of `pinfold strays` what to do with leftover files. The settings name the
+/// directories in which the timer looks for leftover files, and say whether the timer removes the files.
 struct LeftoverFilesConfig {
     /// files = "report" | "remove": what the timer does with leftover files.
     LeftoverFilesPolicy policy = LeftoverFilesPolicy::Report;

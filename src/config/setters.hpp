@@ -27,7 +27,7 @@ using Section = std::map<std::string_view, Setter>;
 
 Error wrong(const std::string& what);
 
-/// Returns the value in the notation of the configuration file, and escapes the text for use in a message.
+/// Returns the value as it stands in a configuration file, for use in a message. show() makes the text printable.
 std::string show(const toml::node& node);
 
 /// Reads a value that the configuration file contains as an integer or as a string.
@@ -35,8 +35,8 @@ Result<std::uint64_t> amount(const toml::node& node, Result<std::uint64_t> (*par
 
 Result<std::uint64_t> integer(const toml::node& node, std::uint64_t least, std::uint64_t most);
 
-/// Returns a setter for a duration. An integer in the file is a number of seconds. The setter accepts "infinity" if `most` is
-/// kForever. The text `range` is for error messages, and says which durations are allowed.
+/// Returns a setter for a duration. If the configuration file has an integer as the duration, the unit is seconds. The setter
+/// accepts "infinity" if `most` is kForever. The text `range` is for error messages, and says which durations are allowed.
 Setter duration(Microseconds& (*member)(Config&), Microseconds least, Microseconds most, const char* range);
 
 /// Returns a setter for a number of bytes. The setter accepts numbers from `least` on, and "infinity". The text `form` is for
@@ -47,8 +47,7 @@ Setter flag(bool& (*member)(Config&));
 
 Setter absolutePath(std::string& (*member)(Config&));
 
-/// Returns a setter for a list of texts. In error messages, the argument `what` names the kind of the texts, for example
-/// "groups".
+/// Returns a setter for a list of texts. `what` is a word for the texts, such as "groups", and appears in error messages.
 Setter words(std::vector<std::string>& (*member)(Config&), bool (*valid)(const std::string&), const char* what);
 
 /// Returns the words with quotation marks, in the form that a configuration file needs.

@@ -27,8 +27,8 @@ struct StraysConfig {
     std::vector<std::string> exemptGroups{"pinfold-admin"};
     /// exempt_units = ["site-*.service", "site.slice"]: processes in units that match a pattern (glob(7)) are never strays.
     std::vector<std::string> exemptUnits;
-    /// commands = ["*matlab*"]: only processes whose command line matches a pattern (glob(7)) are strays. If the list is empty,
-    /// all command lines match.
+    /// commands = ["*matlab*"]: only processes whose command line matches a pattern (glob(7)) are strays. If `commands` is empty,
+    /// the command line of a stray does not matter.
     std::vector<std::string> commands;
     /// kinds = ["session"]: the kinds of strays on which `pinfold strays` acts. `pinfold strays` lists strays of all kinds.
     StrayKinds kinds{StrayKind::Session,   StrayKind::UserManager, StrayKind::Linger,     StrayKind::Cron, StrayKind::At,

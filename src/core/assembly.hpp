@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Creates and connects the objects that implement the daemon's logic. An object that learns of an event calls the objects that
-// act on the event. To carry out the request of a caller, JobManager calls objects of the Assembly.
+// Creates the objects that implement the daemon's logic, and connects these objects with each other. If one object learns of an
+// event, the object calls the other objects that have to act on the event. To carry out the request of a caller, JobManager calls
+// objects of the Assembly.
 #pragma once
 
 #include "core/control/job_freezer.hpp"
@@ -70,7 +71,7 @@ struct Assembly {
 private:
     /// When systemd has removed a unit, look() checks the job or the task of the unit.
     void look(const std::string& unit);
-    /// Checks every job and every task, because their units may be gone.
+    /// Checks for every job and every task whether its unit still exists.
     void lookAtAll();
 };
 

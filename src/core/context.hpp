@@ -45,8 +45,8 @@ struct CoreContext {
     const Config& config; ///< the present configuration; a reload replaces all of its values
     std::string bootId;
     std::filesystem::path root = "/"; ///< the directory that has /sys, /proc and /run
-    /// Returns the owner of a subordinate user id, or the id itself for any other id. Limits on jobs and threads cover all ids
-    /// of one owner together (SubordinateUsers).
+    /// Returns the owner of a subordinate user id, or the id itself for any other id. Jobs and threads of all ids of one owner
+    /// count towards the owner's limits (SubordinateUsers).
     std::function<uid_t(uid_t)> countsAs = [](uid_t uid) { return uid; };
     /// Returns the user's own id and the user's subordinate ids. The result is a copy, so threads other than the loop's thread
     /// may use the result (SubordinateUsers).

@@ -214,8 +214,8 @@ Result<void> decide(const Caller& caller, Action action, const Target& target) {
         return admitted;
     const auto& rule = *ruleOf(action);
     const auto becomes = outcome(rule, target.phase);
-    // If pinfoldd answers as if the job did not exist, pinfoldd does not check the owner of the job. An answer without a check of
-    // the owner is safe, because everyone may know which jobs are live.
+    // If the answer is the same as for a job that does not exist, decide() does not check the owner of the job. An answer without
+    // a check of the owner is safe, because everyone may know which jobs are live.
     if (becomes != Done && becomes == outcome(rule, Phase::NoJob))
         return possible(action, target.phase, target.key);
     // Nobody may move a process from one job into another. A process that left its job would escape from the limits of the job,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Says which requests a caller may make in each state of a job. The function decide() is pure. For requests from the bus and for
 // requests from the socket, decide() uses one common table in authorizer.cpp. The function decide() refuses every request that
-// the table does not allow. For human readers, docs/security.md has a copy of the table.
+// the table does not allow. docs/security.md contains a copy of decide()'s table for human readers.
 #pragma once
 
 #include "base/result.hpp"
@@ -29,7 +29,7 @@ struct Caller {
 };
 
 /// For each method of org.pinfold1.Manager, Action has a value with the name of the method. A request through the wrapper's
-/// socket has the Action of the corresponding method of org.pinfold1.Manager.
+/// socket has the same Action as the corresponding method of org.pinfold1.Manager.
 enum class Action {
     CreateJob,
     CreateJobAgain, ///< the leader of the job repeats CreateJob, because the answer was lost
@@ -96,8 +96,8 @@ struct Target {
 /// Returns the Action of a method of org.pinfold1.Manager, or nullopt if there is no such method.
 std::optional<Action> actionOf(std::string_view method);
 
-/// Checks whether the caller may make requests of the kind `action`. The check does not depend on the job in the request. The
-/// bus layer calls admit() before it reads the arguments of the request. Error: Denied.
+/// Checks whether the caller may make requests of the kind `action`. The result of admit() does not depend on which job the
+/// request names. The bus layer calls admit() before it reads the arguments of the request. Error: Denied.
 Result<void> admit(const Caller& caller, Action action);
 
 /// Returns true if the caller may make requests of the kind `action` about the jobs of all users.
@@ -108,7 +108,7 @@ bool isForAllJobs(const Caller& caller, Action action);
 /// JobEnding.
 Result<void> decide(const Caller& caller, Action action, const Target& target);
 
-/// Returns what decide() answers in the phase `phase` to a caller who may make the request.
+/// Returns the result of decide() for a job in the phase `phase` and a caller who is allowed to make the request.
 Result<void> possible(Action action, Phase phase, const std::string& key);
 
 } // namespace pinfold

@@ -29,8 +29,8 @@ bool CallRate::take(uid_t uid, BootTime now) {
 }
 
 void CallRate::charge(uid_t uid, Microseconds spent) {
-    // The number of tokens in a user's bucket can be negative, but is never below -kBurst. Because of the lower bound -kBurst,
-    // CallRate refuses a user's calls for at most a few seconds after an expensive call.
+    // A user's bucket can have a negative number of tokens, but never fewer than -kBurst. After an expensive call, a user has to
+    // wait for at most a few seconds.
     if (const auto bucket = buckets_.find(uid); bucket != buckets_.end())
         bucket->second.tokens = std::max(-kBurst, bucket->second.tokens - Milliseconds(spent).count() * kPerMillisecondSpent);
 }

@@ -18,16 +18,16 @@
 
 namespace pinfold {
 
-/// Limits the number of unanswered calls of each user. The limit covers calls through the bus and calls through the wrapper's
-/// socket together. Admins have no limits.
+/// Limits the number of unanswered calls of each user. Calls through the bus and calls through the wrapper's socket count towards
+/// the same limit. Admins have no limits.
 class CallerLimits {
 public:
-    /// The maximum number of waiting calls of one user. kMostWaits is high, because a user may have 10,000 jobs. The supervisor
-    /// of each job may make a call that waits for the end of the job.
+    /// kMostWaits is the maximum number of waiting calls of one user. A user may have 10,000 jobs, and for each job, a call may
+    /// wait for the job's end.
     static constexpr std::size_t kMostWaits = 16384;
     static constexpr std::size_t kMostQueries = 8;
-    /// The maximum number of waiting calls of all ordinary users together. The limit on the queries of all ordinary users leaves
-    /// room for queries of admins in Lane::HistoryRead.
+    /// kMostWaitsOfAll is the maximum number of waiting calls of all ordinary users together. The limit on the queries of all
+    /// ordinary users leaves room for queries of admins in Lane::HistoryRead.
     static constexpr std::size_t kMostWaitsOfAll = 65536;
     static constexpr std::size_t kMostQueriesOfAll = 48;
 
@@ -55,8 +55,9 @@ public:
                 caller.uid)};
     }
 
-    /// Counts a query of the history. The code that handles the query keeps the result of enterQuery() until pinfoldd has
-    /// answered the query. The number of queries is limited because all queries share a few threads. Error: Busy.
+    /// Counts a query with which the caller reads the history. The code that handles the query keeps the result of enterQuery()
+    /// until pinfoldd has answered the query. The number of queries is limited because all queries share a few threads. Error:
+    /// Busy.
     Result<std::shared_ptr<void>> enterQuery(const Caller& caller) {
         if (caller.admin)
             return std::shared_ptr<void>();

@@ -174,7 +174,7 @@ void JobFreezer::thawAtOnce(const Job& job) {
 
 void JobFreezer::failed(const JobPtr& job) {
     if (!core_.registry.has(*job))
-        return; // the job is over, and the name of its unit may belong to another job
+        return; // the job is over, and another job may already have a unit with the same name
     endSuspension(job->record, core_.context.loop.bootTime());
     core_.save(*job);
     ender_.limitRunTime(job); // somebody may have set a time limit during the freeze

@@ -13,8 +13,8 @@ public:
 
     /// Suspends the job. If the job is suspended already, suspend() succeeds and changes nothing. The owner may suspend a job
     /// only while all processes of the job belong to the owner. The errors are JobEnding, SystemdFailed and Busy. The error is
-    /// Busy while another request resumes the job. A request of the job's owner can fail with Denied. The owner gets the error
-    /// Busy while a task of the job is starting.
+    /// Busy while another request resumes the job. A request of the job's owner can fail with Denied. If a task of the job is
+    /// starting, a request of the job's owner fails with Busy.
     void suspend(const JobPtr& job, const Caller& caller, Reply<void> reply);
     /// Resumes a suspended job. For a job that is not suspended, resume() does nothing. Errors: JobEnding, SystemdFailed.
     void resume(const JobPtr& job, uid_t by, Reply<void> reply);
