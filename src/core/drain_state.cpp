@@ -23,8 +23,8 @@ namespace {
 
 constexpr mode_t kMode = 0600;
 
-/// Reads the drain file. If the node is not drained, the result is empty. The error is Internal if the file of the drain cannot
-/// be read.
+/// Reads the drain file. If the node is not drained, the result is empty. If the drain file cannot be read, the error is
+/// Internal.
 Result<std::optional<Drain>> readDrain(const std::filesystem::path& file) {
     const auto text = readFile(AT_FDCWD, file.c_str());
     if (!text && errno == ENOENT)
@@ -74,7 +74,7 @@ void DrainState::ask(Change change) {
     storeNext();
 }
 
-/// Says whether a thread has stored a change of the drain on the disk.
+/// Says whether a thread could write a changed drain to the disk.
 struct DrainState::Stored {
     Result<void> done;
     Result<std::optional<Drain>> now; ///< the drain that pinfoldd would read from the disk after a restart

@@ -20,15 +20,15 @@ class DrainState {
 public:
     DrainState(Core& core, const HistoryWriter& history);
 
-    /// Reads the drain that an earlier pinfoldd has stored. Call load() at the start of pinfoldd. If pinfoldd cannot read the
-    /// file of the drain, pinfoldd drains the node and writes an entry to the journal.
+    /// Finds out from the drain file whether the node was drained before pinfoldd started. Call load() at the start of pinfoldd.
+    /// If load() cannot read the drain file, it drains the node and writes an entry to the journal.
     void load();
 
     /// Drains the node. When drain() has answered without an error, the node takes no new jobs. If the node is drained already, a
-    /// new reason replaces the old reason. A call without a reason does not change an existing drain. The errors are
-    /// InvalidArgument, Busy and Internal. The error is Busy if the disk hangs, and Internal if the drain cannot be stored. If
-    /// the error is `Internal`, the message of the error says whether the node is drained now. After the error `Internal`, the
-    /// drain on the disk is the same as the drain in memory.
+    /// new reason replaces the old reason. If `reason` is empty, drain() does not change an existing drain. drain() fails with
+    /// InvalidArgument, Busy or Internal. The error is Busy if the disk hangs, and Internal if the drain cannot be stored. If the
+    /// error is `Internal`, the message of the error says whether the node is drained now. After the error `Internal`, the drain
+    /// on the disk is the same as the drain in memory.
     void drain(uid_t by, std::string_view reason, Reply<void> reply);
     /// Ends an administrator's drain, if there is one. The error is Busy if the disk hangs, and Internal if the end of the
     /// drain cannot be stored.
@@ -44,7 +44,7 @@ public:
 
 private:
     struct Change {
-        std::optional<Drain> wanted; ///< the new drain; unset if the drain is to end
+        std::optional<Drain> wanted; ///< the new drain; unset if the request ends the drain
         uid_t by = 0;
         Reply<void> reply;
     };

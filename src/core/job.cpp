@@ -12,8 +12,8 @@ std::string slicePath(const JobKey& key) { return "/" + std::string(kBatchSlice)
 std::string scopePath(const JobKey& key, std::uint32_t task) { return slicePath(key) + "/" + key.scopeName(task); }
 
 std::optional<UnitIdentity> identifyPath(std::string_view path) {
-    // The path must begin with /batch.slice, because users can create slices of any name below their own service manager
-    // (user@.service).
+    // Below their own service manager (user@.service), users can create slices of any name. identifyPath() accepts only paths
+    // below /batch.slice, because users cannot create slices below /batch.slice.
     static const std::string jobs = "/" + std::string(kBatchSlice) + "/";
     if (!path.starts_with(jobs))
         return std::nullopt;

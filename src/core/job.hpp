@@ -24,9 +24,9 @@
 
 namespace pinfold {
 
-/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) in order to read the command lines of leftovers. If
-/// pinfoldd sent SIGTERM at once on a busy machine, a process could end before pinfoldd has read the process's command line.
-/// The time is limited because reading a command line may hang.
+/// The maximum time by which pinfoldd delays SIGTERM (never SIGKILL) in order to read the command lines of leftovers. After an
+/// immediate SIGTERM, a process could end before pinfoldd has read its command line. The delay is limited because reading a
+/// command line can hang.
 inline constexpr Microseconds kDescriptionWait = 300ms;
 
 struct Task {
@@ -51,7 +51,7 @@ struct Task {
     bool terminationDue = false; ///< terminationDue has the same meaning as in Job
 };
 
-/// Says how much anonymous memory and how much file memory the job had when its memory use was at its peak.
+/// Says how much anonymous memory and how much page cache the job had when its memory use was at its peak.
 struct PeakSplit {
     std::uint64_t peak = 0; ///< the memory peak in bytes
     std::uint64_t anon = 0;
@@ -59,7 +59,7 @@ struct PeakSplit {
     std::uint64_t shmem = 0; ///< the shared memory, which is a part of `file`
 };
 
-/// Holds the figures that Sampler read when it last looked at a job.
+/// Holds the newest figures of a job that Sampler has read.
 struct LastLook {
     RealTime at{};
     Usage usage; ///< the figures of CgroupDir::profileUsage()
@@ -77,27 +77,27 @@ struct Job {
     EventHandle supervisorWatch;
     EventHandle runTimer;
     EventHandle warningTimer;       ///< when warningTimer expires, LimitWarner warns about the job's run time limit
-    EventHandle describeTimer;      ///< limits how long pinfoldd delays SIGTERM while it reads command lines of leftovers
+    EventHandle describeTimer;      ///< this timer ends pinfoldd's delay of SIGTERM for reading the command lines of leftovers
     EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
     EventHandle killTimer;          ///< when killTimer expires, ProcessKiller ends the processes that still live
     EventHandle unkillableTimer;    ///< the timer for the next step of UnkillablePolicy
     EventHandle removalTimer;       ///< when the timer expires, JobCloser tries again to remove the slice
     std::optional<BootTime> killAt; ///< the time at which pinfoldd sends SIGKILL; pinfoldd never moves this time to a later time
     EventHandle memoryWatch;        ///< watches the file memory.events of the slice
-    EventHandle oomTimer;           ///< limits how long pinfoldd waits for the kernel's log to name the killed process
+    EventHandle oomTimer;           ///< this timer ends the wait for the line of the kernel's log that names the killed process
     Boxed<OomReport> oomReport;
     JobOutput output; ///< the job's standard error; unset after a restart of pinfoldd
     std::optional<PeakSplit> peakSplit;
     ProfileRecorder recorder;
-    Boxed<LastLook> lastLook; ///< unset until this pinfoldd has looked at the job
-    EventHandle leaderTimer;  ///< limits the wait for the end of a leader that has left the job's cgroups
+    Boxed<LastLook> lastLook; ///< unset until Sampler has read figures of the job since the start of pinfoldd
+    EventHandle leaderTimer;  ///< this timer ends the wait for a leader that lives outside of the job's cgroups
     EventHandle lingerTimer;  ///< ends a job without a batch script when the job has had no processes for the whole linger time
     /// The timer limits how long pinfoldd waits until the slice is frozen. After the freeze, pinfoldd kills all processes
     /// except the shepherds.
     EventHandle freezeTimer;
     bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
-    EventHandle reportTimer; ///< limits the wait for EndJob's report on how the leader ended
-    bool reportOver = false; ///< pinfoldd has got the report of EndJob, or does not wait for the report any more
+    EventHandle reportTimer; ///< this timer ends the wait for the call of EndJob that reports the leader's end
+    bool reportOver = false; ///< pinfoldd does not wait for EndJob, because EndJob was called or the time is over
     bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may never report the end
     bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
@@ -106,7 +106,7 @@ struct Job {
     BootTime endBegan{};
     bool ownersTurn = false;    ///< a signal or suspension that the owner requested is in progress
     bool ownerSuspends = false; ///< the owner requested the suspension that is in progress
-    /// The replies that wait until the job is suspended. `suspenders` is not empty while a freeze of the job is in progress.
+    /// pinfoldd sends these replies when the job is suspended. While a freeze is in progress, `suspenders` is not empty.
     std::vector<Reply<void>> suspenders;
     bool resuming = false;       ///< a request to resume the job is in progress
     bool changingLimits = false; ///< systemd is changing the limits of the job
@@ -116,7 +116,7 @@ struct Job {
     /// finished.
     std::size_t describing = 0;
     std::vector<std::function<void()>> onDescribed; ///< functions that are called when `describing` has become 0
-    bool terminationDue = false; ///< pinfoldd delays SIGTERM for a moment until the reports on leftovers are finished
+    bool terminationDue = false;                    ///< pinfoldd sends SIGTERM after the reports on leftovers
     std::vector<Reply<JobSummary>> creators;
     std::vector<Reply<Receipt>> waiters;
 
@@ -129,7 +129,7 @@ struct Job {
     /// outcome of the start is unknown, an empty or missing scope does not mean that the task has ended.
     bool isStarting(std::uint32_t number) const;
     bool isStartingTasks() const;
-    /// Returns the number of live tasks of the job. The batch script is not counted.
+    /// Returns the number of live tasks of the job, not counting the batch script.
     std::size_t furtherTasks() const { return record.tasks.size() - record.tasks.count(0); }
 };
 
@@ -141,8 +141,8 @@ using WeakJob = std::weak_ptr<Job>;
 std::string slicePath(const JobKey& key);
 /// Returns a path such as "/batch.slice/batch-<E>.slice/job-<E>….scope".
 std::string scopePath(const JobKey& key, std::uint32_t task);
-/// Finds the job and the task to which a cgroup path from /proc/PID/cgroup belongs. The path may be the cgroup of a job's
-/// slice, of a task's scope, or of anything below the slice or the scope.
+/// Finds the job and the task to which a cgroup path from /proc/PID/cgroup belongs. The path can name the cgroup of a job's
+/// slice, the cgroup of a task's scope, or any cgroup below these two.
 std::optional<UnitIdentity> identifyPath(std::string_view path);
 
 JobSummary summarize(const Job& job);
@@ -156,19 +156,19 @@ Target targetOf(const std::string& key, const Job* job);
 /// returns kForever. The time for which a job is suspended does not count as run time.
 Microseconds runTimeLeft(const Job& job, std::optional<std::uint64_t> limit, BootTime now);
 
-/// Returns the grace time that applies if nobody has requested another grace time. `ofSite` is jobs.kill_grace of the
-/// configuration. A job with run_time_grace ends at the latest after the time run_time_max plus run_time_grace.
+/// Returns the grace time of a job for which nobody has requested a grace time. `ofSite` is jobs.kill_grace of the configuration.
+/// A job with run_time_grace ends at the latest after the time run_time_max plus run_time_grace.
 Microseconds usualGraceOf(const Job& job, Microseconds ofSite, BootTime now);
 
 /// Returns true if the job's leader has ended, or if the job has no leader because it has no batch script.
 bool leaderEnded(const Job& job);
 
 /// Reads the present figures of the job's slice. If the memory use is at its peak, lookAtUsage() stores the amounts of anonymous
-/// memory and of file memory in Job::peakSplit. The function lookAtUsage() updates the job's memory need.
+/// memory and of page cache in Job::peakSplit. The function lookAtUsage() updates the job's memory need.
 Usage lookAtUsage(Job& job);
 
-/// If `usage` lacks a counter, addLastLook() takes the counter from Sampler's last look at the job. A counter never falls, so
-/// Sampler's last value is at most as high as the value at the job's end.
+/// If `usage` lacks a counter, addLastLook() takes the newest value of the counter that Sampler has read (Job::lastLook).
+/// Counters never fall, so a value that Sampler has read cannot be higher than the value at the job's end.
 void addLastLook(Usage& usage, const Job& job);
 
 /// Holds the live jobs by key. The registry never has two jobs with the same key.

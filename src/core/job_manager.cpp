@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes at most 16 descriptors in one message
 
-/// Returns the job if the caller may make the request in the job's present phase. Returns null if the job does not exist and the
-/// request does not need a live job.
+/// Returns the job if the caller may make the request in the job's present phase. If no live job has the key, a request that
+/// needs no live job gets null.
 Result<JobPtr> permitted(const Core& core, const Caller& caller, Action action, const std::string& key) {
     auto job = core.registry.find(key);
     if (auto allowed = decide(caller, action, targetOf(key, job.get())); !allowed)
@@ -45,8 +45,8 @@ void JobManager::recover(std::function<void(Result<void>)> ready) {
 void JobManager::takeUp(std::function<void(Result<void>)> ready) {
     impl_->recovery.run([this, ready = std::move(ready)](Result<void> done) {
         if (done) {
-            // The comment of the node may still name a job that is over, because an earlier pinfoldd wrote the comment.
-            // publish() updates or removes the old comment.
+            // The node's comment from an earlier pinfoldd possibly names jobs that are over. publish() updates or removes this
+            // comment.
             impl_->unkillable.publish();
             impl_->reconciler.run(false, [this](const Result<Reconciliation>& reconciled) {
                 if (!reconciled)
@@ -125,7 +125,8 @@ void JobManager::endJob(const Caller& caller, const std::string& key, EndReport 
     };
     if (!job || (report.leader && summarize(**job).leader != *report.leader))
         return impl_->past.newestReceipt(caller, Action::EndJob, key, late);
-    // In the state Accounting, pinfoldd may be writing the receipt already, so pinfoldd adds the report to the written receipt.
+    // In the state Accounting, pinfoldd is possibly writing the receipt, so it adds the report's facts to the finished receipt
+    // later.
     (*job)->waiters.push_back((*job)->record.state == JobState::Accounting ? late : std::move(reply));
     impl_->ender.reportExit(*job, report, caller.admin);
 }

@@ -60,8 +60,8 @@ public:
     void configChanged();
 
     /// Drains the node: the node takes no new jobs until undrain(), even after restarts and reboots. Live jobs continue to run,
-    /// and may start new tasks. A call with an empty reason does not change an existing drain. The errors are Denied,
-    /// InvalidArgument, Busy and Internal.
+    /// and may start new tasks. If `reason` is empty, drain() does not change an existing drain. drain() fails with Denied,
+    /// InvalidArgument, Busy or Internal.
     void drain(const Caller& caller, const std::string& reason, Reply<void> reply);
     /// Ends a drain that began with a call of drain(). If no call of drain() has drained the node, undrain() does nothing.
     /// Errors: Denied, Busy, Internal.
@@ -85,9 +85,9 @@ public:
     void killJob(const Caller& caller, const std::string& key, int signal, Reply<void> reply);
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
-    /// Changes all limits that are set in `change`. If one of the limits cannot be changed, setLimits() changes none. With
-    /// `force`, a new limit may be lower than the present use of the job. If the job uses more than a new limit allows, the
-    /// kernel may kill processes of the job. The answer contains the job's limits after the change.
+    /// Changes all limits that are set in `change`. If one of these limits cannot be changed, setLimits() leaves all limits as
+    /// they are. With `force`, a new limit may be lower than the present use of the job. If the job uses more than a new limit
+    /// allows, the kernel may kill processes of the job. The answer contains the job's limits after the change.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
     /// Answers when the task has ended, or at once if the task has ended already. A later task may have the number of an ended
@@ -109,8 +109,7 @@ public:
     std::optional<IdleJobs> idleJobs() const;
     /// Says how much of each resource the node has, how much the site keeps for itself, and how much the live jobs hold.
     NodeResources resources() const;
-    /// Returns the name of the owner of a live job, or nullopt if the user database has not told the name yet
-    /// (Origins::nameOf()).
+    /// Returns the name of the owner of a live job, or nullopt if the user database has not answered yet (Origins::nameOf()).
     std::optional<std::string> userName(uid_t uid) const;
     HistoryFigures historyFigures() const;
     Result<JobSummary> job(const std::string& key) const;
@@ -125,7 +124,7 @@ public:
     Result<JobIdentity> identity(const Caller& caller, const std::string& key) const;
     void receipt(const Caller& caller, const std::string& key, Reply<Receipt> reply) const;
     /// Answers with the profile of the live job that has the key `key`. If no live job has the key, profile() answers with the
-    /// profile of the newest ended job with the key. The profile is empty if pinfoldd has not looked at the job.
+    /// profile of the newest ended job with the key. If Sampler never read figures of the job, the profile is empty.
     void profile(const Caller& caller, const std::string& key, Reply<Profile> reply) const;
     /// Answers with the receipts that match the filter. An answer has at most kMostReceiptsAtOnce receipts.
     void receipts(const Caller& caller, ReceiptFilter filter, Reply<std::vector<Receipt>> reply) const;

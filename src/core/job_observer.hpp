@@ -19,7 +19,7 @@ public:
     virtual void jobAdded(const JobSummary& /*job*/) {}
     virtual void jobStateChanged(const JobKey& /*key*/) {}
     virtual void outOfMemory(const JobKey& /*key*/, const OomVerdict& /*verdict*/) {}
-    /// The job is near one of its limits. `limit` is the name of the limit.
+    /// pinfoldd calls limitNear() when the job is near its limit with the name `limit`.
     virtual void limitNear(const JobKey& /*key*/, const std::string& /*limit*/) {}
     virtual void limitsChanged(const JobKey& /*key*/) {}
     virtual void taskAdded(const JobKey& /*key*/, std::uint32_t /*task*/) {}

@@ -55,11 +55,11 @@ struct TaskRequest {
     ForeignFd output;    ///< the standard error of the batch script, as in CreateRequest
     bool batch = false;
     bool shepherd = false;
-    /// If `open` is set and no running job has the key, pinfoldd first opens a job with the request `open`.
+    /// `open` describes the job that pinfoldd opens if no running job has the key.
     std::optional<CreateRequest> open = {};
 };
 
-/// Holds a request to move running processes into a job. The processes become one new task.
+/// Holds a request to move running processes into a job. The moved processes form one new task of the job.
 struct AdoptRequest {
     std::vector<UniqueFd> processes = {}; ///< pidfds
     TaskKind kind = TaskKind::Task;

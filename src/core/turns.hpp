@@ -9,16 +9,16 @@
 namespace pinfold {
 
 /// Coordinates actions of two kinds on a job: moves and hits. An action of the kind Move moves processes into the job. A Hit is
-/// an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A Move may move a
-/// wrong process into the job by mistake, and then puts the wrong process back. If a Hit ran between the two moves of the wrong
-/// process, the Hit would affect the wrong process. The actions begin in the order of the requests. Two actions of the same
-/// kind may run at the same time.
+/// an action on all processes of the job, such as a signal. A Move and a Hit never run at the same time. A Move may move a wrong
+/// process into the job by mistake, and then puts the wrong process back. If a signal were sent while the wrong process is in the
+/// job, the wrong process would get the signal. The actions begin in the order of the requests. Two actions of the same kind may
+/// run at the same time.
 class Turns {
 public:
     enum class Kind { Move, Hit };
 
-    /// Calls `begin` when the action may begin, possibly before take() returns. When the action has ended, the caller must call
-    /// over().
+    /// Calls `begin` when it is the action's turn, possibly before take() returns. When the action has ended, the caller must
+    /// call over().
     void take(Kind kind, std::function<void()> begin) {
         waiting_.emplace_back(kind, std::move(begin));
         next();

@@ -50,8 +50,7 @@ constexpr unsigned kPauseSeconds = 2;
 constexpr Microseconds kBarrier = 2s;
 // The policy of the bus identifies pinfoldd only by the bus names of pinfoldd. As soon as pinfoldd has connected to the bus,
 // pinfoldd takes the name org.pinfold1.Daemon. If a message to the owner of the name org.pinfold1.Daemon contains file
-// descriptors, the bus refuses the message. The name org.pinfold1.Daemon protects pinfoldd from file descriptors of users while
-// pinfoldd takes over jobs.
+// descriptors, the bus refuses the message. While pinfoldd takes over jobs, users cannot fill pinfoldd with file descriptors.
 constexpr const char* kEarlyBusName = "org.pinfold1.Daemon";
 
 /// Returns the socket of pinfoldd.socket (see sd_listen_fds(3)), or -1 if systemd has passed no socket.
@@ -63,17 +62,17 @@ int passedSocket() {
 }
 
 /// Handles errors that a restart of pinfoldd cannot repair. refuse() writes the error to the log once, and systemd does not
-/// restart pinfoldd. When a wrapper connects to the socket, systemd starts pinfoldd again. If the error persists, pinfoldd tells
-/// the wrapper why the wrapper's job cannot run. Every wrapper in the socket's queue must get an answer, because otherwise
-/// systemd would start pinfoldd again and again. After an error, a wrapper that waits for the end of a job connects to the socket
-/// every few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
+/// restart pinfoldd. When a wrapper connects to the socket, systemd starts pinfoldd again. If the restarted pinfoldd finds an
+/// error again, it tells the wrapper why the wrapper's job cannot run. Every wrapper in the socket's queue must get an answer,
+/// because otherwise systemd would start pinfoldd again and again. After an error, a wrapper that waits for the end of a job
+/// connects to the socket every few seconds. All waiting wrappers connect again at the same moment (DaemonLink).
 int refuse(const Error& error) {
     turnAway(passedSocket(),
              {ErrorCode::Unreachable, "pinfoldd does not start: " + error.message +
                                           "; an administrator must fix this and run `systemctl restart pinfoldd`"});
     logErrorLine(error.message);
-    // systemd finds the unit of a message by the process that sent the message. pinfoldd must not exit before systemd has read
-    // the message with the status.
+    // When systemd reads a status message, it looks at the sending process to find the unit. pinfoldd must not exit before
+    // systemd has read the message.
     sd_notifyf(0, "STATUS=%s", error.message.c_str());
     sd_notify_barrier(0, toUsec(kBarrier));
     return kExitConfig;
@@ -98,8 +97,8 @@ std::string readBootId() {
 /// thread other than the loop's thread calls announceMigration().
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
-    // Only the loop's thread may use the log, so announceMigration() writes its line to standard error. announceMigration() runs
-    // in another thread, so the call of dprintf() may block.
+    // Only the loop's thread may use the log, so announceMigration() writes its line to standard error. announceMigration() never
+    // runs in the loop's thread, so dprintf() is allowed to block.
     (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what);
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }

@@ -52,11 +52,11 @@ Error Settings::reject(const Error& why) const {
 }
 
 void Settings::publishFailurePolicy() const {
-    // If pinfoldd does not answer, pinfold-run needs the setting jobs.on_failure. pinfold-run has no TOML parser, so pinfoldd
-    // writes the setting into a separate file.
+    // If pinfoldd does not answer, the setting jobs.on_failure tells pinfold-run what to do. pinfold-run has no TOML parser, so
+    // pinfoldd writes the setting into a separate file.
     const auto file = inRoot(root_, kFailurePolicyFile);
     const std::string policy = config_.jobs.onFailure == OnFailure::Refuse ? "refuse\n" : "run-unconfined\n";
-    // load() writes the file only if the setting has changed, so that load() succeeds even if /run is full.
+    // Settings writes the file only if jobs.on_failure has changed, because every write fails while /run is full.
     if (readFile(AT_FDCWD, file.c_str()) == policy)
         return;
     std::error_code error;

@@ -15,9 +15,9 @@ class Settings {
 public:
     Settings(const std::filesystem::path& root, Journal& journal) : root_(root), journal_(journal) {}
 
-    /// Reads the files of the configuration, and stores the values in the object that config() returns. The first load and each
-    /// reload run in the loop's thread, because pinfoldd uses the new values immediately after a reload. The loop's thread may
-    /// read /etc, because a node whose /etc hangs cannot work at all. If the files have an error, load() keeps the present
+    /// Reads the files of the configuration, and stores the values in the object that config() returns. pinfoldd uses the new
+    /// values immediately after load(), so load() reads the files in the loop's thread. The loop's thread is allowed to read
+    /// /etc, because a node whose /etc hangs cannot work at all. If the files have an error, load() keeps the present
     /// configuration. An unknown key in the files is an error in a reload, but not at the start of pinfoldd. Error:
     /// ConfigInvalid.
     Result<void> load();

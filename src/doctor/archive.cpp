@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Checks whether the receipts of this node reach the site's archive. The doctor does not use the network, but reads the metrics
-// into which pinfold-ship writes the archive's answers.
+// Checks whether the receipts of this node reach the site's archive. The doctor does not use the network. pinfold-ship stores the
+// archive's answers in its metrics file, and the doctor reads this file.
 #include "base/parse.hpp"
 #include "base/paths.hpp"
 #include "doctor/checks.hpp"
@@ -37,8 +37,8 @@ std::optional<std::uint64_t> figure(const Figures& figures, std::string_view nam
     return value ? std::optional(*value) : std::nullopt;
 }
 
-/// Returns the time with the name `name` in the figures of pinfold-ship. The figures contain times as seconds since 1970. If
-/// the value is too large for a RealTime, the result is the largest possible time.
+/// Converts the figure `name` of pinfold-ship, a number of seconds since 1970, to a time. If the number is too large for a
+/// RealTime, the result is the largest possible time.
 std::optional<RealTime> timeOf(const Figures& figures, std::string_view name) {
     constexpr std::uint64_t kMost = kForever / 1s;
     const auto seconds = figure(figures, name);

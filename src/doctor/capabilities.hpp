@@ -12,7 +12,8 @@ constexpr unsigned kSysPtrace = CAP_SYS_PTRACE;
 constexpr unsigned kSysNice = CAP_SYS_NICE;
 constexpr unsigned kSyslog = CAP_SYSLOG;
 
-/// Returns true if the service's CapabilityBoundingSet= contains the capability, or if the set is not known.
+/// Returns true if the service's CapabilityBoundingSet= contains the capability, or if the value of CapabilityBoundingSet= is not
+/// known.
 bool mayBeKept(const Properties& service, unsigned capability);
 
 } // namespace pinfold::doctor

@@ -65,9 +65,8 @@ bool checkVersion(const Files& files, Findings& findings) {
     return false;
 }
 
-/// Returns true if a program other than systemd has taken the controller away from live jobs. An accounted controller is a
-/// controller that systemd gives to each job. systemd gives a controller that is not accounted only to jobs that ask for the
-/// controller.
+/// Returns true if a program other than systemd has taken the controller away from live jobs. systemd gives each job the
+/// accounted controllers. systemd gives all other controllers only to jobs that ask for them.
 bool keptFromJobs(const Files& files, const Controller& controller) {
     const auto slice = mount() / "batch.slice";
     return controller.accounted && !files.matching(slice / "batch-*.slice").empty() &&

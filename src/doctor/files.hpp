@@ -51,7 +51,7 @@ public:
     std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
 
     /// Returns the patterns of the files that the line includes. Relative patterns begin at the directory of the file in the
-    /// argument `file` of linesWithIncludes(). If the line is not an include line, the list is empty.
+    /// argument `file` of linesWithIncludes(). For a line that includes nothing, the result is empty.
     using Included = std::function<std::vector<std::filesystem::path>(const std::string& line)>;
     /// Returns the lines of a file, except comments and empty lines. In the result, the lines of an included file replace the
     /// line that includes the file.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// These checks follow docs/schedulers/grid-engine.md.
+// Checks whether Grid Engine is configured as docs/schedulers/grid-engine.md says.
 #include "doctor/checks.hpp"
 
 #include <fmt/core.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Holds the facts about the node that the checks need. The checks read files below the directory `root`. The struct Host contains
-// the answers of other programs, so the checks do not ask other programs.
+// Holds the facts about the node that the checks need. The checks read files below the directory `root`. The doctor asks other
+// programs before the checks, and stores their answers in a Host. The checks themselves run no programs.
 #pragma once
 
 #include "base/clock.hpp"
@@ -58,8 +58,8 @@ struct Host {
     std::optional<Result<std::string>> daemonVersion;
     std::optional<RealTime> newestReceipt; ///< the time at which the job of the newest receipt ended
 
-    /// The doctor asks pinfold-archive a short question, and stores the answer or the error in archiveAnswer. The answer shows
-    /// whether the archive can be reached. archiveAnswer is unset if archive.ask is not true.
+    /// The doctor asks pinfold-archive a short question, and stores the answer or the error in archiveAnswer. A successful answer
+    /// means that the archive can be reached. archiveAnswer is unset if archive.ask is not true.
     std::optional<Result<void>> archiveAnswer;
 
     std::map<std::string, Space> space;                 ///< the free space of file systems, by directory

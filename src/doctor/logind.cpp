@@ -14,9 +14,9 @@ struct Setting {
     std::string where;
 };
 
-/// Returns the files of logind's configuration. Files with a lower priority come before files with a higher priority. The main
-/// file logind.conf comes first, and then the drop-ins, sorted by name. A file replaces files of the same name in directories
-/// with a lower priority.
+/// Returns the files of logind's configuration. In the result, files with a lower priority come before files with a higher
+/// priority. The main file logind.conf comes first, and then the drop-ins, sorted by name. If several directories contain a file
+/// of the same name, the result contains only the file in the directory with the highest priority.
 std::vector<std::filesystem::path> logindFiles(const Files& files) {
     const std::vector<std::filesystem::path> directories{"/usr/lib/systemd", "/usr/local/lib/systemd", "/run/systemd",
                                                          "/etc/systemd"};

@@ -120,7 +120,7 @@ bool installed(const Files& files, const std::string& module) {
     std::vector<std::filesystem::path> directories{"/lib/security", "/lib64/security", "/usr/lib/security",
                                                    "/usr/lib64/security"};
     for (const auto& name : files.list("/usr/lib"))
-        // On Debian, `name` is a triplet such as x86_64-linux-gnu.
+        // On Debian, the modules are in a subdirectory of /usr/lib such as x86_64-linux-gnu.
         directories.push_back(std::filesystem::path("/usr/lib") / name / "security");
     return std::any_of(directories.begin(), directories.end(),
                        [&](const auto& directory) { return files.exists(directory / module); });
@@ -128,8 +128,8 @@ bool installed(const Files& files, const std::string& module) {
 
 /// Looks for PAM services that open a logind session. If a process has no session, logind creates a session for the process, even
 /// if the process belongs to a job. When logind creates a session for a process, logind moves the process from the job's scope
-/// into the session's scope. The check ignores cron(8) and at(1), because the processes that cron(8) and at(1) start have never
-/// been in a job.
+/// into the session's scope. The check ignores the services of cron(8) and at(1), because these two programs start their
+/// processes outside of jobs.
 void checkMovers(const Files& files, Findings& findings) {
     std::vector<std::string> movers;
     if (installed(files, kLogind))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// These checks follow docs/schedulers/slurm.md.
+// Checks whether Slurm is configured as docs/schedulers/slurm.md says.
 #include "base/paths.hpp"
 #include "doctor/checks.hpp"
 

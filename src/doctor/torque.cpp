@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// These checks follow docs/schedulers/torque.md.
+// Checks whether Torque is configured as docs/schedulers/torque.md says.
 #include "doctor/checks.hpp"
 
 #include <fmt/core.h>

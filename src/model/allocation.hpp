@@ -48,8 +48,8 @@ Result<void> validate(const AllocationRequest& request);
 /// that no job has reserved. If the list of GPUs is empty, the job and other jobs share the GPUs that no job has reserved.
 struct Allocation {
     CpuList cpus;
-    /// The CPUs that no other job gets. The member `reserved` contains all of `cpus`. With HyperThreads::Idle, `reserved`
-    /// contains all hyper-threads of the cores in `cpus`.
+    /// The CPUs that pinfoldd does not give to any job except this one. The member `reserved` contains all of `cpus`. With
+    /// HyperThreads::Idle, `reserved` contains all hyper-threads of the cores in `cpus`.
     CpuList reserved;
     CpuList gpus; ///< the GPUs by number, as in AllocationRequest::gpuList
     bool exclusive = false;

@@ -26,7 +26,8 @@ Result<Drain> decodeDrain(std::string_view text) {
         return read;
     });
     // decodeDrain() encodes the result and compares the encoded text with `text`. Without the comparison with `text`,
-    // decodeDrain() would accept wrong numbers. get<T>() wraps and truncates numbers without an error.
+    // decodeDrain() would accept wrong numbers. get<T>() of the JSON library changes a number that does not fit into T, and
+    // reports no error.
     if (drain && encode(*drain) != text)
         return Error{ErrorCode::InvalidArgument, "the drain cannot be read: pinfoldd did not write it in this form"};
     return drain;

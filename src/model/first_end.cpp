@@ -35,11 +35,11 @@ constexpr int kMostSignals = 64;
 
 struct Candidate {
     EndEvent event;
-    RealTime at; ///< the time by which EndSearch sorts the events
+    RealTime at; ///< EndSearch sorts the events by this time
 };
 
-/// Returns true if `time` is later than `other` by more than `tolerance`. By default, `tolerance` covers the difference between
-/// the clocks of two hosts.
+/// Returns true if `time` is later than `other` by more than `tolerance`. The default of `tolerance` is the greatest difference
+/// that EndSearch expects between the clocks of two hosts.
 bool isLater(RealTime time, RealTime other, Microseconds tolerance = kClockTolerance) {
     return timeBetween(other, time) > tolerance;
 }
@@ -135,9 +135,9 @@ std::optional<RealTime> earliest(const std::vector<Candidate>& candidates, bool 
     return at;
 }
 
-/// A lost host went down at an unknown time after its last sign of life. On other hosts, the job may have ended after the last
-/// sign of life of the lost host. placeLostNodes() looks for the first end of the job on another host after the last sign of
-/// life. placeLostNodes() assumes that the lost host went down when the job ended on the other host.
+/// A lost host went down at an unknown time after its last sign of life. placeLostNodes() looks for the first event on any host
+/// after the last sign of life of the lost host. placeLostNodes() assumes that the lost host went down at the time of this first
+/// event.
 void placeLostNodes(std::vector<Candidate>& candidates) {
     std::vector<RealTime> others;
     for (const auto& candidate : candidates)

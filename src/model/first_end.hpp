@@ -53,7 +53,7 @@ struct EndEvent {
     RealTime at{};                          ///< the time of the event, by the clock of the host
     std::size_t host = 0;                   ///< an index of HostsOfJob::hosts
     std::size_t receipt = 0;                ///< an index of HostOfJob::receipts
-    std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the receipt does not show the task
+    std::optional<std::uint32_t> task = {}; ///< the number of the task; unset if the receipt does not say which task it was
     ExitState exit = {};                    ///< how the task ended; unknown if the event is not the end of a task
     bool decides = false;                   ///< the event certainly ended the job on the host
 
@@ -65,15 +65,15 @@ struct FirstEnd {
     /// Lists the hosts, except `event->host`, on which an event may have happened before `event`. The clocks of the hosts are not
     /// exact enough to tell which event was the first (see kClockTolerance).
     std::vector<std::size_t> alike;
-    std::size_t survived = 0;         ///< how many failures of tasks the job survived before the event
-    std::optional<EndEvent> survivor; ///< the last failure that the job survived before the event
+    std::size_t survived = 0;         ///< how many tasks failed before the event without ending the job
+    std::optional<EndEvent> survivor; ///< the last task failure that did not end the job
 
     bool operator==(const FirstEnd&) const = default;
 };
 
 class EndSearch {
 public:
-    /// Adds a receipt of the job. `host` and `index` are the values for EndEvent::host and EndEvent::receipt.
+    /// Adds a receipt of the job. add() stores `host` in EndEvent::host, and `index` in EndEvent::receipt.
     void add(const Receipt& receipt, std::size_t host, std::size_t index);
     FirstEnd first() const;
     const std::vector<EndEvent>& events() const { return events_; }

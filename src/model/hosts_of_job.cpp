@@ -22,8 +22,8 @@ std::string hostOf(const Receipt& receipt) {
     return name.empty() ? "\n" + receipt.id : keyOfHost(name);
 }
 
-/// If two receipts have the same id, hostsOfJob() prefers the receipt with the exit state. pinfoldd wrote the receipt without the
-/// exit state before somebody reported the exit state.
+/// If two receipts have the same id, hostsOfJob() prefers the receipt with an exit state. pinfoldd writes a receipt without an
+/// exit state, and adds the exit state when somebody reports it.
 bool isBetter(const Receipt& receipt, const Receipt& than) {
     if (receipt.exit.known() != than.exit.known())
         return receipt.exit.known();
@@ -61,7 +61,7 @@ std::vector<HostOfJob> groupByHost(std::vector<Receipt> receipts) {
     std::map<std::string, std::map<std::string, Receipt>> byHost;
     for (auto& receipt : receipts) {
         auto& known = byHost[hostOf(receipt)];
-        // try_emplace() moves nothing if the map has the id already.
+        // If the map already has this id, try_emplace() leaves `receipt` unchanged.
         const auto [place, isNew] = known.try_emplace(std::string(receipt.id), std::move(receipt));
         if (!isNew && isBetter(receipt, place->second))
             place->second = std::move(receipt);
@@ -94,8 +94,8 @@ template <class Figure> std::optional<Spread> spreadOf(const std::vector<HostOfJ
     return spread;
 }
 
-/// Finds the hosts without a receipt. Some receipts have no list of the job's hosts, and a list may contain only the first hosts
-/// of the job.
+/// Finds the hosts of the job from which there is no receipt. Some receipts have no list of the job's hosts, and a list may
+/// contain only the first hosts of the job.
 void findMissing(HostsOfJob& job) {
     std::set<std::string> there;
     std::map<std::string, std::string> named;

@@ -17,7 +17,7 @@ namespace pinfold {
 
 constexpr std::size_t kMostHostBytes = 255; ///< the maximum length of the name of a host in bytes, as in DNS
 
-/// Says whether the end of the job on a host was the cause or a consequence of the end of the whole job.
+/// Says how the end of the job on one host is related to the end of the whole job.
 enum class HostRole {
     First,    ///< the event that ended the whole job happened on this host
     OfItself, ///< on this host, a local reason such as a memory limit ended the job later than on the first host
@@ -72,10 +72,10 @@ struct HostsOfJob {
     std::vector<HostOfJob> hosts; ///< the hosts in the order of their names; each host is in the list once
     FirstEnd first;
     Delays after;
-    /// The names of the hosts without a receipt, as the batch system wrote the names. The list of missing hosts is empty if the
+    /// The hosts from which there is no receipt, under their names in the batch system. The list of missing hosts is empty if the
     /// batch system and the hosts use different names.
     std::vector<std::string> missing;
-    std::uint64_t missingUnnamed = 0; ///< how many further hosts have no receipt; the names of these hosts are not known
+    std::uint64_t missingUnnamed = 0; ///< how many hosts without a known name have no receipt
     std::optional<Spread> cpu;        ///< in microseconds
     std::optional<Spread> memoryNeed; ///< in bytes
     std::optional<Spread> memoryPeak; ///< in bytes
@@ -96,9 +96,9 @@ struct HostsOfJob {
 /// as 10.0.0.7 has no short form.
 std::string keyOfHost(std::string name);
 
-/// Returns the receipts of the job's newest run. All receipts in `receipts` must have the same key. The result contains no
-/// receipts of another cluster, of another user or of an earlier run. If the batch system does not count the runs of a job, a run
-/// consists of receipts with overlapping times.
+/// Returns the receipts of the job's newest run. All receipts in `receipts` must have the same key. All receipts in the result
+/// are from one cluster, one user and one run of the job. If the batch system does not count the runs of a job, a run consists of
+/// receipts with overlapping times.
 std::vector<Receipt> newestRun(std::vector<Receipt> receipts);
 
 /// Combines the receipts that newestRun() has returned. If a host has several receipts with the same id, hostsOfJob() uses

@@ -29,7 +29,7 @@ struct JobIdentity {
     std::optional<std::string> account = {};
     std::optional<std::string> queue = {}; ///< the queue or partition
     std::optional<std::string> project = {};
-    std::optional<std::string> group = {};       ///< the group with whose rights the job runs
+    std::optional<std::string> group = {};       ///< the job runs with the rights of this group
     std::optional<std::uint64_t> arrayJob = {};  ///< the number that the batch system gave the whole array of jobs
     std::optional<std::uint64_t> arrayTask = {}; ///< the number of this job in its array
     std::optional<std::uint64_t> run = {};       ///< how often the batch system had requeued the job before this run

@@ -27,8 +27,8 @@ struct JobInfo {
     /// The time since which the job cannot be killed. unkillableSince is unset if the job can be killed.
     std::optional<RealTime> unkillableSince = {};
     bool unkillableInFuse = false; ///< the unkillable process waits for a file server that users run themselves
-    /// The highest sum of anonymous and shared memory that pinfoldd has seen so far, in bytes. memoryNeed is unset if pinfoldd
-    /// has not looked at the job yet.
+    /// The highest sum of anonymous and shared memory that pinfoldd has seen so far, in bytes. memoryNeed is unset until pinfoldd
+    /// has read figures of the job.
     std::optional<std::uint64_t> memoryNeed = {};
 
     bool operator==(const JobInfo&) const = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Makes the keys of jobs, and makes the names of units and of D-Bus objects from the keys. Other programs rely on the names of
-// units and D-Bus objects, so a new version of pinfold must not change a name. A new version of pinfold may add names.
+// units and D-Bus objects, so a new version of pinfold must not change a name. A new version of pinfold is allowed to add new
+// names of units and objects.
 #pragma once
 
 #include "base/result.hpp"

@@ -23,8 +23,8 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
 }
 
 /// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`. A record of an earlier pinfoldd
-/// must have the same text after decoding and encoding. encode() always writes `number` and `leader`, because earlier versions of
-/// pinfoldd wrote both members. encode() omits each unset member of a task, except `number` and `leader`.
+/// must have the same text after decoding and encoding. encode() always writes the members `number` and `leader`, as earlier
+/// versions of pinfoldd did. encode() omits each unset member of a task, except `number` and `leader`.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)
@@ -137,9 +137,9 @@ JobRecord recordFromJson(const Json& json) {
     return record;
 }
 
-/// Returns true if pinfoldd has understood everything in the text. An earlier pinfoldd wrote fewer members than this pinfoldd, so
-/// members may be missing in the text. If a member is null in `written`, the member may be missing in `understood`. An earlier
-/// pinfoldd wrote null for a member without a value.
+/// Returns true if pinfoldd has understood everything in the record `written`. `understood` can have more members than `written`,
+/// because an earlier pinfoldd wrote fewer members. `understood` can lack members that are null in `written`. An earlier pinfoldd
+/// wrote null for a member without a value.
 bool saysTheSame(const Json& written, const Json& understood) {
     if (!written.is_object() || !understood.is_object())
         return written == understood;

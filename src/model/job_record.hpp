@@ -21,8 +21,8 @@
 
 namespace pinfold {
 
-/// Identifies a process across a restart of pinfoldd. A process id alone does not identify a process, because another process may
-/// have the same process id after the restart.
+/// Identifies a process across a restart of pinfoldd. The process id does not suffice, because a new process can get the process
+/// id of a process that has ended.
 struct ProcessIdentity {
     pid_t pid = 0;
     BootTime started{};
@@ -54,8 +54,8 @@ struct LoggedTask {
     bool operator==(const LoggedTask&) const = default;
 };
 
-/// Holds the figures that pinfoldd reads when the job's last process has ended. The cgroup may vanish long before pinfoldd
-/// writes the receipt, so pinfoldd cannot read the figures later.
+/// Holds the figures that pinfoldd reads when the job's last process has ended. pinfoldd stores these figures in the record,
+/// because the cgroup can vanish long before pinfoldd writes the receipt.
 struct FinalFigures {
     RealTime ended{};    ///< the time at which the job ended
     Microseconds wall{}; ///< the job's wall time, measured with CLOCK_BOOTTIME
@@ -90,7 +90,7 @@ struct JobRecord {
     Microseconds suspended{};                   ///< the total time of earlier suspensions
     std::uint64_t oomKills = 0;                 ///< the number of out-of-memory kills that pinfoldd has examined so far
     Boxed<OomVerdict> oom;                      ///< what pinfoldd knows about the first out-of-memory kill
-    bool oomSaid = false;                       ///< pinfoldd has already written a line about `oom` to the job's own output
+    bool oomSaid = false;                       ///< pinfoldd has reported the out-of-memory kill `oom` in the job's own output
     std::optional<std::uint64_t> runTimeWarned; ///< the value that runTimeEnd() had when pinfoldd warned the job
     std::optional<std::uint64_t> memoryWarned;  ///< the value that memory_max had when pinfoldd warned the job
     std::optional<ProcessIdentity> supervisor;
@@ -104,11 +104,11 @@ struct JobRecord {
     /// task except its batch script. For a job with only a batch script, the figures of the job are the figures of the batch
     /// script.
     Boxed<std::vector<LoggedTask>> taskLog;
-    /// An opened job without a batch script ends when the time `linger` has passed after the end of its last task. The value
-    /// kForever means that the job never ends by itself.
+    /// An opened job without a batch script stays live for the time `linger` after the end of its last task. The value kForever
+    /// means that the job never ends by itself.
     std::optional<Microseconds> linger;
-    /// After the end of the leader, pinfoldd waits at most for the time reportWithin until the job's creator calls EndJob. If
-    /// reportWithin is unset, ReportWait decides how long pinfoldd waits for EndJob.
+    /// After the end of the leader, pinfoldd waits for the call of EndJob by the job's creator, but at most for the time
+    /// reportWithin. If reportWithin is unset, ReportWait decides how long pinfoldd waits for EndJob.
     std::optional<Microseconds> reportWithin;
     std::uint32_t nextTask = 1;
     bool neverRan = false; ///< creation failed after systemd had begun to start the job, so the job ends without a receipt
@@ -126,7 +126,8 @@ struct JobRecord {
     /// If unkillableInFuse is true, a process that outlived SIGKILL waits for a file server that a user runs. A wait for a user's
     /// file server is not a fault of the node.
     bool unkillableInFuse = false;
-    /// The value for Receipt::unkillableProcesses. `unkillableProcesses` stays set after the unkillable processes have ended.
+    /// The receipt gets this value as Receipt::unkillableProcesses. `unkillableProcesses` stays set after the unkillable
+    /// processes have ended.
     std::optional<std::uint32_t> unkillableProcesses;
     Boxed<FinalFigures> figures;
 
@@ -136,8 +137,8 @@ struct JobRecord {
 /// Ends the suspension of a job, and adds the length of the suspension to `suspended`. Returns false if the job is not suspended.
 bool endSuspension(JobRecord& record, BootTime now);
 
-/// Returns the record as one JSON document. The document contains the version of the document's format. If pinfoldd decodes a
-/// text and encodes the resulting record, the new text is the same as the old text.
+/// Returns the record as one JSON document. The member `version` is the version of the format. If pinfoldd decodes the document
+/// and encodes the record again, the result is the same document.
 std::string encode(const JobRecord& record);
 /// Reads a text that encode() has written, and fails with InvalidArgument for any other text. decodeJobRecord() fails with
 /// InvalidArgument if a newer pinfoldd has written the record.

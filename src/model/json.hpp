@@ -79,8 +79,8 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
 // dump() throw an exception.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
-/// Returns the content of `value`. Throws std::invalid_argument if `value` is unset. The message of the exception contains `what`
-/// as the name of the value.
+/// Returns the value in the optional `value`. Throws std::invalid_argument if `value` is unset. The message of the exception
+/// contains `what` as the name of the value.
 template <class T> T required(std::optional<T> value, const char* what) {
     if (!value)
         throw std::invalid_argument(std::string("unknown ") + what);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contains code for the JSON of records, receipts, the wrapper's packets and the output of pinfold. The JSON library of
-// nlohmann takes seconds to compile, so only .cpp files may include this header.
+// Contains functions that read and write the JSON of records, receipts, the wrapper's packets and the output of pinfold. The JSON
+// library of nlohmann takes seconds to compile, so only .cpp files may include this header.
 #pragma once
 
 #include "model/allocation.hpp"
@@ -71,7 +71,7 @@ inline void putAllocation(Json& json, const Allocation& allocation, Unset unset 
     put(json, "exclusive", allocation.exclusive);
 }
 
-/// Adds the usage figures for which `wanted(name)` returns true, and the figures of the devices.
+/// Adds each usage figure to `json` if `wanted()` returns true for its name. Always adds the figures of the disks.
 template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted, Unset unset = Unset::AsNull) {
     forEachUsage(usage, [&](const char* name, const auto& value) {
         if (wanted(name))
@@ -89,7 +89,7 @@ template <class F> void putUsage(Json& json, const Usage& usage, F&& wanted, Uns
 
 inline void takeUsage(const Json& json, Usage& usage) {
     forEachUsage(usage, [&json](const char* name, auto& value) { optionalFromJson(json, name, value); });
-    const auto devices = json.find("io_devices"); // the devices may be missing in a text from an earlier pinfold
+    const auto devices = json.find("io_devices"); // JSON from an earlier pinfold possibly lacks io_devices
     if (devices == json.end())
         return;
     for (const auto& io : *devices)

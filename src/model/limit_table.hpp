@@ -20,11 +20,11 @@ namespace pinfold {
 /// Says in which form people write the value of a limit.
 enum class LimitForm { Size, Duration, Quota, Number, Signal, Numbers, Devices, Word, Name };
 
-/// Says whether the value of a limit may change while the job runs.
+/// Says whether users can change a limit while the job runs.
 enum class LimitChange { Live, AtStart };
 
-/// A LimitMember points to a member of ResourceLimits. limitText() converts a value that is not a number to a text.
-/// setLimitText() of set_limit.hpp converts the text to a value.
+/// A LimitMember points to a member of ResourceLimits. limitText() converts lists, names and other values that are not numbers to
+/// a text. setLimitText() of set_limit.hpp converts the text to a value.
 using LimitMember = std::variant<std::optional<std::uint64_t> ResourceLimits::*, std::optional<CpuList> ResourceLimits::*,
                                  std::optional<DeviceAmounts> ResourceLimits::*, std::optional<std::string> ResourceLimits::*,
                                  std::optional<OomPolicy> ResourceLimits::*>;
@@ -43,14 +43,14 @@ struct LimitRow {
     /// The file that shows the limit in the cgroup of the job's slice. `cgroupFile` is a nullptr if and only if `property` is a
     /// nullptr.
     const char* cgroupFile = nullptr;
-    /// The text that stands before the limit's amount in the file `cgroupFile`. If the file has a line for each device, each line
+    /// In the file `cgroupFile`, this text precedes the amount of the limit. If the file has a line for each device, each line
     /// contains `cgroupWord`.
     const char* cgroupWord = "";
     std::uint64_t least = 0;            ///< the smallest value of a limit that is a number
     std::uint64_t most = kInfinity - 1; ///< the largest value of a limit that is a number, apart from kInfinity
     bool mayBeInfinite = false;
-    /// A limit is harmless if no value of the limit takes anything from other users. Every user may choose any value for a
-    /// harmless limit.
+    /// A limit is harmless if no value of the limit takes anything from other users. pinfoldd allows every user to set a harmless
+    /// limit to any value.
     bool harmless = false;
     /// The value that the kernel uses if the limit is unset. To compare an unset limit with a set limit, pinfold uses the value
     /// `unset` for the unset limit.
@@ -74,7 +74,7 @@ const LimitRow* findLimit(std::string_view name);
 /// Returns the option of the command line for a limit, such as "--memory-max".
 std::string limitOption(std::string_view name);
 
-/// Returns a list of the limits in `limits` that need a newer systemd than `version`. Commas separate the entries of the list. An
+/// Returns a list of those set limits that need a newer systemd than `version`. Commas separate the entries of the list. An
 /// example of an entry is "memory_zswap_max (systemd 253)". The list is empty if no limit needs a newer systemd.
 std::string neededNewerSystemd(const ResourceLimits& limits, unsigned version);
 

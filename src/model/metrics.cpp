@@ -123,9 +123,9 @@ template <class T> struct JobMetric {
 using JobTime = JobMetric<Microseconds>;
 using JobNumber = JobMetric<std::uint64_t>;
 
-// If treydock's cgroup_exporter has the same metric, pinfold uses the name from cgroup_exporter, so that dashboards for
-// cgroup_exporter work with pinfold. All metrics of jobs are gauges, as in cgroup_exporter, although the values of some metrics
-// can only grow.
+// For metrics that treydock's cgroup_exporter has, too, pinfold uses the name from cgroup_exporter. With the names from
+// cgroup_exporter, dashboards for cgroup_exporter can show pinfold's metrics. All metrics of jobs are gauges, as in
+// cgroup_exporter, although the values of some metrics can only grow.
 constexpr std::array kJobSeconds{
     JobTime{"cgroup_cpu_user_seconds", "CPU time in user mode.", [](const JobFigures& job) { return job.usage.cpuUser; }},
     JobTime{"cgroup_cpu_system_seconds", "CPU time in the kernel.", [](const JobFigures& job) { return job.usage.cpuSystem; }},
@@ -219,8 +219,8 @@ std::string_view toString(Trouble trouble) { return kTroubles[trouble]; }
 std::vector<std::string> troubleNames() { return kTroubles.all(); }
 
 NodeCounts::NodeCounts() {
-    // Each series begins with the value 0 when pinfoldd starts. If a series began with the value 1, the functions rate() and
-    // increase() of Prometheus would miss the first event.
+    // Each series begins with the value 0 when pinfoldd starts. If a series appeared only at the first event, it would begin with
+    // 1, and rate() and increase() of Prometheus would miss this event.
     for (const auto& name : jobResultNames())
         jobsEnded[*jobResultFromString(name)] = 0;
     for (const auto& name : kTroubles.all())

@@ -36,8 +36,8 @@ std::string_view toString(Trouble trouble);
 /// Returns the names of all kinds of trouble.
 std::vector<std::string> troubleNames();
 
-/// Counts events since the start of pinfoldd. When a job is over, pinfoldd adds the figures in the job's receipt to the counts.
-/// The numbers of ended jobs agree with the output of `pinfold history`.
+/// Counts events since the start of pinfoldd. When a job is over, add() counts the job by the figures in its receipt. The numbers
+/// of ended jobs agree with the output of `pinfold history`.
 struct NodeCounts {
     NodeCounts();
     void add(const Receipt& receipt);
@@ -80,7 +80,7 @@ struct NodeMetrics {
     bool draining = false;
     bool drainingAutomatic = false;    ///< pinfoldd itself has drained the node, and no administrator has drained it
     std::size_t unkillable = 0;        ///< the number of live jobs with processes that SIGKILL did not end
-    std::optional<IdleJobs> idle = {}; ///< the idle live jobs; unset if pinfoldd does not look at jobs
+    std::optional<IdleJobs> idle = {}; ///< the idle live jobs; unset if Sampler is switched off
     HistoryFigures history = {};
     /// The number of receipts that are not in the archive; unset if the site has no archive.
     std::optional<std::uint64_t> unsent = {};

@@ -11,7 +11,7 @@ namespace pinfold {
 struct NodeShare {
     std::optional<std::uint64_t> total = {};
     std::optional<std::uint64_t> kept = {};  ///< the part of the resource that the site does not give to jobs
-    std::optional<std::uint64_t> given = {}; ///< the sum of the amounts that live jobs hold; may exceed `total`
+    std::optional<std::uint64_t> given = {}; ///< the sum of the amounts that live jobs hold; can be larger than `total`
     std::optional<std::uint64_t> free = {};  ///< `total` minus `kept` and minus `given`, at least 0
     /// The number of live jobs whose share of the resource has no limit. A job without a limit adds nothing to `given`. For GPUs,
     /// unlimitedJobs is unset, because each job gets only the GPUs that the job asks for.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Sends a signal to the processes of a job, without ending the job.
+// Sends a signal to the processes of a job at the request of the owner or an administrator.
 #pragma once
 
 #include "core/core.hpp"
@@ -13,9 +13,9 @@ public:
     /// Sends the signal to all processes of the job. Errors: JobEnding, SystemdFailed.
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
-    /// Sends the signal on behalf of the job's owner. A process gets the signal only if the owner may send signals to the
-    /// process by kill(2). The errors are Busy, JobEnding, Internal and Denied. The error is Denied if the job has no process to
-    /// which the owner may send signals.
+    /// Sends the signal on behalf of the job's owner. A process gets the signal only if the owner may send signals to the process
+    /// by kill(2). sendAsOwner() fails with Busy, JobEnding, Internal or Denied. The error is Denied if the owner is not allowed
+    /// to signal any process of the job.
     void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
 
 private:

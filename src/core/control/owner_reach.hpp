@@ -21,8 +21,8 @@ public:
     /// Sends the signal to the owner's processes. The error is Denied if all processes of the job belong to other users, and
     /// otherwise Internal.
     Result<void> signal(int number) const;
-    /// Succeeds if all processes of the job belong to the owner. The error is Denied if a process belongs to another user, and
-    /// otherwise Internal. The message of the error Denied names the process.
+    /// Succeeds if all processes of the job belong to the owner. If a process of the job belongs to a different user, the error
+    /// is Denied, and its message names the process. For all other problems, the error is Internal.
     Result<void> coversAll() const;
 
 private:

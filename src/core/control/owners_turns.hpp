@@ -16,12 +16,12 @@ namespace pinfold {
 /// Lane::Owners. If several users share a queue, at most `atOnce` requests of any one user are in the queue at the same time.
 class OwnersTurns {
 public:
-    /// The limit `most` on a user's requests covers the requests in progress and the waiting requests.
+    /// A user can have at most `most` unfinished requests. Requests in progress and waiting requests are unfinished.
     OwnersTurns(std::size_t atOnce, std::size_t most) : atOnce_(atOnce), most_(most) {}
 
-    /// Calls `begin` when the request's turn comes, possibly before take() returns. The turn lasts until the call of over(). If a
-    /// subordinate id makes the request, `user` is the owner of the subordinate id. The error is Busy if too many requests of
-    /// `user` wait. `begin` must not be empty.
+    /// Calls `begin` when the request's turn comes, possibly before take() returns. The turn of a request lasts until the caller
+    /// calls over(). If a subordinate id makes the request, `user` is the owner of the subordinate id. The error is Busy if too
+    /// many requests of `user` wait. `begin` must not be empty.
     Result<void> take(uid_t user, std::function<void()> begin);
     void over(uid_t user);
 

@@ -17,7 +17,7 @@ void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<Jo
     std::ranges::sort(*pids);
     const auto& context = core.context;
     std::vector<ProcessInfo> seen;
-    std::vector<std::uint32_t> tasks; // the task of each process in `seen`, in the same order
+    std::vector<std::uint32_t> tasks; // entry i is the number of the task of process `seen[i]`
     for (auto pid = std::ranges::upper_bound(*pids, after); pid != pids->end(); ++pid) {
         if (seen.size() == JobManager::kMostProcessesAtOnce)
             break;

@@ -67,10 +67,10 @@ Receipt makeReceipt(const Core& core, const Origins& origins, const Job& job) {
     return receipt;
 }
 
-/// Writes a line about the job's end to the job's own output, if no supervisor and no batch system writes this line. A
-/// supervisor cannot write the line if the supervisor was killed, or if the job's program has replaced pinfold-run. The answer
-/// to EndJob contains the line about the end of the job. If a supervisor or a batch system calls EndJob, the caller of EndJob
-/// writes the line about the end. Returns true if sayStop() writes the line.
+/// Writes to the job's own output why the job was stopped, if neither a supervisor nor the batch system writes this line. A
+/// killed supervisor cannot write why the job was stopped. If the job's program has replaced pinfold-run, the job has no
+/// supervisor. EndJob's answer contains the line, and the caller of EndJob writes the line. Returns true if sayStop() writes the
+/// line.
 bool sayStop(const Core& core, const Job& job, const Receipt& receipt) {
     const bool supervised = job.supervisor && !hasEnded(job.supervisor.get());
     if (job.record.neverRan || supervised || job.record.reportWithin)

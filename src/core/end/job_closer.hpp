@@ -28,8 +28,8 @@ public:
     };
     JobCloser(Core& core, Parts parts) : core_(core), parts_(parts) {}
 
-    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). pinfoldd does not wait
-    /// until the row is written. After the call of running(), Sampler begins to look at the job.
+    /// Call running() when the job runs. The history gets a row for the job within a second (LiveRows). running() does not wait
+    /// for the row. running() also makes Sampler read the job's usage figures from time to time.
     void running(const JobPtr& job);
     /// Call note() when the job has no processes any more. The function note() stores the time and the job's usage figures for
     /// the receipt.
@@ -38,8 +38,8 @@ public:
     /// note() a second time for the job.
     static void forgetNote(Job& job);
 
-    /// Call account() when the job's last process is gone. account() makes the receipt durable, removes the job's units, and then
-    /// answers all callers that wait for the end of the job.
+    /// Call account() when the job's last process is gone. account() stores the receipt durably and removes the job's units.
+    /// After both steps, account() answers all callers that wait for the end of the job.
     void account(const JobPtr& job);
     /// Call scopeRemoved() when PID 1 has removed a scope of the job.
     void scopeRemoved(const Job& job);

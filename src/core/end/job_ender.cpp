@@ -136,8 +136,8 @@ void JobEnder::leaderGone(const JobPtr& job) {
         return kill(job);
     if (job->record.state == JobState::Ending) // the end of the job has begun already, for example because of the empty slice
         return;
-    // If a shepherd kills its process group, the leader and the supervisor end together, and pinfoldd may notice either end
-    // first.
+    // If a shepherd kills its process group, the leader and the supervisor end together. pinfoldd can notice the leader's end
+    // before or after the supervisor's end.
     const bool supervisorGoneToo = job->record.supervisor && (!job->supervisor || hasEnded(job->supervisor.get()));
     begin(job, {.cause = supervisorGoneToo ? JobResult::SupervisorLost : JobResult::Exited, .by = {}, .grace = {}});
 }
@@ -231,7 +231,7 @@ void JobEnder::listLeftovers(const JobPtr& job) {
 
 void JobEnder::terminate(const JobPtr& job) {
     job->terminationDue = false;
-    // terminate() may end its turn before PID 1 has answered, because no process can join a job that is ending.
+    // The turn of terminate() can be over before PID 1 has answered, because no process can join a job that is ending.
     job->turns.take(Turns::Kind::Hit, [this, job] {
         if (job->record.state == JobState::Ending)
             terminateInTurn(job);
@@ -352,11 +352,12 @@ void JobEnder::emptied(const JobPtr& job) {
     job->terminationDue = false;
     unkillable_.over(*job);
     if (job->isStartingTasks())
-        return; // PID 1 may still put a process into the job; emptied() is called again after the start of the task
+        return; // PID 1 possibly puts a process into the job later; emptied() is called again after the start of the task
     closer_.note(*job);
     if (reports_.isAwaited(job)) {
-        // pinfoldd may be restarted before the report comes. On a busy node, the report often comes before the loop is idle.
-        // saveSoon() lets pinfoldd store the record once, together with the next change of the job's state.
+        // Somebody could restart pinfoldd before EndJob's report comes, so pinfoldd stores the record. On a busy node, EndJob's
+        // report often comes before the loop is idle. saveSoon() lets pinfoldd store the record once, together with the next
+        // change of the job's state.
         return core_.saveSoon(job);
     }
     // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd may notice

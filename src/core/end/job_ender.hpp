@@ -84,8 +84,8 @@ public:
     /// With an unlimited grace time, the owner could use the node for longer than the job's limits allow.
     std::optional<Microseconds> graceOfOwner(const Job& job, std::optional<Microseconds> asked) const;
 
-    /// Handles the report of EndJob on how the leader ended. If the job still runs, reportExit() begins to end the job. pinfoldd
-    /// accepts an exit state from the owner only if the owner made the leader part of the job.
+    /// Handles a call of EndJob that reports how the leader ended. If the job still runs, reportExit() begins to end the job.
+    /// pinfoldd accepts an exit state from the owner only if the owner made the leader part of the job.
     void reportExit(const JobPtr& job, const EndReport& report, bool byAdmin);
 
     /// If an earlier pinfoldd has begun to end the job, resume() continues to end the job.

@@ -24,7 +24,7 @@ public:
     /// but without a timer. killStubborn() kills each process of the owner that traces the job's processes from outside of the
     /// job (ProcessKiller::killTracers). The log names each tracer that was killed. killStubborn() may have to wait until
     /// pinfoldd has killed the processes of other jobs. When killStubborn() has killed the processes, killStubborn() calls
-    /// `then`. If too many kills wait already, killStubborn() returns false and never calls `then`.
+    /// `then`. If too many calls of killStubborn() wait already, a new call returns false and never calls `then`.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;
 
 private:

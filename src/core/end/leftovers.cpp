@@ -65,8 +65,8 @@ void reportLeftovers(Core& core, const JobPtr& job, std::uint32_t task) {
         return;
     }
     auto seen = glance(core.context, *pids);
-    // A batch system kills the processes of a job and then reports the end of the job. On a busy node, a killed process may still
-    // be in the cgroup when the report comes.
+    // A batch system kills the processes of a job and then reports the end of the job. On a busy node, a killed process can still
+    // be in the cgroup when the batch system reports the end of the job.
     const auto count = pids->size() - std::erase_if(seen, [](const ProcessInfo& process) { return process.dying; });
     if (count == 0)
         return;

@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-// After the leader's end, the report usually comes within milliseconds. The report may never come if somebody has stopped the
-// supervisor at a terminal (Ctrl-Z), or if the batch system does not run.
+// The supervisor or the batch system usually reports the leader's end within milliseconds. A supervisor that somebody has stopped
+// at a terminal (Ctrl-Z) never reports the end. A batch system that does not run never reports the end.
 constexpr Microseconds kUsual = 10s;
 
 } // namespace

@@ -17,7 +17,8 @@ public:
     /// Checks whether the task's scope still has processes.
     void check(const JobPtr& job, std::uint32_t number);
 
-    /// Stores the supervisor's report on how the leader of the task ended. The report often comes after the end of the task.
+    /// Stores the supervisor's report on how the leader of the task ended. The supervisor often reports the leader's end after
+    /// the task is over.
     void reportExit(const JobPtr& job, std::uint32_t number, const EndReport& report);
 
 private:

@@ -2,8 +2,8 @@
 // Keeps what the receipt says about each task of a job: the task's program, times and use of resources. When a scope is empty,
 // systemd usually removes the scope's cgroup within a millisecond. The counters of a removed cgroup are lost. When pinfoldd
 // learns that the scope of a task is empty, it reads the task's figures before it does anything else. systemd may remove the
-// cgroup before pinfoldd has read the task's figures. Each time that Sampler looks at a job, pinfoldd reads the figures of the
-// job's running tasks. pinfoldd reads the figures of a task once more when the task's leader has ended.
+// cgroup before pinfoldd has read the task's figures. When Sampler reads the figures of a job, it reads the figures of the job's
+// running tasks, too. pinfoldd reads the figures of a task once more when the task's leader has ended.
 #pragma once
 
 #include "core/context.hpp"
@@ -28,10 +28,11 @@ void dropTask(Job& job, std::uint32_t number);
 /// only task, lookAtTasks() reads no figures, but reads the name of the script's program once.
 void lookAtTasks(const CoreContext& context, Job& job);
 /// Reads the figures of a task whose leader has ended. If the task has no process any more, the task is over. If the job ended
-/// before Sampler looked at the job, lookAtEnd() reads the name of the batch script's program. Until the parent process reaps
-/// an ended leader, pinfoldd can read which program the leader ran. If the job has a supervisor, lookAtEnd() does not read the
-/// name of the batch script's program. The supervisor gives the leader the name of the program before the start of the job.
-/// Without a supervisor, the leader executes the batch script's program only after the start of the job.
+/// before Sampler read its figures for the first time, lookAtEnd() reads the name of the batch script's program. Until the parent
+/// process reaps an ended leader, pinfoldd can read which program the leader ran. If the job has a supervisor, lookAtEnd() does
+/// not read the name of the batch script's program. Before the job starts, a supervisor already names the leader process after
+/// the batch script's program. Without a supervisor, the leader executes the batch script's program only after the start of the
+/// job.
 void lookAtEnd(const CoreContext& context, Job& job, std::uint32_t number);
 /// Call endTask() when the task has no process any more. If the cgroup of the task still exists, the figures are exact.
 void endTask(const CoreContext& context, Job& job, std::uint32_t number);

@@ -19,10 +19,10 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kMostKeys = 10;  // the maximum number of jobs in the comment of the node
+constexpr std::size_t kMostKeys = 10;  // the node's comment names at most this many jobs
 constexpr std::size_t kMostPids = 100; // the maximum number of process ids in the arguments of the script
 
-/// Returns true if a process waits in FUSE, and a user may run the FUSE server. A process that waits in FUSE may hold a lock, and
+/// Returns true if a process waits for a FUSE server that a user possibly runs. A process that waits in FUSE may hold a lock, and
 /// other processes of the job may wait for the lock. If all processes are in user namespaces that users have created, a user runs
 /// the FUSE server. In a user namespace of an ordinary user, only ordinary users mount file systems. If any user runs a FUSE
 /// server on the node, a process outside of users' namespaces may wait for this server. A user can pass an open file of the

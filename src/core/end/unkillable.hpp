@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Takes care of jobs with processes that SIGKILL does not end. If a process has outlived SIGKILL for the time unkillable.after,
-// pinfoldd reports the process and does what unkillable.action says. The process hangs in the kernel, so pinfoldd can only wait
-// until the job's cgroup is empty.
+// pinfoldd reports the process. After the report, pinfoldd takes the action that the setting unkillable.action names. The process
+// hangs in the kernel, so pinfoldd can only wait until the job's cgroup is empty.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,9 +24,9 @@ class UnkillablePolicy {
 public:
     UnkillablePolicy(Core& core, DrainState& node, LiveRows& rows) : core_(core), node_(node), rows_(rows) {}
 
-    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. The time unkillable.after begins with the call
-    /// of watch(). Before the report, UnkillablePolicy sends SIGKILL once more, because a process may have joined the job after
-    /// the first SIGKILL.
+    /// Call watch() when pinfoldd has sent SIGKILL to all processes of the job. The time unkillable.after begins with the call of
+    /// watch(). Before UnkillablePolicy reports the job, it sends SIGKILL once more. Without the second SIGKILL, a process that
+    /// joined the job after the first SIGKILL would live on.
     void watch(const JobPtr& job);
     /// Call over() when the last process of the job has ended.
     void over(Job& job);
@@ -34,8 +34,8 @@ public:
     /// publish() informs the observer.
     void publish() const;
 
-    /// Before the report on a job, UnkillablePolicy looks for processes of the job. If the job has no processes any more,
-    /// UnkillablePolicy calls onEmpty, and does not report the job.
+    /// Before UnkillablePolicy reports a job, it checks whether the job still has processes. If the job has no processes any
+    /// more, UnkillablePolicy calls onEmpty, and does not report the job.
     std::function<void(const JobPtr&)> onEmpty;
 
 private:
@@ -44,8 +44,8 @@ private:
     /// second SIGKILL a minute late. reportAfter() never reports the job before the time `wait` has passed.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
-    /// Waits for a second, and then tries again to report the job. As long as the state of the processes cannot be read, pinfoldd
-    /// takes no action against the job.
+    /// Calls report() for the job after a second. As long as the state of the processes cannot be read, pinfoldd takes no action
+    /// against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
     /// Remembers the highest number of processes that outlived SIGKILL, because the job's receipt contains this number.
     /// LiveRows soon writes the number of processes to the history, because the node may go down before the job ends.
@@ -60,7 +60,7 @@ private:
     LiveRows& rows_;
 };
 
-/// Lists the jobs that cannot be killed. The comment of the node and the reason of a drain contain the list.
+/// Lists the jobs that cannot be killed. pinfoldd writes this list into the node's comment and into the reason of a drain.
 struct UnkillableJobs {
     std::string words; ///< a text such as "job sge.1 cannot be killed since 2025-01-31T12:00:00Z, job …"
     std::size_t count = 0;

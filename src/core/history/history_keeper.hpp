@@ -11,8 +11,8 @@ namespace pinfold {
 /// Removes old receipts from the history, so that the history stays within the limits of [history] in the configuration. If the
 /// site has an archive, HistoryKeeper does not remove receipts that the archive lacks. If the history exceeds archive.max_unsent,
 /// HistoryKeeper removes even receipts that the archive lacks. HistoryKeeper checks the history once an hour, and on request.
-/// HistoryKeeper removes only a few receipts at a time (about 10 ms of work). Each time that HistoryKeeper has removed a few
-/// receipts, pinfoldd can write the receipts of jobs that have ended.
+/// HistoryKeeper removes only a few receipts in one step (about 10 ms of work). Between two steps of HistoryKeeper, pinfoldd can
+/// write the receipts of jobs that have ended.
 class HistoryKeeper {
 public:
     explicit HistoryKeeper(CoreContext& context) : context_(context) {}
@@ -21,7 +21,7 @@ public:
     void start();
 
     /// Removes receipts now. If a limit is unset in the request, the limit of the configuration applies. vacuum() answers when
-    /// the history is within the limits. The errors are Denied, Internal and Busy. The error is Busy if HistoryKeeper is
+    /// the history is within the limits. vacuum() fails with Denied, Internal or Busy. The error is Busy if HistoryKeeper is
     /// removing receipts already. During a dry run, pinfoldd cannot write receipts, so a dry run that takes too long fails with
     /// TimedOut.
     void vacuum(const Caller& caller, const VacuumRequest& asked, Reply<Vacuumed> reply);
@@ -43,7 +43,7 @@ private:
     void end(Result<Vacuumed> outcome);
 
     CoreContext& context_;
-    std::optional<Run> run_; ///< the removal that is under way
+    std::optional<Run> run_; ///< the removal of receipts that is in progress
     bool clockDoubted_ = false;
     EventHandle look_;
     EventHandle step_;

@@ -56,9 +56,9 @@ public:
     void commit();
 
     /// Completes an earlier receipt. If the receipt lacks facts that the report has, such as the leader's exit state, amend()
-    /// adds the facts. HistoryWriter calls `done` once: when the changed receipt is durable, or after the first failed attempt
-    /// to store the changed receipt. If an attempt fails, HistoryWriter tries again to store the changed receipt. While
-    /// receipts cannot be written, HistoryWriter calls `done` at once.
+    /// adds the facts. HistoryWriter calls `done` once, after its first attempt to store the changed receipt has succeeded or
+    /// failed. If an attempt fails, HistoryWriter tries again to store the changed receipt. While receipts cannot be written,
+    /// HistoryWriter calls `done` at once.
     void amend(const LateReport& report, const std::function<void()>& done);
 
     /// Returns the newest receipt with the key `key`, and with the owner `owner` if `owner` is set. The function newest()
@@ -66,16 +66,16 @@ public:
     /// receipt right after the end of its job. newest() must answer even while the disk cannot be read.
     std::optional<Receipt> newest(std::string_view key, std::optional<uid_t> owner) const;
 
-    /// Says why receipts cannot be written at the moment. If receipts can be written, the result is nullopt. trouble() returns a
-    /// value after a failure to write, or after HistoryWriter has set a receipt aside. trouble() returns nullopt again when all
-    /// receipts that were set aside are in the history.
+    /// Says why receipts cannot be written at the moment. If receipts can be written, trouble() returns nullopt. trouble()
+    /// returns a value after a failure to write, or after HistoryWriter has set a receipt aside. trouble() returns nullopt again
+    /// when all receipts that were set aside are in the history.
     const std::optional<HistoryTrouble>& trouble() const { return trouble_; }
     HistoryFigures figures() const;
     std::function<void()> onChange; ///< HistoryWriter calls onChange when trouble() changes
     /// HistoryWriter calls onStored after each transaction that stored receipts.
     std::function<void(const StoredReceipts&)> onStored = [](const StoredReceipts&) {};
-    /// Each time that HistoryWriter has opened the history's file, HistoryWriter calls onOpened with the result of
-    /// History::lastManualNumber().
+    /// HistoryWriter calls onOpened each time it has opened the history's file. The argument of onOpened is the value that
+    /// History::lastManualNumber() returns.
     std::function<void(std::uint64_t)> onOpened = [](std::uint64_t) {};
     /// At the start, HistoryWriter calls onKept with the key of each receipt that an earlier pinfoldd could not write.
     std::function<void(const JobKey&)> onKept;
@@ -104,8 +104,8 @@ private:
     void remember(const Receipt& receipt);
 
     BootTime patienceEnds(const Entry& entry) const;
-    /// Looks for an entry for which `isWanted` returns true, first in the transaction that is in progress, and then in the queue.
-    /// Returns null if `isWanted` returns false for every entry.
+    /// Looks for an entry for which `isWanted` returns true. firstThat() searches the running transaction first, and the queue
+    /// after that. Returns null if `isWanted` returns false for every entry.
     const Entry* firstThat(const std::function<bool(const Entry&)>& isWanted) const;
     const Entry* firstWaiting() const;
     void watchPatience();
@@ -126,7 +126,7 @@ private:
     std::deque<Entry> queue_;
     std::vector<Entry> inFlight_;
     std::vector<Report> reports_;
-    /// The first reportsInFlight_ elements of `reports_` are in the transaction that is in progress.
+    /// The running transaction contains the first reportsInFlight_ elements of `reports_`.
     std::size_t reportsInFlight_ = 0;
     std::deque<Receipt> recent_; ///< the most recently written receipts; the newest receipt is at the end
     bool busy_ = false;          ///< a transaction is in progress

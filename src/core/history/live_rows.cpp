@@ -54,7 +54,7 @@ void LiveRows::expectAll() {
     fresh_.clear();
     taken_.clear();
     for (const auto& [key, job] : registry_.all())
-        if (job->runsSince != BootTime{}) // LiveRows gets a call of expect() later for a job that does not run yet
+        if (job->runsSince != BootTime{}) // when a job begins to run, JobCloser calls expect()
             fresh_.push_back({job, job->runsSince});
     std::ranges::sort(fresh_, {}, &Fresh::since);
     timer_.reset();

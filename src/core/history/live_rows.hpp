@@ -29,8 +29,8 @@ public:
     /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has just opened the history's file.
     /// After the call of expectAll(), the next transaction writes the rows of all running jobs.
     void expectAll();
-    /// Call refresh() when Sampler has looked at jobs. If the rows are older than five minutes, the next transaction writes new
-    /// rows for all running jobs. The new rows contain the figures of Sampler's last look.
+    /// Call refresh() when Sampler has read new figures of jobs. If the rows in the history are older than five minutes, the next
+    /// transaction writes new rows for all running jobs. The new rows contain the figures that Sampler read last.
     void refresh();
 
     /// Returns the rows that the next transaction has to write. When the transaction is over, call written() or failed().
@@ -40,7 +40,7 @@ public:
 
     /// Returns true if rows wait for a transaction.
     bool due() const;
-    /// LiveRows calls onDue when rows have waited for a quarter of a second, and no transaction has taken them.
+    /// LiveRows calls onDue if a row has waited for a transaction for a quarter of a second.
     std::function<void()> onDue;
 
 private:

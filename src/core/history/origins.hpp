@@ -21,13 +21,13 @@ public:
     /// Asks for the name of the owner of a running job, if the name is not known yet.
     void expect(uid_t owner);
     Origin of(const JobRecord& record) const;
-    /// Returns the name of the user, or nullopt if the user database has not told the name yet. If pinfoldd could not ask the
-    /// user database, or if the user database gave no answer, nameOf() asks again.
+    /// Returns the name of the user, or nullopt if the user database has not answered yet. If pinfoldd could not ask the user
+    /// database, or if the user database gave no answer, nameOf() asks again.
     std::optional<std::string> nameOf(uid_t user);
 
 private:
     CoreContext& context_;
-    std::map<uid_t, std::optional<std::string>> names_; ///< the names of users; nullopt while a thread asks for the name
+    std::map<uid_t, std::optional<std::string>> names_; ///< by user id; nullopt while a thread asks for the user's name
 };
 
 } // namespace pinfold

@@ -11,13 +11,14 @@
 namespace pinfold {
 namespace {
 
-// Sampler first looks at a job when the job is kFirstLook old. Until a job is kLastEarlyLook old, Sampler looks at the job each
-// time that the job's age has doubled.
+// Sampler reads the figures of a job for the first time when the job is kFirstLook old. Until a job is kLastEarlyLook old,
+// Sampler reads the job's figures each time that the job's age has doubled.
 constexpr Microseconds kFirstLook = 1s;
 constexpr Microseconds kLastEarlyLook = 16s;
-// If several jobs start shortly after each other, Sampler wakes up once and looks at all of these jobs.
+// If several jobs start shortly after each other, Sampler wakes up once and reads the figures of all these jobs.
 constexpr Microseconds kEarlyGrid = 250ms;
-// Sampler needs about 0.1 ms to look at a job. After kLooksInARow jobs, Sampler lets the loop do other work.
+// Sampler needs about 0.1 ms to read the figures of a job. After it has read the figures of kLooksInARow jobs, Sampler lets the
+// loop do other work.
 constexpr std::size_t kLooksInARow = 16;
 constexpr std::uint64_t kLooksPerSave = 5;
 
@@ -26,7 +27,7 @@ Microseconds ageOf(const Job& job, BootTime now) { return timeBetween(job.record
 /// Returns the first multiple of `step` that is later than `time`.
 BootTime nextMultiple(BootTime time, Microseconds step) { return BootTime((time.time_since_epoch() / step + 1) * step); }
 
-/// For a job of the age `age`, returns the job's age at Sampler's next look.
+/// Returns the next age after `age` at which Sampler has to read the figures of a young job.
 Microseconds nextEarlyLook(Microseconds age) {
     auto next = kFirstLook;
     while (next <= age)
@@ -97,7 +98,7 @@ void Sampler::wake() {
     }
     if (nextRound_ <= now) {
         nextRound_ = nextMultiple(now, core_.context.config.profile.interval);
-        if (!idle_) // if `idle_` is set, Sampler has not finished its last round through all jobs
+        if (!idle_) // if `idle_` is set, the previous round through all jobs is not finished
             for (const auto& [key, job] : core_.registry.all())
                 due_.emplace_back(job);
     }
@@ -122,8 +123,8 @@ void Sampler::lookAtSome() {
 void Sampler::look(const JobPtr& job) {
     const bool mayHaveProcesses = job->record.state == JobState::Running || job->record.state == JobState::Ending;
     const auto age = ageOf(*job, core_.context.loop.bootTime());
-    // If Sampler looked at the job only a moment ago, another look is useless. Sampler may look at a young job shortly before it
-    // looks at all jobs.
+    // Sampler possibly reads the figures of a young job shortly before it reads the figures of all jobs. look() does not read the
+    // figures of a job twice within the time kEarlyGrid.
     if (!job->slice || !mayHaveProcesses || job->record.figures || age < job->recorder.lastLook() + kEarlyGrid)
         return;
     const auto usage = job->slice->profileUsage();
@@ -133,7 +134,7 @@ void Sampler::look(const JobPtr& job) {
     lookAtTasks(core_.context, *job);
     if (usage.memoryAnon && usage.memoryShmem)
         warner_.lookAtMemory(*job, *usage.memoryAnon + *usage.memoryShmem);
-    if (job->recorder.looks() % kLooksPerSave == 0) // errors do not matter, because only a restarted pinfoldd reads the file
+    if (job->recorder.looks() % kLooksPerSave == 0) // ignores errors, because only a restarted pinfoldd reads the stored profile
         (void)store_.save(job->key(), job->record.id, job->recorder);
 }
 

@@ -16,28 +16,29 @@
 
 namespace pinfold {
 
-/// Looks at a job when the job is 1, 2, 4, 8 and 16 seconds old. Once in each profile.interval, Sampler looks at all jobs. While
-/// there are no jobs, Sampler has no timer. Each time that Sampler looks at a job, Sampler reads five files of the cgroup file
-/// system. Sampler reads nothing that could block the loop.
+/// Reads the usage figures of a job when the job is 1, 2, 4, 8 and 16 seconds old. Once in each profile.interval, Sampler reads
+/// the figures of all jobs. While there are no jobs, Sampler has no timer. To get the figures of a job, Sampler reads five files
+/// of the cgroup file system. Sampler reads nothing that could block the loop.
 class Sampler {
 public:
     Sampler(Core& core, LimitWarner& warner, LiveRows& rows);
 
-    /// Begins to look at a running job. If an earlier pinfoldd has looked at the job, Sampler continues the profile.
+    /// From now on, Sampler reads the figures of the running job `job`. If an earlier pinfoldd has stored a profile of the job,
+    /// Sampler adds its figures to this profile.
     void watch(const JobPtr& job);
     /// Returns the whole profile of a job that has no processes any more. The result has the form that encode(Profile) returns.
-    /// The result is empty if pinfoldd has never looked at the job. The caller must store the final usage figures in the job's
+    /// If Sampler never read figures of the job, the result is empty. The caller must store the final usage figures in the job's
     /// record before the call of finish().
     std::string finish(Job& job) const;
     /// Removes everything that Sampler has stored about `job`. Call forget() when the job has left the registry.
     void forget(const Job& job);
     /// Counts the idle jobs. A running job is idle if it used less than idle.share of its CPUs during the time idle.since. A
     /// running job is idle if it needed less than idle.memory_share of its memory limit during the time idle.since. A job that is
-    /// younger than idle.since does not count as idle. A job without slots and without a limit of CPUs never counts as idle
-    /// because of its CPUs. A job without a memory limit never counts as idle because of its memory. Returns nullopt if Sampler
-    /// does not look at jobs.
+    /// younger than idle.since does not count as idle. For a job with neither slots nor a limit on its CPUs, idleJobs() considers
+    /// only the memory. For a job without a memory limit, idleJobs() considers only the CPUs. Returns nullopt if Sampler is
+    /// switched off.
     std::optional<IdleJobs> idleJobs() const;
-    /// If a reload has changed profile.interval, configChanged() makes Sampler begin or cease to look at jobs.
+    /// If a reload has changed profile.interval, configChanged() switches Sampler on or off.
     void configChanged();
 
 private:
@@ -52,9 +53,9 @@ private:
     LimitWarner& warner_;
     LiveRows& rows_;
     ProfileStore store_;
-    std::multimap<BootTime, WeakJob> early_; ///< the time of the next look at each young job
-    BootTime nextRound_{};                   ///< the time of the next look at all jobs
-    std::vector<WeakJob> due_;               ///< jobs at which Sampler has to look now
+    std::multimap<BootTime, WeakJob> early_; ///< the time at which Sampler reads each young job's figures next
+    BootTime nextRound_{};                   ///< the time at which Sampler reads the figures of all jobs next
+    std::vector<WeakJob> due_;               ///< Sampler has to read the figures of these jobs now
     EventHandle timer_;
     BootTime timerAt_{};
     EventHandle idle_;

@@ -130,8 +130,8 @@ void Describer::describe(uid_t owner, std::vector<ProcessInfo> processes, Done d
             finish(live);
     });
     serve();
-    // If no thread works for the Describer now, too many of pinfoldd's threads hang. No hanging thread will become free, so
-    // describe() finishes the request at once.
+    // If serve() has found no thread for the Describer, too many of pinfoldd's threads hang. A hanging thread possibly never
+    // becomes free, so describe() finishes the request at once.
     if (std::all_of(shares_.begin(), shares_.end(), [](const auto& entry) { return entry.second.threads == 0; }))
         finish(request);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes processes for reports. For some facts about a process, the kernel needs a lock of the process, so reading these facts
-// may hang. If the kernel needs a lock to return a fact, a separate thread reads the fact, so that pinfoldd's loop never hangs.
+// Describes processes for reports. To return some facts about a process, the kernel has to wait for a lock that the process can
+// hold. Separate threads read these facts, so that pinfoldd's loop never hangs.
 #pragma once
 
 #include "base/clock.hpp"

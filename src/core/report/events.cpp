@@ -66,8 +66,8 @@ std::string describe(const Receipt& receipt) {
     return text;
 }
 
-/// Writes a warning or an error to the journal, and counts the journal entry for the metrics. The field PINFOLD_TROUBLE makes
-/// `pinfold status` show the entry.
+/// Writes a warning or an error to the journal, and increases the metric that counts these entries. The field PINFOLD_TROUBLE
+/// makes `pinfold status` show the entry.
 void logTrouble(const CoreContext& context, JournalEvent event, Trouble about) {
     event.fields.emplace_back("PINFOLD_TROUBLE", std::string(toString(about)));
     context.journal.event(event);
@@ -124,8 +124,8 @@ void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task
     const bool sayCommand = context.config.leftovers.commandLines != CommandLines::None;
     for (const auto& process : named) {
         auto leftover = jobEvent(LOG_INFO, kMessageLeftover, "leftover", job.key(), task);
-        // The entry does not have the field OBJECT_PID=. The field OBJECT_PID= would make journald read the command line of the
-        // process. journald would hang as long as somebody holds the lock of the process's memory.
+        // A journal entry about a leftover must not have the field OBJECT_PID=. With OBJECT_PID=, journald would read the command
+        // line of the process. journald would hang as long as somebody holds the lock of the process's memory.
         leftover.message = "leftover: " + (sayCommand ? process.command : fmt::format("pid {}", process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_PID", std::to_string(process.pid));
         leftover.fields.emplace_back("PINFOLD_LEFTOVER_UID", std::to_string(process.realUid));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes events into the journal for admins, and counts the events. events.hpp has one function for each kind of event. The
-// function sets the text, the fields and the counter of the event.
+// Writes events into the journal for admins, and counts the events. events.hpp has one function for each kind of event. Each
+// function writes the text and the fields of its event, and increases the event's counter.
 #pragma once
 
 #include "core/context.hpp"
@@ -20,13 +20,13 @@ void logJobEnded(const CoreContext& context, const Job& job, const Receipt& rece
 void logReceiptAmended(const CoreContext& context, const Receipt& receipt);
 
 /// Writes a warning that the task has left `count` processes behind, and one line for each process in `named`. The warning begins
-/// with the words "rogue process(es) found for task". Grid Engine's own warning begins with the same words, and sites search
-/// their logs for these words.
+/// with the words "rogue process(es) found for task". Grid Engine's own warning about leftovers begins with these words, and
+/// sites search their logs for them.
 void logLeftovers(const CoreContext& context, const Job& job, std::uint32_t task, std::uint64_t count,
                   const std::vector<ProcessInfo>& named);
 
-/// Writes a journal entry with the number of leftovers for which LeftoverLog had no room. The leftovers are processes that the
-/// jobs of `user` left behind.
+/// Writes a journal entry that says how many leftovers LeftoverLog has left out because of its limit kMostBytes. The leftovers
+/// are processes that the jobs of `user` left behind.
 void logLeftoversUnsaid(const CoreContext& context, uid_t user, std::uint64_t processes);
 
 void logLimitUnenforced(const CoreContext& context, const JobKey& key, const std::string& message);

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kEntry = 600; // the size of a journal entry in bytes; the command line comes in addition
+constexpr std::size_t kEntry = 600; // the size of a journal entry in bytes, without the command line
 
 // Returns the size of a journal entry about the process. sizeOf() counts the command line twice, because a journal entry contains
 // the command line in its message and in a field.
@@ -23,8 +23,8 @@ void LeftoverLog::say(const Job& job, std::uint32_t task, std::uint64_t count, s
         return logLeftovers(context_, job, task, count, named);
     auto& share = shareOf(user);
     const auto hasRoom = [&share](std::size_t bytes) { return share.bytes + bytes <= kMostBytes; };
-    // The first journal entry describes the task. The last journal entry counts the leftovers that have no journal entries of
-    // their own. `around` is the size of the first and the last journal entry together.
+    // For each task, the first journal entry names the task and the number of its leftovers. A later entry counts the leftovers
+    // that LeftoverLog has left out. `around` is the size of the first entry and of the later entry.
     constexpr auto around = 2 * kEntry;
     if (!hasRoom(around))
         return leaveOut(user, share, count);

@@ -27,17 +27,17 @@ public:
 
     explicit LeftoverLog(CoreContext& context) : context_(context) {}
 
-    /// Calls logLeftovers() for the processes in `named`, up to the user's limit. After the time kStretch, LeftoverLog writes to
-    /// the journal how many processes did not fit into kMostBytes.
+    /// Calls logLeftovers(), but leaves out processes in `named` if their entries would exceed kMostBytes for the user. After the
+    /// time kStretch, LeftoverLog writes to the journal how many processes did not fit into kMostBytes.
     void say(const Job& job, std::uint32_t task, std::uint64_t count, std::vector<ProcessInfo> named);
 
 private:
     struct Share {
-        BootTime began{}; ///< the beginning of the user's present period, which lasts for the time kStretch
+        BootTime began{}; ///< the time at which LeftoverLog began to count `bytes`
         std::size_t bytes = 0;
         std::uint64_t unsaid = 0; ///< the number of processes for which the journal has no entry
-        /// The timer expires at the end of the user's present period. LeftoverLog sets the timer only if it has to write an
-        /// entry when the user's present period ends.
+        /// The timer expires when the time kStretch has passed after `began`. LeftoverLog sets the timer only if it has left out
+        /// processes.
         EventHandle end;
     };
 

@@ -19,8 +19,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns the number and the name of each GPU in the allocation. If a reload has removed a GPU from the configuration, the name
-/// of the GPU is empty.
+/// Maps the number of each GPU in the allocation to the name of this GPU. If a reload has removed a GPU from the configuration,
+/// the name of the GPU is empty.
 std::map<unsigned, std::string> gpusOf(const Allocation& allocation, const std::vector<std::string>& ids) {
     std::map<unsigned, std::string> gpus;
     for (const auto gpu : allocation.gpus.numbers())

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-/// For each lane, kWork contains the words that follow "pinfoldd could not" in the warning.
+/// For each Lane, kWork says what pinfoldd could not do. The warning of tell() contains these words.
 constexpr auto kWork = enumNames<Lane>({
     {Lane::HistoryWrite, "change the history"},
     {Lane::HistoryRead, "read the history"},
@@ -49,8 +49,8 @@ void RefusalLog::tell(Lane lane) {
     const auto fresh = count - std::exchange(told.count, count);
     if (fresh == 0)
         return;
-    // tell() sets the timer before it writes the line. When Background refuses to write the line, the timer is already set, so
-    // onRefused() does not call tell() a second time.
+    // Background can refuse even the write of the warning, and then calls onRefused(). tell() sets `told.next` first, because
+    // onRefused() calls tell() only while `told.next` is unset.
     told.next = context_.loop.after(kBetween, [this, lane] { tell(lane); });
     logNodeWarning(context_, fmt::format("pinfoldd could not {} ({}), because too many such calls hang, or because the kernel "
                                          "starts no more threads",

@@ -15,7 +15,8 @@ namespace pinfold {
 /// already. Each warning names the kind of work that pinfoldd cannot do.
 class RefusalLog {
 public:
-    /// The shortest time between two lines about the same lane. Background may refuse work thousands of times in a second.
+    /// After a warning about a Lane, RefusalLog waits at least for this time before it writes the next warning about this Lane.
+    /// On a busy node, Background can refuse thousands of calls in a second.
     static constexpr Microseconds kBetween = 60s;
 
     explicit RefusalLog(CoreContext& context);
@@ -26,7 +27,7 @@ public:
 private:
     struct Told {
         std::uint64_t count = 0; ///< the number of refused calls at the time of the last journal entry
-        EventHandle next;        ///< the time of the next line; unset if a line may be written at once
+        EventHandle next;        ///< the timer for the next warning; unset if tell() can write a warning at once
     };
 
     void tell(Lane lane);

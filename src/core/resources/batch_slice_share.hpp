@@ -22,8 +22,8 @@ class BatchSliceShare {
 public:
     explicit BatchSliceShare(Core& core) : core_(core) {}
 
-    /// Sets MemoryMax= and AllowedCPUs= of batch.slice, at start and after each reload. If systemd refuses a value, apply()
-    /// writes a warning, and the jobs continue to run.
+    /// Sets MemoryMax= and AllowedCPUs= of batch.slice. Call apply() at the start of pinfoldd and after each reload. If systemd
+    /// refuses a value, apply() writes a warning, and the jobs continue to run.
     void apply();
     /// Sets MemoryLow= of batch.slice to the sum of memory_low of all jobs. The kernel limits the protection of a cgroup to the
     /// protection of its parent. Without a call of protect(), the memory protection of jobs has no effect.
@@ -55,8 +55,8 @@ private:
     std::string online_; ///< the kernel's list of the online CPUs
     Topology topology_;
     CpuList reserved_;
-    /// The value of MemoryLow=, in bytes, that this pinfoldd has set. The value is unset while pinfoldd does not know the value
-    /// that an earlier pinfoldd has set.
+    /// The value of MemoryLow=, in bytes, that this pinfoldd has set. `protected_` is unset until pinfoldd has set MemoryLow= for
+    /// the first time.
     std::optional<std::uint64_t> protected_;
 };
 

@@ -41,8 +41,8 @@ struct Placement {
     std::vector<const CpuCore*> cores;
     std::size_t nodes = 0;
     std::size_t l3s = 0;
-    /// `room` contains the numbers of free CPUs in several domains. The first number in `room` is for the smallest domain that
-    /// can hold the whole job. Each further number in `room` is for the next larger domain.
+    /// `room` says how many CPUs are free in several domains. The first number describes the smallest domain that can hold the
+    /// whole job. Each further number describes the next larger domain.
     std::vector<unsigned> room;
 
     bool operator<(const Placement& other) const {

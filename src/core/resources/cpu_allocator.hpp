@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Chooses the CPUs that a job gets. The code in cpu_allocator.cpp has no state and reads no files. The caller reads the topology,
-// and remembers which CPUs are taken.
+// Chooses the CPUs that a job gets. The functions in cpu_allocator.cpp are pure: they keep no variables between calls and read no
+// files. The caller reads the topology, and remembers which CPUs are taken.
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -28,22 +28,22 @@ struct CpuAllocation {
 
 /// Chooses whole cores for a job. If one hyper-thread of a core is taken, the core is not free. A core may have hyper-threads
 /// that jobs may not use. With HyperThreads::Count, a job can get the usable hyper-threads of a core, even if other hyper-threads
-/// of the core are unusable. With HyperThreads::Share and HyperThreads::Idle, no job gets a core with unusable hyper-threads. The
-/// job gets CPUs of one L3 cache if an L3 cache has enough free CPUs. If no L3 cache has enough free CPUs, the job gets CPUs of
-/// one NUMA node. If no NUMA node has enough free CPUs, the job gets CPUs of one package. Among several possible places,
-/// allocateCpus() prefers the place with the fewest NUMA nodes, and after that the place with the fewest L3 caches. Among
-/// places with equal numbers of NUMA nodes and L3 caches, allocateCpus() prefers the place with the fewest free CPUs.
-/// allocateCpus() fills small places first, so that large places stay free for large jobs. If several places are equally good,
-/// allocateCpus() takes the place with the lowest CPU numbers. The argument `usable` lists the CPUs of the node that jobs may
-/// use. The argument `taken` lists the CPUs that other jobs have reserved. The same arguments always give the same result. The
-/// error is LimitInvalid if the request asks for no CPUs, or for more CPUs than jobs may use on this node. The error is Busy if
-/// the request asks for more CPUs than are free now.
+/// of the core are unusable. With HyperThreads::Share and HyperThreads::Idle, no job gets a core with unusable hyper-threads. If
+/// the CPUs of one L3 cache suffice for the job, the job gets CPUs of only this L3 cache. If no L3 cache has enough free CPUs,
+/// the job gets CPUs of one NUMA node. If no NUMA node has enough free CPUs, the job gets CPUs of one package. Among several
+/// possible places, allocateCpus() prefers the place with the fewest NUMA nodes, and after that the place with the fewest L3
+/// caches. Among places with equal numbers of NUMA nodes and L3 caches, allocateCpus() prefers the place with the fewest free
+/// CPUs. allocateCpus() fills small places first, so that large places stay free for large jobs. If several places are equally
+/// good, allocateCpus() takes the place with the lowest CPU numbers. The argument `usable` lists the CPUs of the node that jobs
+/// may use. The argument `taken` lists the CPUs that other jobs have reserved. For equal arguments, allocateCpus() always returns
+/// the same result. The error is LimitInvalid if the request asks for no CPUs, or for more CPUs than jobs may use on this node.
+/// The error is Busy if the request asks for more CPUs than are free now.
 Result<CpuAllocation> allocateCpus(const Topology& topology, const CpuList& usable, const CpuList& taken,
                                    const CpuRequest& request, HyperThreads hyperThreads);
 
 /// Returns an allocation of the given CPUs and of their NUMA nodes. The caller of describeCpus() passes CPUs that the batch
-/// system has already chosen. If the list is empty, the error is LimitInvalid. If a CPU of the list does not exist or is
-/// offline, the error is LimitInvalid. The error message contains the numbers of the CPUs that do not exist or are offline.
+/// system has already chosen. If `cpus` is empty, the error is LimitInvalid. If a CPU in `cpus` does not exist or is offline, the
+/// error is LimitInvalid. The error message contains the numbers of the CPUs that do not exist or are offline.
 Result<CpuAllocation> describeCpus(const Topology& topology, const CpuList& cpus);
 
 } // namespace pinfold

@@ -241,8 +241,8 @@ void LimitKeeper::apply(const std::shared_ptr<PendingChange>& pending) {
     if (properties.empty())
         return applied(pending);
     const auto& key = pending->job->key();
-    // The slice gets the limits before the scope gets them, because the limits of the slice cover the whole job. A higher limit
-    // of the slice has no effect until the scope has the higher limit too.
+    // The slice gets the limits before the scope gets them, because the limits of the slice cover the whole job. If a limit is
+    // raised, the lower limit of the scope stays in force until the scope gets the new limit.
     core_.context.systemd.setProperties(key.sliceName(), properties, [=, this](const SystemdOutcome& slice) {
         if (slice)
             return undo(pending, {ErrorCode::SystemdFailed, "systemd did not change the limits: " + slice->message});
@@ -264,7 +264,7 @@ void LimitKeeper::applied(const std::shared_ptr<PendingChange>& pending) {
         if (auto enforced = inForce(*job); !enforced)
             return undo(pending, enforced.error());
     logLimitsChanged(core_.context, *job, pending->change.by, pending->before);
-    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads); // tasks that start later get the new variables
+    setLimitVariables(job->record, core_.context.config.jobs.ompNumThreads); // later tasks get variables with the new limits
     core_.save(*job);
     ender_.limitRunTime(job);
     share_.protect();

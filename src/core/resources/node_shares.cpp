@@ -22,9 +22,9 @@ void give(NodeShare& share, std::optional<std::uint64_t> held) {
         share.given = *held > kInfinity - *share.given ? kInfinity : *share.given + *held;
 }
 
-/// Returns how many microseconds of CPU time per second the CPUs of the job provide. If the job has reserved CPUs, cpusOf()
-/// counts the reserved CPUs. If the job has no reserved CPUs, cpusOf() uses the job's limits. If the job has neither reserved
-/// CPUs nor limits on its CPUs, cpusOf() uses the job's slots.
+/// Returns how much CPU time the CPUs of the job provide in a second, in microseconds. If the job has reserved CPUs, cpusOf()
+/// counts the reserved CPUs. If the job has no reserved CPUs, cpusOf() computes the result from the job's limits. If the job has
+/// neither reserved CPUs nor limits on its CPUs, cpusOf() computes the result from the job's slots.
 std::optional<std::uint64_t> cpusOf(const JobRecord& record) {
     if (const auto reserved = record.allocation.reserved.count(); reserved > 0)
         return reserved * kCpu;

@@ -15,7 +15,7 @@ namespace {
 // For each out-of-memory kill, the kernel first increases a counter in memory.events, and then writes a line to its log. The log
 // line names the killed process.
 constexpr Microseconds kLineWait = 100ms;
-// The clock of the kernel's log may differ a little from the clock that measures the time of a job's creation.
+// The clock of the kernel's log can differ a little from CLOCK_BOOTTIME, the clock of JobRecord::createdBoot.
 constexpr Microseconds kClockSlack = 1s;
 
 /// Converts a time stamp of the kernel's log into CLOCK_BOOTTIME. The clock of the log does not advance while the node is
@@ -64,8 +64,8 @@ void OomJudge::look(const JobPtr& job, bool final) {
 }
 
 void OomJudge::reported(const OomReport& report) {
-    // The kernel limits the rate of its log lines. The line with the killed process may be in the log although the line with the
-    // cgroup is missing. While the killed process is a zombie, /proc still shows its cgroup.
+    // The kernel limits the rate of its log lines. The log sometimes contains the line that names the killed process, but lacks
+    // the line that names the cgroup. While the killed process is a zombie, /proc still shows its cgroup.
     const auto path =
         report.taskCgroup.empty() ? core_.context.processes.cgroupOf(report.pid) : Result<std::string>(report.taskCgroup);
     const auto identity = path ? identifyPath(*path) : std::nullopt;
@@ -125,7 +125,7 @@ void OomJudge::killedByOomd(std::string_view path) {
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
     // If the batch system calls EndJob at the end of the job, the answer to EndJob contains a line about the out-of-memory kill.
-    // The batch system writes the line from EndJob's answer to the job's output.
+    // The batch system copies the line about the kill from EndJob's answer into the job's output.
     job->record.oomSaid =
         !job->record.reportWithin && job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);

@@ -19,8 +19,8 @@ struct AtStart {
     std::string bootId;
     RealTime now{};
     RealTime booted{};
-    /// The argument of mayLive is the history's row of a job that ran in the present boot. mayLive returns true if the job may
-    /// still be alive.
+    /// The argument of mayLive is the row in the history about a job of the present boot. mayLive returns true if the job is
+    /// possibly still alive.
     std::function<bool(const Receipt&)> mayLive;
 };
 
@@ -34,9 +34,9 @@ class MissingJobs {
 public:
     MissingJobs(Core& core, HistoryWriter& history) : core_(core), history_(history) {}
 
-    /// Writes the receipts of the lost jobs. Call settle() when pinfoldd has taken over all jobs that have a record. The
-    /// argument `complete` is true if pinfoldd could read all records. While the history cannot be read, MissingJobs tries
-    /// again each minute.
+    /// Writes the receipts of the lost jobs. Call settle() when pinfoldd has taken over all jobs that have a record. The argument
+    /// `complete` is true if pinfoldd could read all records. If the history cannot be read, MissingJobs tries to read the
+    /// history again each minute.
     void settle(bool complete);
 
 private:

@@ -32,7 +32,7 @@ struct Reconciler::Run {
     Reply<Reconciliation> reply;
     Reconciliation found;
     std::set<std::string> known; ///< the keys of the jobs that a dry run would take over
-    /// The units that had no cgroup at the expected path when systemd had sent its first list of units.
+    /// systemd's first list contained these units, but they had no cgroup at the expected path.
     std::set<std::string> withoutCgroup;
     std::size_t pending = 0; ///< the number of answers of systemd that have not come yet
 };

@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// Removes each limit on a disk if users can change the path that the limit contains. Returns the removed limits in words, or ""
-/// if there are none.
+/// Removes each limit on a disk if users can change the path that the limit contains. Returns a text about the limits that
+/// dropUnsteadyDisks() has removed, or "" if it has removed none.
 std::string dropUnsteadyDisks(ResourceLimits& limits) {
     std::string dropped;
     forEachLimit(limits, [&dropped](const LimitRow& row, auto& limit) {
@@ -114,8 +114,8 @@ Result<JobPtr> Recovery::reopen(JobRecord record) const {
 }
 
 bool Recovery::isBeingStarted(const Job& job, std::uint32_t number) const {
-    // In general, systemd starts the scope of task 0 together with the job's slice. If task 0 is a batch script that joins an
-    // opened job, systemd starts the scope of task 0 later.
+    // In general, systemd starts the scope of task 0 together with the job's slice. If the batch script joins an opened job,
+    // systemd starts the scope of task 0 after the slice.
     if ((number == 0 && !job.record.linger) || !job.tasks.at(number).leader)
         return false;
     return core_.context.cgroups.isEmpty(scopePath(job.key(), number));

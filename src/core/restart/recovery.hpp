@@ -37,10 +37,10 @@ public:
     /// before it has collected all records, units, cgroups and processes. Errors: Internal, SystemdFailed.
     void run(std::function<void(Result<void>)> ready);
 
-    /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If a job
-    /// should have ended during the restart, takeUp() ends the job. The argument `loaded` lists the units that systemd has
-    /// loaded. The error is Internal if pinfoldd cannot find out which parts of a job are alive. If takeUp() fails, takeUp()
-    /// has changed no job.
+    /// Takes over the jobs of `records` that are not in the registry. Each job continues from the state in its record. If the
+    /// time to end a job came while pinfoldd did not run, takeUp() ends the job. The argument `loaded` lists the units that
+    /// systemd has loaded. The error is Internal if pinfoldd cannot find out which parts of a job are alive. If takeUp() fails,
+    /// takeUp() has changed no job.
     Result<void> takeUp(std::vector<JobRecord> records, const std::set<std::string>& loaded);
     /// Returns true if the job's cgroup does not exist although the record says that the job is running or ending.
     bool lacksUnit(const JobRecord& record) const;

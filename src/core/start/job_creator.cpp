@@ -19,7 +19,7 @@
 namespace pinfold {
 namespace {
 
-/// Refuses a request that has the limit allowed_cpus and reserves CPUs for the job.
+/// Refuses a request that reserves CPUs for the job and also sets the limit allowed_cpus.
 Result<void> compatible(const CreateRequest& request) {
     const auto& allocation = request.allocation;
     if ((allocation.cpus || allocation.cpuList || allocation.exclusive) && request.limits.allowedCpus)
@@ -92,8 +92,8 @@ void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignF
     // request that names the job's leader. pinfoldd must check whether the caller may get the details of the job.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
-    // When a batch system creates the job, the leader possibly does not have the job's standard error yet. If the leader
-    // repeats the request, the repeated request contains the standard error.
+    // At the first request of a batch system, the leader possibly does not have the job's standard error yet. When the leader
+    // repeats the request, it passes the job's standard error to pinfoldd.
     if (output && !known->output && checkDescriptorsFor(caller))
         known->output = JobOutput(core_.outputs, core_.context.countsAs(known->record.uid), std::move(output));
     if (known->record.state == JobState::Creating)
@@ -313,10 +313,10 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
     start(job, isLoaded);
 }
 
-/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. When the caller gets the error, the
-/// caller usually ends the leader. If the site allows jobs without a scope, the leader may run without a scope after the error.
-/// If PID 1 moves the leader into the scope after the caller has got the error, the job becomes a normal job. overdue() stops
-/// no unit of the job, because PID 1 may still move the leader.
+/// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. A caller that gets an error from
+/// CreateJob usually ends the leader. If jobs.on_failure allows jobs without a scope, the leader can run without a scope. If PID
+/// 1 moves the leader into the scope after the error, the job becomes a normal job. overdue() stops no unit of the job, because
+/// PID 1 may still move the leader.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
@@ -364,9 +364,9 @@ void JobCreator::drop(const JobPtr& job, const Error& why) {
 void JobCreator::giveUp(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);
     answer(job, why);
-    // If a job never ran, pinfoldd ends the job's processes in the usual way. The caller gets the answer that the job was not
-    // created, so pinfoldd writes no receipt. With the option --exec of pinfold-run, the caller is the leader. The leader needs
-    // the grace time to print an error message before it ends.
+    // pinfoldd ends the processes of a job that never ran in the same way as the processes of other jobs. The caller of CreateJob
+    // gets an error, so pinfoldd writes no receipt. If `pinfold-run --exec` has called CreateJob, it is the leader of the job.
+    // The leader needs the grace time to print an error message before it ends.
     job->record.neverRan = true;
     if (!job->slice)
         if (auto slice = core_.context.cgroups.open(slicePath(job->key())))

@@ -34,8 +34,8 @@ public:
     /// A request to open a job may find a live job with the same key and the same owner. IfLive says in which cases open() may
     /// return the live job as its answer.
     enum class IfLive {
-        SameRequest, ///< open() may answer with the live job only if a request to open a job has created the live job
-        JoinAny,     ///< open() may answer with the live job, no matter which request has created the live job
+        SameRequest, ///< open() returns a live job with this key only if somebody opened the job
+        JoinAny,     ///< open() returns a live job with this key even if CreateJob made the job
     };
     /// Opens a job without a process. If a job with the same key is ending, open() first waits for the end of the old job. The
     /// argument `ifLive` says what to do if a job with the same key is live.
@@ -52,14 +52,15 @@ public:
     /// higher number than `number`. If this pinfoldd has already used a number above `number`, setLastManualNumber() changes
     /// nothing.
     void setLastManualNumber(std::uint64_t number) { lastManual_ = std::max(lastManual_, number); }
-    /// Call tookUp() for each job of an earlier pinfoldd. If the job's key is manual.<n>, pinfoldd never gives the number n to
-    /// another job, even after the end of the job.
+    /// Call tookUp() for each job of an earlier pinfoldd. If the job's key is manual.<n>, pinfoldd never makes this key for a
+    /// later job.
     void tookUp(const JobKey& key);
 
 private:
     /// Makes the Job object for a request. If the request opens a job, the job has no leader, and `leader` is null.
     Result<JobPtr> prepare(const Caller& caller, CreateRequest request, const CheckedProcess* leader);
-    /// Succeeds if no job has the key. If a job, a unit or a file with the key may exist, the error is AlreadyExists.
+    /// Succeeds if the key is free. If a live job, a stored record or a slice with processes has the key, the error is
+    /// AlreadyExists.
     Result<void> isFree(const JobKey& key) const;
     std::uint64_t nextManualNumber() const;
     Result<void> permitted(const Caller& caller, const CreateRequest& request, const CheckedProcess* leader) const;

@@ -50,7 +50,7 @@ struct ScopeStarter::Attempt {
     Request request;
     Callbacks callbacks;
     std::shared_ptr<const std::vector<Newcomer>> processes; ///< the list is shared with the threads that move the processes
-    BootTime since;                                         ///< the time at which the attempt began
+    BootTime since;                                         ///< the time at which ScopeStarter began to start the scope
     bool begun = false;                                     ///< `begun` has the same meaning as Outcome::begun
     bool lost = false; ///< the answer to a call was lost, and the call may still wait in PID 1's queue
     /// ScopeStarter keeps the placeholders of earlier tries, because a call in PID 1's queue may contain the process ids of these
@@ -68,7 +68,7 @@ struct ScopeStarter::Attempt {
 void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks) {
     if (request.withSlice && !request.mayBeThere) {
         // If a process of an earlier job survived SIGKILL, systemd 252 did not remove the cgroup of the job's slice. A new job
-        // in the same cgroup would inherit the counters of the earlier job.
+        // that gets the earlier job's cgroup would inherit the counters of the earlier job.
         const auto path = slicePath(job->key());
         if (context_.cgroups.exists(path) && context_.cgroups.children(path).empty())
             // If a process uses the cgroup, neither the removal of the cgroup nor the later start of the scope succeeds.
@@ -92,8 +92,8 @@ void ScopeStarter::start(const JobPtr& job, Request request, Callbacks callbacks
 void ScopeStarter::finished() {
     if (--inFlight_ > 0)
         return;
-    // After many starts at once, pinfoldd has freed many messages. The freed memory lies between objects that still exist.
-    // Without malloc_trim(3), pinfoldd would never give the free memory back to the kernel.
+    // If many jobs start at once, pinfoldd allocates many messages and frees them later. Much of the freed memory lies between
+    // objects that pinfoldd still uses. Only malloc_trim(3) gives freed memory between such objects back to the kernel.
     if (std::exchange(highest_, 0) >= kBurst)
         ::malloc_trim(0);
 }
@@ -217,7 +217,7 @@ bool ScopeStarter::holdsPlace(const Attempt& attempt) const {
     return path && *path == scopePath(attempt.key(), attempt.request.task);
 }
 
-/// Moves the job's processes into the scope. The scope already exists and contains its placeholder.
+/// Moves the job's processes into the scope. Call letIn() when the scope exists and contains its placeholder.
 void ScopeStarter::letIn(const AttemptPtr& attempt) {
     attempt->begun = true;
     attempt->job->turns.take(Turns::Kind::Move, [this, attempt] {
@@ -329,8 +329,8 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     after(attempt, patience.interval, [this](const AttemptPtr& again) {
         if (lookAndTell(again))
             return;
-        // If the job is over, ScopeStarter must not try the start again. If ScopeStarter started the units again, a slice
-        // without limits and without a job would exist.
+        // If the job is over, ScopeStarter must not start the job's units again. A second start of the units would create a slice
+        // without limits for a job that does not exist any more.
         if (!again->callbacks.wanted())
             return finish(again, tooLate(again->key()));
         tryOnce(again);
@@ -347,8 +347,8 @@ void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
 }
 
 void ScopeStarter::after(const AttemptPtr& attempt, Microseconds delay, std::function<void(const AttemptPtr&)> act) {
-    // The timer has only a weak pointer to the attempt. If the timer and the attempt owned each other, the timer and the attempt
-    // would outlive the ScopeStarter.
+    // The timer has only a weak pointer to the Attempt. With strong pointers in both directions, the timer and the Attempt would
+    // keep each other alive for ever.
     waiting_[attempt] = context_.loop.after(delay, [this, weak = std::weak_ptr(attempt), act = std::move(act)] {
         const auto fired = waiting_.extract(weak.lock());
         act(fired.key());

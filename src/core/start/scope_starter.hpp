@@ -35,11 +35,11 @@ public:
         TaskProperties properties;
         std::vector<Newcomer> processes; ///< the processes for the scope; if there are none, ScopeStarter starts only the slice
         bool withSlice = true;           ///< ScopeStarter creates the job's slice in the same transaction as the scope
-        bool mayBeThere = false; ///< an earlier pinfoldd has begun this start, and systemd has loaded the units of the start
+        bool mayBeThere = false;         ///< an earlier pinfoldd has begun to start the units, and systemd has loaded them
     };
     /// Says how a start ended. After a success, the scope contains all live processes of the request, and at least one process.
-    /// If a request without processes succeeds, the job's slice exists. The errors are PidGone, AlreadyExists, Busy, JobEnding
-    /// and SystemdFailed.
+    /// If a request without processes succeeds, the job's slice exists. A start fails with PidGone, AlreadyExists, Busy,
+    /// JobEnding or SystemdFailed.
     struct Outcome {
         Result<void> result;
         /// If `begun` is true, systemd has begun to create the units. If `begun` is false, an existing unit with the name of the
@@ -60,7 +60,7 @@ public:
     struct Patience {
         Microseconds interval;
         Microseconds total;
-        bool mayComeYet; ///< true if PID 1 may start the scope even after the time `total`
+        bool mayComeYet; ///< true if it is possible that PID 1 starts the scope after the time `total`
     };
 
 private:
@@ -90,8 +90,8 @@ private:
     void finished();
 
     CoreContext& context_;
-    std::map<AttemptPtr, EventHandle> waiting_; ///< the starts that wait for another try, and a timer for each start
-    std::vector<pid_t> inDoubt_; ///< the placeholders that are not needed any more, but must keep their process ids
+    std::map<AttemptPtr, EventHandle> waiting_; ///< maps each Attempt that waits to the timer that ends the wait
+    std::vector<pid_t> inDoubt_; ///< ScopeStarter does not need these placeholders any more, but must not release them yet
     bool asksForDoubt_ = false;
     EventHandle doubtTimer_;
     std::size_t inFlight_ = 0;

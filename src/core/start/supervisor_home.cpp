@@ -17,8 +17,8 @@ constexpr Microseconds kMoment = 200ms;
 constexpr std::string_view kHome = "/pinfold.slice";
 
 // SupervisorHome does not move supervisors that are in user.slice. A supervisor in user.slice does not belong to the service of a
-// batch system. The limits of user.slice apply to all processes of users outside of jobs. A supervisor in user.slice must stay
-// within the limits of user.slice.
+// batch system. The limits of user.slice apply to all processes of users that are not in jobs. A supervisor in user.slice must
+// stay within the limits of user.slice.
 constexpr std::string_view kSessions = "/user.slice/";
 
 /// Describes a supervisor that a thread has to move into pinfold.slice.

@@ -9,10 +9,10 @@
 
 namespace pinfold {
 
-/// Moves supervisors into pinfold.slice, so that a restart of the batch system's service does not end the supervisors. Each
-/// move of a process into another cgroup blocks every fork and exit on the node for a moment. To make fewer moves,
-/// SupervisorHome waits a little, and then moves many supervisors together. Most short jobs end while SupervisorHome waits, so
-/// the supervisors of these jobs need no move.
+/// Moves supervisors into pinfold.slice, so that a restart of the batch system's service does not end the supervisors. Each move
+/// of a process into another cgroup blocks every fork and exit on the node for a moment. SupervisorHome collects supervisors for
+/// a short time, and then moves all of them at once. Most short jobs end while SupervisorHome waits, so the supervisors of these
+/// jobs need no move.
 class SupervisorHome {
 public:
     explicit SupervisorHome(Core& core) : core_(core) {}
