@@ -22,8 +22,8 @@ namespace pinfold {
 /// For each user, the maximum number of unfinished requests to signal or suspend the user's own jobs.
 constexpr std::size_t kMostOfOwner = 128;
 /// SystemdManager handles at most 16 requests for the freeze of a unit at the same time. If a process of a job cannot be frozen
-/// at once, the request to freeze the job may take 30 s. At most kFreezesOfOwner requests at a time may freeze jobs of one user,
-/// so that the requests of other users need not wait.
+/// at once, the request to freeze the job can take 30 s. At most kFreezesOfOwner requests can freeze jobs of one user at the same
+/// time, so that other users need not wait.
 constexpr std::size_t kFreezesOfOwner = 4;
 constexpr auto kUnlimited = std::numeric_limits<std::size_t>::max();
 
@@ -44,8 +44,8 @@ struct Core {
     std::optional<BootTime> shutdownSince; ///< the time at which the node began to shut down
 
     /// Stores the job's record, and returns false if the record was not stored. After a failure, save() only writes to the log,
-    /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key may
-    /// belong to another job by now.
+    /// because a full /run must not do harm to the job. For a job that is over, save() does nothing, because the job's key
+    /// possibly belongs to another job by now.
     bool save(const Job& job);
     /// Stores the job's record when the loop is idle. On a busy node, each stored record costs time. Use saveSoon() if the record
     /// is likely to change again soon.

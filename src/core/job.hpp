@@ -98,7 +98,7 @@ struct Job {
     bool culled = false;     ///< pinfoldd has killed all processes except the shepherds
     EventHandle reportTimer; ///< this timer ends the wait for the call of EndJob that reports the leader's end
     bool reportOver = false; ///< pinfoldd does not wait for EndJob, because EndJob was called or the time is over
-    bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system may never report the end
+    bool endMissed = false;  ///< the leader ended while pinfoldd did not run, so the batch system possibly never reports the end
     bool leftToPid1 = false; ///< the node shuts down, so PID 1 signals the job's processes and later kills them
     BootTime runsSince{};    ///< the time at which pinfoldd began to watch the running job
     /// The time at which the end of the job began. `endBegan` is 0 before pinfoldd begins to end the job. If an earlier
@@ -134,7 +134,7 @@ struct Job {
 };
 
 using JobPtr = std::shared_ptr<Job>;
-/// A callback holds a WeakJob, because the job may be over before the loop calls the callback.
+/// A callback holds a WeakJob, because the job can be over before the loop calls the callback.
 using WeakJob = std::weak_ptr<Job>;
 
 /// Returns a path such as "/batch.slice/batch-<E>.slice".

@@ -20,8 +20,8 @@ namespace {
 
 constexpr std::size_t kMaxAdopted = 16; // dbus-daemon passes at most 16 descriptors in one message
 
-/// Returns the job if the caller may make the request in the job's present phase. If no live job has the key, a request that
-/// needs no live job gets null.
+/// Returns the job if the caller is allowed to make the request in the job's present phase. If no live job has the key, a request
+/// that needs no live job gets null.
 Result<JobPtr> permitted(const Core& core, const Caller& caller, Action action, const std::string& key) {
     auto job = core.registry.find(key);
     if (auto allowed = decide(caller, action, targetOf(key, job.get())); !allowed)
@@ -53,7 +53,7 @@ void JobManager::takeUp(std::function<void(Result<void>)> ready) {
                     logNodeWarning(impl_->core.context, "cannot look for orphaned units: " + reconciled.error().message);
             });
         }
-        // pinfoldd must know all jobs before it begins to watch the kernel's log. The kernel's log may report an out-of-memory
+        // pinfoldd must know all jobs before it begins to watch the kernel's log. The kernel's log can report an out-of-memory
         // kill in any job.
         impl_->core.context.kernelLog.watch(impl_->core.context.loop);
         impl_->share.protect();
@@ -274,7 +274,7 @@ Result<Usage> JobManager::usage(const Caller& caller, const std::string& key) co
     const auto job = permitted(impl_->core, caller, Action::GetUsage, key);
     if (!job)
         return job.error();
-    // After the end of a job, its slice may be gone, so the record contains the job's last usage figures.
+    // After the end of a job, its slice can be gone, so the record contains the job's last usage figures.
     const auto& figures = (*job)->record.figures;
     return figures ? figures->usage : lookAtUsage(**job);
 }

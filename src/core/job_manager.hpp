@@ -60,7 +60,7 @@ public:
     void configChanged();
 
     /// Drains the node: the node takes no new jobs until undrain(), even after restarts and reboots. Live jobs continue to run,
-    /// and may start new tasks. If `reason` is empty, drain() does not change an existing drain. drain() fails with Denied,
+    /// and can start new tasks. If `reason` is empty, drain() does not change an existing drain. drain() fails with Denied,
     /// InvalidArgument, Busy or Internal.
     void drain(const Caller& caller, const std::string& reason, Reply<void> reply);
     /// Ends a drain that began with a call of drain(). If no call of drain() has drained the node, undrain() does nothing.
@@ -86,11 +86,11 @@ public:
     void suspendJob(const Caller& caller, const std::string& key, Reply<void> reply);
     void resumeJob(const Caller& caller, const std::string& key, Reply<void> reply);
     /// Changes all limits that are set in `change`. If one of these limits cannot be changed, setLimits() leaves all limits as
-    /// they are. With `force`, a new limit may be lower than the present use of the job. If the job uses more than a new limit
-    /// allows, the kernel may kill processes of the job. The answer contains the job's limits after the change.
+    /// they are. With `force`, a new limit can be lower than the present use of the job. If the job uses more than a new limit
+    /// allows, the kernel can kill processes of the job. The answer contains the job's limits after the change.
     void setLimits(const Caller& caller, const std::string& key, ResourceLimits change, bool force, Reply<ResourceLimits> reply);
     void waitJob(const Caller& caller, const std::string& key, Reply<Receipt> reply);
-    /// Answers when the task has ended, or at once if the task has ended already. A later task may have the number of an ended
+    /// Answers when the task has ended, or at once if the task has ended already. A later task can have the number of an ended
     /// task, so `report.leader` says which task the caller means. pinfoldd stores `report.exit` for the receipt, if the caller is
     /// an admin or the owner of the job.
     void waitTask(const Caller& caller, const std::string& key, std::uint32_t task, const EndReport& report, Reply<void> reply);

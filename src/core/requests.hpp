@@ -26,7 +26,7 @@
 namespace pinfold {
 
 /// Reply is the type of the callbacks that get the answer to a request. JobManager calls a Reply exactly once. A function that
-/// takes a Reply may call the Reply before the function returns.
+/// takes a Reply can call the Reply before the function returns.
 template <class T> using Reply = std::function<void(Result<T>)>;
 
 struct CreateRequest {
@@ -38,8 +38,8 @@ struct CreateRequest {
     ResourceLimits limits;
     AllocationRequest allocation = {};
     std::optional<std::uint64_t> slots = {}; ///< the number of slots, 1 to 8192; Config::Jobs::slots says what a slot means
-    JobIdentity identity = {};               ///< every caller may set the labels; only admins may set the other members
-    bool shepherd = false;                   ///< the leader is a process of the batch system, and not of the user
+    JobIdentity identity = {}; ///< every caller can set the labels; only admins are allowed to set the other members
+    bool shepherd = false;     ///< the leader is a process of the batch system, and not of the user
     /// The time for which an opened job lives without tasks. If `linger` is unset, the site's setting applies.
     std::optional<Microseconds> linger = {};
     /// The time for which pinfoldd waits for a report on the leader's end (ReportWait). If reportWithin is unset, pinfoldd
@@ -70,7 +70,7 @@ struct EndReport {
     ExitState exit;
     /// The process id of the ended leader. The process id of the leader distinguishes the job from a later job with the same key.
     std::optional<pid_t> leader;
-    JobIdentity identity = {}; ///< facts that the batch system reports at the end of the job; only admins may set `identity`
+    JobIdentity identity = {}; ///< facts that the batch system reports at the end of the job; only admins can set `identity`
 };
 
 struct JobSummary {

@@ -14,7 +14,7 @@
 namespace pinfold {
 
 /// Reads the members of the groups pinfold-admin and pinfold-audit from the system's user database, and keeps the result. The
-/// user database may be a directory service in the network, so an answer may take long.
+/// user database can be a directory service in the network, so an answer can take long.
 class Admins {
 public:
     /// The longest time for which a caller waits for an answer.

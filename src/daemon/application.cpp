@@ -78,7 +78,7 @@ int refuse(const Error& error) {
     return kExitConfig;
 }
 
-/// Handles an error, such as a full disk, that may disappear without a change of the configuration. failForNow() makes pinfoldd
+/// Handles an error, such as a full disk, that can disappear without a change of the configuration. failForNow() makes pinfoldd
 /// exit, so that systemd starts pinfoldd again. Until pinfoldd has started again, wrappers wait in the socket's queue.
 int failForNow(const Error& error) {
     logErrorLine("cannot start, pinfoldd tries again: " + error.message);
@@ -97,8 +97,8 @@ std::string readBootId() {
 /// thread other than the loop's thread calls announceMigration().
 void announceMigration() {
     constexpr const char* what = "converting the receipts of an older pinfold, which takes about a minute for each million";
-    // Only the loop's thread may use the log, so announceMigration() writes its line to standard error. announceMigration() never
-    // runs in the loop's thread, so dprintf() is allowed to block.
+    // Only the loop's thread is allowed to use the log, so announceMigration() writes its line to standard error.
+    // announceMigration() never runs in the loop's thread, so dprintf() is allowed to block.
     (void)::dprintf(STDERR_FILENO, "<6>history: %s\n", what);
     sd_notifyf(0, "EXTEND_TIMEOUT_USEC=%llu\nSTATUS=%s", 3'600'000'000ULL, what);
 }

@@ -9,7 +9,7 @@
 namespace pinfold {
 
 /// While a QueuedLog exists, log lines go to standard error. Each line begins with its priority, as sd-daemon(3) describes. A
-/// separate thread writes the lines, because writing to standard error may block while journald is slow.
+/// separate thread writes the lines, because writing to standard error can block while journald is slow.
 class QueuedLog {
 public:
     explicit QueuedLog(MessageQueue& queue);

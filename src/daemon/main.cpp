@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     try {
         return run(argc, argv);
     } catch (const std::exception& error) {
-        // Functions of libraries may throw exceptions while pinfoldd starts, before pinfoldd watches any job. If an exception
+        // Functions of libraries can throw exceptions while pinfoldd starts, before pinfoldd watches any job. If an exception
         // occurs at the start of pinfoldd, pinfoldd exits, and systemd starts pinfoldd again.
         std::fprintf(
             stderr,

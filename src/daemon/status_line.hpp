@@ -16,7 +16,7 @@ namespace pinfold {
 /// why pinfoldd has rejected the configuration, and is empty if pinfoldd has accepted the configuration.
 std::string statusLine(std::size_t jobs, const std::optional<Drain>& drain, const std::string& rejected);
 
-/// When the status line has changed, StatusTeller tells systemd the new status line. Thousands of jobs may begin and end in a
+/// When the status line has changed, StatusTeller tells systemd the new status line. Thousands of jobs can begin and end in a
 /// second, so StatusTeller sends the status line at most once a second.
 class StatusTeller {
 public:

@@ -95,7 +95,7 @@ void checkBacklog(const Host& host, const Figures& figures, Findings& findings) 
 }
 
 /// `pinfold why` compares the times in the receipts of several hosts. Two times that differ by at most kClockTolerance count as
-/// equal. If two clocks differ by more than kClockTolerance, `pinfold why` may name the wrong host as the first failed host.
+/// equal. If two clocks differ by more than kClockTolerance, `pinfold why` can name the wrong host as the first failed host.
 void checkClock(const Host& host, const Figures& figures, Findings& findings) {
     const auto found = figures.find("pinfold_ship_clock_offset_seconds");
     if (isSilent(host, figures)) {

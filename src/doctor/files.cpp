@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kMostLinks = 40;  // the kernel's maximum number of symbolic links in a path
-constexpr int kMostFiles = 256; // the number of files is limited, because files may include each other for ever
+constexpr int kMostFiles = 256; // the number of files is limited, because files can include each other for ever
 constexpr std::string_view kBlanks = " \t\r";
 
 std::string_view trimmed(std::string_view text) {

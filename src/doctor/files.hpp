@@ -43,11 +43,11 @@ public:
     std::optional<std::string> read(const std::filesystem::path& path) const;
     /// Returns the text of a file as read() does, but returns "" if read() would return nullopt.
     std::string text(const std::filesystem::path& path) const { return read(path).value_or(""); }
-    /// Returns true if this process may list the directory.
+    /// Returns true if this process is allowed to list the directory.
     bool listable(const std::filesystem::path& directory) const;
     /// Returns a sorted list of the names in a directory. If the directory cannot be read, the list is empty.
     std::vector<std::string> list(const std::filesystem::path& directory) const;
-    /// Returns the files that match the pattern. Only the last component of the path may contain wildcards of glob(7).
+    /// Returns the files that match the pattern. Only the last component of the path can contain wildcards of glob(7).
     std::vector<std::filesystem::path> matching(const std::filesystem::path& pattern) const;
 
     /// Returns the patterns of the files that the line includes. Relative patterns begin at the directory of the file in the

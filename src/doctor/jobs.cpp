@@ -66,7 +66,7 @@ void checkJobs(const Host&, const Files& files, Findings& findings) {
         findings.needsRoot("jobs.units", kRecordsDirectory);
         return;
     }
-    // Jobs may start and end during the check. pinfoldd writes the record of a job before it creates the slice, and removes the
+    // Jobs can start and end during the check. pinfoldd writes the record of a job before it creates the slice, and removes the
     // record after it has removed the slice. The check lists the slices before it reads the records, and lists the slices once
     // more afterwards. The check reports a slice without a record only if both lists of slices contain the slice. A record
     // without a slice is reported if the record still exists and both lists of slices lack its slice.

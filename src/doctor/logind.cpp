@@ -34,7 +34,7 @@ std::vector<std::filesystem::path> logindFiles(const Files& files) {
 }
 
 /// Returns the value that a setting of logind has in logind's configuration files. If somebody has changed the files since the
-/// start of logind, logind may still use the setting's earlier value.
+/// start of logind, logind possibly uses the setting's earlier value.
 Setting configured(const Files& files, const std::string& name, bool otherwise) {
     Setting setting{otherwise, "/etc/systemd/logind.conf"};
     for (const auto& file : logindFiles(files))

@@ -54,7 +54,7 @@ void checkOrder(const Stack& session, Findings& findings) {
                     ours->where);
 }
 
-/// Warns if a `sufficient` module comes before pam_pinfold. If a `sufficient` module before pam_pinfold succeeds, the user may
+/// Warns if a `sufficient` module comes before pam_pinfold. If a `sufficient` module before pam_pinfold succeeds, the user can
 /// log in without a job.
 void checkBypass(const Stack& account, Findings& findings) {
     const auto ours = find(account, kOurs);

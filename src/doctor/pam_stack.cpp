@@ -9,10 +9,10 @@ namespace pinfold::doctor {
 namespace {
 
 constexpr int kDeepest = 16;    // libpam's own maximum is 32 levels of includes
-constexpr int kMostFiles = 256; // the number of files is limited, because files may include each other for ever
+constexpr int kMostFiles = 256; // the number of files is limited, because files can include each other for ever
 
 /// Holds three parts of a line of PAM's configuration: the type, the control and the rest of the line. A control field in
-/// brackets may contain blanks.
+/// brackets can contain blanks.
 struct Fields {
     std::string type;
     std::string control;

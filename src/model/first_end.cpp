@@ -27,7 +27,7 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
 // After the failure of a task, the job's other tasks and its batch script end within the time kConsequence. Slurm waits longer
 // than other batch systems, because the usual value of its KillWait is 30 s.
 constexpr Microseconds kConsequence = 60s;
-// On thousands of hosts, the start of a step takes some seconds. Some tasks of a step may start after the first task of the step
+// On thousands of hosts, the start of a step takes some seconds. Some tasks of a step can start after the first task of the step
 // has failed.
 constexpr Microseconds kStartOfStep = 10s;
 constexpr int kSignalled = 128; // if a signal ends the command of a shell, the shell exits with 128 plus the number of the signal
@@ -88,7 +88,7 @@ EndKind kindOf(const ExitState& exit) {
 }
 
 /// Returns the approximate time at which the tasks of the job began to end on the host. `receipt.ended` is the time at which the
-/// last process ended. Because of the kill grace, the last process may end long after the first process. pinfoldd stops all tasks
+/// last process ended. Because of the kill grace, the last process can end long after the first process. pinfoldd stops all tasks
 /// of a job at the same time. If tasks failed shortly before the end of the job, begun() returns the time of the first failure.
 RealTime begun(const Receipt& receipt) {
     auto at = receipt.ended;
@@ -255,7 +255,7 @@ bool EndSearch::isSurvived(const EndEvent& event) const {
     if (!event.decides)
         return isLater(lastStart_, event.at, kStartOfStep) || (batchOver_ && isLater(*batchOver_, event.at, kConsequence));
     // If the batch script exits by itself long after the job's end on a host, the job did not need the host. After the loss of a
-    // host, the batch script may run on for a long time although the job needed the host. The batch system may notice the loss of
+    // host, the batch script can run on for a long time although the job needed the host. The batch system can notice the loss of
     // a host late.
     return isOfItself(event.kind) && event.kind != EndKind::NodeLost && batchExited_ &&
            isLater(*batchExited_, event.at, kConsequence);
@@ -272,7 +272,7 @@ FirstEnd EndSearch::first() const {
                             std::tuple(event.at, event.host, event.receipt, event.task);
     };
     for (const auto& event : events_) {
-        // The batch script may ignore the failure of a task. The batch script may ignore the loss of a host if no task of the job
+        // The batch script can ignore the failure of a task. The batch script can ignore the loss of a host if no task of the job
         // needs the host any more.
         const bool excused = succeeded && event.kind == EndKind::TaskFailed;
         if (event.kind != EndKind::TaskKilled && (excused || isSurvived(event))) {

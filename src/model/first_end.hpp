@@ -10,7 +10,7 @@
 // - On a host without the batch script, the receipt contains the exit status of the whole job. The batch system has reported the
 //   exit status of the whole job to pinfoldd. On a host without the batch script, EndSearch uses the exit states of the tasks
 //   instead of the exit status in the receipt.
-// - A job may survive the end of a task. The batch script of a job may run many steps, and some of these steps may fail.
+// - A job can survive the end of a task. The batch script of a job can run many steps, and some of these steps can fail.
 #pragma once
 
 #include "base/clock.hpp"

@@ -13,7 +13,7 @@
 namespace pinfold {
 namespace {
 
-// After a new installation, for example, a batch system may use an old job number for a new job.
+// After a new installation, for example, a batch system can use an old job number for a new job.
 constexpr Microseconds kNumbersReused = 7 * 24h;
 
 /// The receipts of an earlier pinfold do not contain the host. Each receipt without a host counts as a separate host.
@@ -94,7 +94,7 @@ template <class Figure> std::optional<Spread> spreadOf(const std::vector<HostOfJ
     return spread;
 }
 
-/// Finds the hosts of the job from which there is no receipt. Some receipts have no list of the job's hosts, and a list may
+/// Finds the hosts of the job from which there is no receipt. Some receipts have no list of the job's hosts, and a list can
 /// contain only the first hosts of the job.
 void findMissing(HostsOfJob& job) {
     std::set<std::string> there;

@@ -17,8 +17,8 @@ namespace pinfold {
 
 using Labels = std::map<std::string, std::string>;
 
-/// Only admins, such as the batch system, may set the members other than `labels`. If users could set `account`, users could
-/// write somebody else's account into the receipt of a job. A user may set the labels of the user's own jobs.
+/// Only admins, such as the batch system, are allowed to set the members other than `labels`. If users could set `account`, users
+/// could write somebody else's account into the receipt of a job. Users can set the labels of their own jobs.
 struct JobIdentity {
     static constexpr std::size_t kMostTextBytes = 256; ///< the maximum length of each text, in bytes
     static constexpr std::size_t kMostNodes = 128;
@@ -69,7 +69,7 @@ template <class T> bool isSet(const std::optional<T>& member) { return member.ha
 template <class T> bool isSet(const T& member) { return !member.empty(); }
 
 /// Converts a text from the batch system to the form that pinfoldd accepts, and returns nullopt if the text is empty. A user may
-/// have chosen `text`, so `text` may be very long and may contain any bytes.
+/// have chosen `text`, so `text` can be very long and can contain any bytes.
 std::optional<std::string> identityText(std::string_view text);
 
 /// Stores the names of the hosts of the job. `names` may have more names than a receipt has room for. If `nodeCount` is lower

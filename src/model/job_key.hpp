@@ -31,7 +31,7 @@ public:
 
     const std::string& text() const { return text_; }
     std::string_view scheduler() const;
-    /// Returns true if users may give the key to their own jobs. Users may choose keys of the form "user.<id>". Users may choose
+    /// Returns true if users can give the key to their own jobs. Users can choose keys of the form "user.<id>". Users can choose
     /// keys of the form "manual.<id>" if <id> is not a number. Keys of the form "manual.<number>" are reserved for pinfoldd
     /// itself.
     bool isForUsers() const;

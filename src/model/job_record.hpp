@@ -95,10 +95,10 @@ struct JobRecord {
     std::optional<std::uint64_t> memoryWarned;  ///< the value that memory_max had when pinfoldd warned the job
     std::optional<ProcessIdentity> supervisor;
     /// ownersBatch is true if the job's owner made the batch script part of the job. If ownersBatch is true, the owner and the
-    /// batch system may report how the batch script ended. If ownersBatch is false, only the batch system may report how the
-    /// batch script ended.
+    /// batch system are allowed to report how the batch script ended. If ownersBatch is false, only the batch system is allowed
+    /// to report how the batch script ended.
     bool ownersBatch = false;
-    /// The tasks of the job, by number. Task 0 is the batch script. A job that was opened may have no task 0.
+    /// The tasks of the job, by number. Task 0 is the batch script. An opened job does not always have a task 0.
     std::map<std::uint32_t, TaskRecord> tasks;
     /// The live and ended tasks with the lowest numbers, at most TaskReceipt::kMost tasks. taskLog is empty if the job has had no
     /// task except its batch script. For a job with only a batch script, the figures of the job are the figures of the batch

@@ -13,9 +13,9 @@ namespace pinfold {
 ///
 /// A new state needs a value in this enumeration. In job_state.cpp, add a name, transitions and a ShownState for a new state.
 /// job_state.cpp does not compile if a state lacks its name. Recovery::takeUp() decides what a restart does with a job in each
-/// state. phaseOf() decides what callers may do with a job in each state. The compiler warns if takeUp() or phaseOf() has no case
-/// for a state. In job_ender.hpp, a table says what JobEnder does in each state. A new state needs a row in docs/architecture.md,
-/// "A job's life".
+/// state. phaseOf() decides what callers are allowed to do with a job in each state. The compiler warns if takeUp() or phaseOf()
+/// has no case for a state. In job_ender.hpp, a table says what JobEnder does in each state. A new state needs a row in
+/// docs/architecture.md, "A job's life".
 enum class JobState {
     Creating,   ///< pinfoldd has called StartTransientUnit, and the start of the job is not over
     Running,    ///< pinfoldd has verified that the leader is in its scope
@@ -46,8 +46,8 @@ std::vector<std::string> shownStateNames();
 /// argument `suspended` has an effect only in the state Running.
 ShownState shownState(JobState state, bool suspended);
 
-/// Returns true if the state of a job may change from `from` to `to`. pinfoldd must not forget a job in any state except Creating
-/// and Accounting.
+/// Returns true if the state of a job is allowed to change from `from` to `to`. pinfoldd must not forget a job in any state
+/// except Creating and Accounting.
 bool mayFollow(JobState from, JobState to);
 
 } // namespace pinfold

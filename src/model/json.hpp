@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the functions that all code for JSON uses. The JSON library of nlohmann takes seconds to compile, so only .cpp files
-// may include this header.
+// are allowed to include this header.
 #pragma once
 
 #include "base/clock.hpp"
@@ -75,7 +75,7 @@ template <class T> void takeMember(const Json& json, const char* name, std::opti
     optionalFromJson(json, name, value);
 }
 
-// Returns the document as text. The JSON document may contain strings that are not valid UTF-8. An invalid string must not make
+// Returns the document as text. The JSON document can contain strings that are not valid UTF-8. An invalid string must not make
 // dump() throw an exception.
 inline std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
@@ -89,7 +89,7 @@ template <class T> T required(std::optional<T> value, const char* what) {
 
 /// Throws an exception if a number in the document is not an integer or does not fit into 64 bits. If a number is a fraction or
 /// has more than 64 bits, the behaviour of get<T>() is undefined. All numbers in documents of pinfold are integers of at most 64
-/// bits. requireWholeNumbers() is not recursive, because even a short document may have very many levels.
+/// bits. requireWholeNumbers() is not recursive, because even a short document can have very many levels.
 inline void requireWholeNumbers(const Json& document) {
     for (std::vector<const Json*> left{&document}; !left.empty();) {
         const Json& json = *left.back();

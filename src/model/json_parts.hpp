@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains functions that read and write the JSON of records, receipts, the wrapper's packets and the output of pinfold. The JSON
-// library of nlohmann takes seconds to compile, so only .cpp files may include this header.
+// library of nlohmann takes seconds to compile, so only .cpp files are allowed to include this header.
 #pragma once
 
 #include "model/allocation.hpp"

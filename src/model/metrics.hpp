@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes the metrics of pinfoldd about the node. The man page pinfoldd(8) lists the names of all metrics. Other programs
-// rely on the names of metrics, so a new version of pinfold may add metrics, but must not change a name.
+// Describes the metrics of pinfoldd about the node. The man page pinfoldd(8) lists the names of all metrics. Other programs rely
+// on the names of metrics. A new version of pinfold can add metrics, but must not change a name.
 #pragma once
 
 #include "model/exposition.hpp"
@@ -86,7 +86,7 @@ struct NodeMetrics {
     std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
     std::size_t unclosed = 0; ///< the number of users' file descriptors that wait for close() or hang in close()
-    /// For each kind of work that may block, the number of calls that pinfoldd refused. pinfoldd refuses a call if too many
+    /// For each kind of work that can block, the number of calls that pinfoldd refused. pinfoldd refuses a call if too many
     /// earlier calls of the same kind hang.
     std::map<std::string, std::uint64_t> refused = {};
     NodeCounts counts;

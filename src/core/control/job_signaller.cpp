@@ -11,7 +11,7 @@ namespace pinfold {
 
 void JobSignaller::send(const JobPtr& job, int signal, Reply<void> reply) {
     job->turns.take(Turns::Kind::Hit, [this, job, signal, reply = std::move(reply)] {
-        if (!core_.registry.has(*job)) { // the job is over, and another job may have its key
+        if (!core_.registry.has(*job)) { // the job is over, and another job possibly has its key
             job->turns.over();
             return reply(Error{ErrorCode::JobEnding, fmt::format("job '{}' is over", job->key().text())});
         }

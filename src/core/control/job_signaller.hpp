@@ -13,9 +13,9 @@ public:
     /// Sends the signal to all processes of the job. Errors: JobEnding, SystemdFailed.
     void send(const JobPtr& job, int signal, Reply<void> reply);
 
-    /// Sends the signal on behalf of the job's owner. A process gets the signal only if the owner may send signals to the process
-    /// by kill(2). sendAsOwner() fails with Busy, JobEnding, Internal or Denied. The error is Denied if the owner is not allowed
-    /// to signal any process of the job.
+    /// Sends the signal on behalf of the job's owner. A process gets the signal only if the owner is allowed to send signals to
+    /// the process by kill(2). sendAsOwner() fails with Busy, JobEnding, Internal or Denied. The error is Denied if the owner is
+    /// not allowed to signal any process of the job.
     void sendAsOwner(const JobPtr& job, int signal, const Reply<void>& reply);
 
 private:

@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-// While pinfoldd reads the list of processes, the job may fork new processes, so pinfoldd reads the list again. If a job never
+// While pinfoldd reads the list of processes, the job can fork new processes, so pinfoldd reads the list again. If a job never
 // stops forking, the owner can end the job with StopJob.
 constexpr int kMostLooks = 16;
 
@@ -42,7 +42,7 @@ Result<void> OwnerReach::signal(int number) const {
             if (!seen.insert(pid).second)
                 continue;
             // OwnerReach opens the pidfd before it reads /proc. If the process ends before OwnerReach reads /proc, the process id
-            // may belong to a new process. A signal through the pidfd reaches only the process for which OwnerReach opened the
+            // can belong to a new process. A signal through the pidfd reaches only the process for which OwnerReach opened the
             // pidfd.
             const auto pidfd = openPidfd(pid);
             const auto process = pidfd ? look(pid) : pidfd.error();

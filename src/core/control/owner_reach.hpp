@@ -9,9 +9,9 @@
 namespace pinfold {
 
 /// Sends signals to a job's processes on behalf of the job's owner. OwnerReach sends a signal only to a process that the owner
-/// could signal with kill(2). The batch system may run processes of root in the job, such as the prologue and the epilogue. A job
-/// may have thousands of processes, so a thread sends the signals. A thread other than the loop's thread uses the OwnerReach,
-/// so the OwnerReach has its own copy of all data.
+/// could signal with kill(2). The batch system can run processes of root in the job, such as the prologue and the epilogue. A job
+/// can have thousands of processes, so a thread sends the signals. A thread other than the loop's thread uses the OwnerReach, so
+/// the OwnerReach has its own copy of all data.
 class OwnerReach {
 public:
     OwnerReach(const CoreContext& context, const Job& job)

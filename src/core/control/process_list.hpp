@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Lists the processes of a job for JobManager::processes(). JobManager::processes() has already checked that the caller may see
-/// the processes.
+/// Lists the processes of a job for JobManager::processes(). JobManager::processes() has already checked that the caller is
+/// allowed to see the processes.
 void listProcesses(Core& core, const Job& job, pid_t after, Reply<std::vector<JobProcess>> reply);
 
 } // namespace pinfold

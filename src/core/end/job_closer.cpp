@@ -19,7 +19,7 @@ constexpr int kSliceTries = 20;
 // PID 1 usually needs less than a millisecond to remove an empty scope.
 constexpr Microseconds kScopeWait = 20ms;
 // The kernel reports changes of a cgroup.events file at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV in kernel/cgroup/cgroup.c).
-// The kernel rounds the interval of 10 ms up to the next tick of the kernel's clock. If a job runs for less than 20 ms, PID 1 may
+// The kernel rounds the interval of 10 ms up to the next tick of the kernel's clock. If a job runs for less than 20 ms, PID 1 can
 // learn of the job's end up to 20 ms after the end.
 constexpr Microseconds kReportedAtOnce = 20ms;
 

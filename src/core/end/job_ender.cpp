@@ -19,7 +19,7 @@ namespace {
 constexpr Microseconds kFreezeWait = 1s;
 
 // When a process ends, the process first leaves its cgroup (cgroup_exit() in the kernel's do_exit()). After a process has left
-// its cgroup, the process may have to wait for a CPU before the pidfd reports the end (exit_notify()). If a leader has left the
+// its cgroup, the process sometimes waits for a CPU before the pidfd reports the end (exit_notify()). If a leader has left the
 // job's cgroups and still lives after kDyingWait, somebody has moved the leader to another cgroup.
 constexpr Microseconds kDyingWait = 1s;
 
@@ -360,11 +360,11 @@ void JobEnder::emptied(const JobPtr& job) {
         // change of the job's state.
         return core_.saveSoon(job);
     }
-    // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd may notice
+    // If somebody kills the process group, the leader and the supervisor end, and the slice becomes empty. pinfoldd can notice
     // the end of the leader, the end of the supervisor, and the empty slice in any order. After isAwaited() has returned false,
-    // pinfoldd does not wait for the report of a supervisor that still lives. emptied() first calls isAwaited(), and then
-    // checks whether the supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between
-    // the two calls.
+    // pinfoldd does not wait for the report of a supervisor that still lives. emptied() first calls isAwaited(), and then checks
+    // whether the supervisor lives. If emptied() called isAwaited() after hasEnded(), the supervisor could end between the two
+    // calls.
     auto& record = job->record;
     const bool supervisorLives = job->supervisor && !hasEnded(job->supervisor.get());
     if (record.supervisor && !supervisorLives && record.cause == JobResult::Exited && !record.exit.known())

@@ -22,7 +22,7 @@ public:
     Result<void> kill(const std::string& cgroup, EventHandle& look);
     /// Kills the processes that have outlived an earlier SIGKILL of the job. The function killStubborn() does the same as kill(),
     /// but without a timer. killStubborn() kills each process of the owner that traces the job's processes from outside of the
-    /// job (ProcessKiller::killTracers). The log names each tracer that was killed. killStubborn() may have to wait until
+    /// job (ProcessKiller::killTracers). The log names each tracer that was killed. killStubborn() sometimes has to wait until
     /// pinfoldd has killed the processes of other jobs. When killStubborn() has killed the processes, killStubborn() calls
     /// `then`. If too many calls of killStubborn() wait already, a new call returns false and never calls `then`.
     bool killStubborn(const JobKey& key, uid_t owner, std::function<void()> then) const;

@@ -10,8 +10,8 @@
 namespace pinfold {
 
 /// Reads facts about at most leftovers.report_max processes. glance() reads only facts for which the kernel never has to wait.
-/// The kernel may have to wait before it can return a command line. In place of the command line, glance() returns the name of
-/// the process in brackets.
+/// Before the kernel can return a command line, the kernel sometimes has to wait. In place of the command line, glance() returns
+/// the name of the process in brackets.
 std::vector<ProcessInfo> glance(const CoreContext& context, const std::vector<pid_t>& pids);
 
 /// Shortens or removes the command lines according to the setting leftovers.command_lines.

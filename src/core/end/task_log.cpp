@@ -51,7 +51,7 @@ bool readFigures(const CgroupDir& scope, TaskReceipt& task) {
 
 /// Reads which program the leader runs. When a task starts, its leader often still runs a program of the batch system.
 void readCommand(const CoreContext& context, const ProcessIdentity& leader, std::string& command) {
-    // After the end of the leader, a new process may get the leader's process id.
+    // After the end of the leader, a new process can get the leader's process id.
     if (const auto info = context.processes.read(leader.pid); info && info->started == leader.started)
         command = info->name();
 }

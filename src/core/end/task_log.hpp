@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Keeps what the receipt says about each task of a job: the task's program, times and use of resources. When a scope is empty,
 // systemd usually removes the scope's cgroup within a millisecond. The counters of a removed cgroup are lost. When pinfoldd
-// learns that the scope of a task is empty, it reads the task's figures before it does anything else. systemd may remove the
+// learns that the scope of a task is empty, it reads the task's figures before it does anything else. systemd can remove the
 // cgroup before pinfoldd has read the task's figures. When Sampler reads the figures of a job, it reads the figures of the job's
 // running tasks, too. pinfoldd reads the figures of a task once more when the task's leader has ended.
 #pragma once

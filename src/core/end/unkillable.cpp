@@ -22,10 +22,10 @@ namespace {
 constexpr std::size_t kMostKeys = 10;  // the node's comment names at most this many jobs
 constexpr std::size_t kMostPids = 100; // the maximum number of process ids in the arguments of the script
 
-/// Returns true if a process waits for a FUSE server that a user possibly runs. A process that waits in FUSE may hold a lock, and
-/// other processes of the job may wait for the lock. If all processes are in user namespaces that users have created, a user runs
+/// Returns true if a process waits for a FUSE server that a user possibly runs. A process that waits in FUSE can hold a lock, and
+/// other processes of the job can wait for the lock. If all processes are in user namespaces that users have created, a user runs
 /// the FUSE server. In a user namespace of an ordinary user, only ordinary users mount file systems. If any user runs a FUSE
-/// server on the node, a process outside of users' namespaces may wait for this server. A user can pass an open file of the
+/// server on the node, a process outside of users' namespaces can wait for this server. A user can pass an open file of the
 /// user's FUSE server to a process. fusermount mounts a FUSE server in a place that all processes see. If the node's own FUSE
 /// servers answer, a process outside of users' namespaces can wait in FUSE only for a user's server.
 bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::filesystem::path& root) {
@@ -42,8 +42,8 @@ bool waitForUsersFileServer(const std::vector<ProcessInfo>& stuck, const std::fi
 constexpr Microseconds kSecondKill = 1s;
 constexpr Microseconds kLookAgain = 1s;
 
-/// Returns true if the process has ended. If the process ended in the meantime, pinfoldd may not know where in the kernel the
-/// process hung.
+/// Returns true if the process has ended. If the process ended in the meantime, pinfoldd possibly does not know where in the
+/// kernel the process hung.
 bool hasGone(const ProcessTable& table, const ProcessInfo& process) {
     const auto now = table.read(process.pid);
     return now ? now->started != process.started : now.error().code == ErrorCode::PidGone;
@@ -195,7 +195,7 @@ void UnkillablePolicy::runScript(const Job& job, const std::vector<pid_t>& pids)
                                      complain(outcome->message);
                              });
     };
-    // A thread checks the script file, because the script file may be on a file server that does not answer.
+    // A thread checks the script file, because the script file can be on a file server that does not answer.
     const bool asked = core_.context.background.ask(
         Lane::Script, [script = core_.context.config.unkillable.script] { return trustedProgram(script); }, std::move(start));
     if (!asked)

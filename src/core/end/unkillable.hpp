@@ -40,15 +40,15 @@ public:
 
 private:
     void killAgain(const JobPtr& job, Microseconds last, RealTime killedAt);
-    /// Reports the job when the second SIGKILL has been sent. If many tasks of a user survive SIGKILL, pinfoldd may send the
+    /// Reports the job when the second SIGKILL has been sent. If many tasks of a user survive SIGKILL, pinfoldd can send the
     /// second SIGKILL a minute late. reportAfter() never reports the job before the time `wait` has passed.
     void reportAfter(const JobPtr& job, const std::shared_ptr<const bool>& done, Microseconds wait, RealTime killedAt);
     void report(const JobPtr& job, RealTime killedAt);
     /// Calls report() for the job after a second. As long as the state of the processes cannot be read, pinfoldd takes no action
     /// against the job.
     void reportLater(const JobPtr& job, RealTime killedAt);
-    /// Remembers the highest number of processes that outlived SIGKILL, because the job's receipt contains this number.
-    /// LiveRows soon writes the number of processes to the history, because the node may go down before the job ends.
+    /// Remembers the highest number of processes that outlived SIGKILL, because the job's receipt contains this number. LiveRows
+    /// soon writes the number of processes to the history, because the node can go down before the job ends.
     void countProcesses(const JobPtr& job, std::size_t left);
     /// Does what unkillable.action says. If the remaining processes wait for a file server that a user runs, judge() takes no
     /// action. The argument `first` is true if neither this pinfoldd nor an earlier pinfoldd has taken an action for the job.

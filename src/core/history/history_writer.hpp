@@ -42,7 +42,7 @@ public:
     ~HistoryWriter();
 
     /// Opens the history, and writes the receipts that an earlier pinfoldd had set aside. HistoryWriter calls `ready` when the
-    /// start has succeeded or failed, or after 10 s. If HistoryWriter migrates the database, more than 10 s may pass before the
+    /// start has succeeded or failed, or after 10 s. If HistoryWriter migrates the database, more than 10 s can pass before the
     /// call of `ready`.
     void start(std::function<void()> ready);
 

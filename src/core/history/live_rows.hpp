@@ -26,8 +26,8 @@ public:
     /// still lives. If a job ends within half a second, the history needs no row for the job. Call expect() again when one of the
     /// facts that factsOf() returns has changed.
     void expect(const JobPtr& job);
-    /// Call expectAll() when the history may lack the rows of live jobs, because pinfoldd has just opened the history's file.
-    /// After the call of expectAll(), the next transaction writes the rows of all running jobs.
+    /// Call expectAll() when pinfoldd has opened the history's file, because the file possibly lacks the rows of live jobs. After
+    /// the call of expectAll(), the next transaction writes the rows of all running jobs.
     void expectAll();
     /// Call refresh() when Sampler has read new figures of jobs. If the rows in the history are older than five minutes, the next
     /// transaction writes new rows for all running jobs. The new rows contain the figures that Sampler read last.

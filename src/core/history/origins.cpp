@@ -6,7 +6,7 @@
 namespace pinfold {
 namespace {
 
-// A user may run jobs with 65,536 subordinate user ids, so the number of names that Origins keeps is limited.
+// A user can run jobs with 65,536 subordinate user ids, so the number of names that Origins keeps is limited.
 constexpr std::size_t kMostNames = 10'000;
 
 std::optional<std::string> set(std::string text) { return text.empty() ? std::nullopt : std::optional(std::move(text)); }

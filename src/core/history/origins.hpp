@@ -11,9 +11,9 @@
 
 namespace pinfold {
 
-/// Finds out two facts for the receipts of jobs: the name of the node, and the name of the job's owner. The user database may
-/// be a directory service in the network. A separate thread asks the user database for the owner's name at the start of a job.
-/// If the user database has not answered before the job ends, the receipt does not contain the user's name.
+/// Finds out two facts for the receipts of jobs: the name of the node, and the name of the job's owner. The user database can be
+/// a directory service in the network. A separate thread asks the user database for the owner's name at the start of a job. If
+/// the user database has not answered before the job ends, the receipt does not contain the user's name.
 class Origins {
 public:
     explicit Origins(CoreContext& context) : context_(context) {}

@@ -29,7 +29,7 @@ public:
 
     /// Handles a batch system's late report on the end of a job. The argument `receipt` is the job's receipt, which pinfoldd
     /// wrote before the report came. If the receipt lacks facts that the report contains, reportLate() adds the facts to the
-    /// receipt. A batch system may run a job a second time with the key of the first run. If pinfoldd never saw a job's second
+    /// receipt. A batch system can run a job a second time with the key of the first run. If pinfoldd never saw a job's second
     /// run, the second run has no receipt. The report on a job's second run must not change the receipt of the job's first run.
     /// reportLate() does not change the receipt of a job that ended more than an hour ago.
     void reportLate(const Caller& caller, const Receipt& receipt, const EndReport& report, const Reply<Receipt>& reply);

@@ -23,12 +23,12 @@ std::vector<ProcessInfo> lookWhereTheyHang(const ProcessTable& table, std::vecto
 
 } // namespace
 
-/// Reading a process may hang. The class Reading lets only one thread at a time read a process, so a process that hangs blocks at
+/// Reading a process may hang. The class Reading lets only one thread at a time read a process. A process that hangs blocks at
 /// most one thread.
 struct Describer::Reading {
     explicit Reading(ProcessTable processTable) : table(std::move(processTable)) {}
 
-    /// Returns false if another thread is reading the process already, because that thread may hang.
+    /// Returns false if another thread is reading the process already, because that thread can hang.
     bool enter(pid_t pid) {
         std::unique_lock lock(mutex);
         const auto free = [&] { return !since.contains(pid); };
@@ -61,7 +61,7 @@ struct Describer::Batch {
                 continue;
             auto command = reading->table.commandOf(info);
             reading->leave(info.pid);
-            // The process may have ended after it was listed, and another process may have the same process id now.
+            // After the list was made, the process may have ended, and a new process may have got its process id.
             if (const auto again = reading->table.read(info.pid); again && again->started != info.started)
                 continue;
             info.command = std::move(command);
@@ -181,7 +181,7 @@ bool Describer::begin(uid_t user, const std::shared_ptr<Request>& request) {
 }
 
 void Describer::finish(const std::shared_ptr<Request>& request) {
-    // The reference `request` may refer to an element of a queue, and serve() removes this element. finish() keeps a copy of the
+    // The reference `request` can refer to an element of a queue, and serve() removes this element. finish() keeps a copy of the
     // shared pointer, so that the request exists until the end of finish().
     const auto kept = request; // NOLINT(performance-unnecessary-copy-initialization)
     if (requests_.erase(kept) == 0)

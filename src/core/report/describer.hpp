@@ -71,7 +71,7 @@ private:
     std::map<uid_t, Share> shares_; ///< one Share for each user who has unfinished requests
     std::size_t threadsOfUsers_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
-    std::shared_ptr<Reading> reading_; ///< the object is shared with the threads, which may outlive the Describer
+    std::shared_ptr<Reading> reading_; ///< the object is shared with the threads, which can outlive the Describer
     std::set<std::shared_ptr<Request>> requests_;
 };
 

@@ -52,7 +52,7 @@ void logVacuumFailed(const CoreContext& context, const Vacuumed& before, const s
 void logHistoryFailing(const CoreContext& context, const std::string& why);
 void logHistoryWorks(const CoreContext& context, std::uint64_t late);
 /// Writes a journal entry about lost receipts. pinfoldd drops receipts if too many receipts wait to be written. The receipt
-/// `first` is lost now, and more receipts may be lost later.
+/// `first` is lost now, and more receipts can be lost later.
 void logReceiptsDropped(const CoreContext& context, const Receipt& first);
 void logHistoryDamaged(const CoreContext& context, const std::string& words);
 /// Writes a journal entry about a clock that has jumped far ahead. After a jump of the clock, pinfoldd keeps old receipts until

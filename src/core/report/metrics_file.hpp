@@ -19,7 +19,7 @@
 namespace pinfold {
 
 /// Keeps the file of metrics.textfile up to date, for node_exporter's collector "textfile". If the file cannot be written,
-/// MetricsFile writes one warning, and jobs are not affected. The file may be on any disk that the site chooses. If the disk of
+/// MetricsFile writes one warning, and jobs are not affected. The file can be on any disk that the site chooses. If the disk of
 /// the file hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
 class MetricsFile {
 public:
@@ -69,7 +69,7 @@ private:
     std::optional<std::filesystem::path> file_; ///< the path of the file; unset if MetricsFile should write no file
     bool failing_ = false;
     bool writing_ = false; ///< a write of the file is in progress, and the next write must wait
-    /// The last known number of receipts that are not in the archive. The history may be on a disk that hangs, so MetricsFile
+    /// The last known number of receipts that are not in the archive. The history can be on a disk that hangs, so MetricsFile
     /// uses the last known number and does not wait for the history.
     std::optional<std::uint64_t> unsent_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

@@ -23,8 +23,8 @@ public:
     /// or GPUs of `request`, the error is Busy. If two members of `request` exclude each other, the error is InvalidArgument.
     Result<Grant> allocate(const AllocationRequest& request) const;
 
-    /// Returns the devices that the job may open according to the present configuration. The result is nullopt if the job may
-    /// open all devices.
+    /// Returns the devices that the job is allowed to open according to the present configuration. The result is nullopt if the
+    /// job is allowed to open all devices.
     std::optional<DeviceRules> devicesOf(const JobRecord& record) const;
 
 private:

@@ -26,10 +26,10 @@ struct CpuCore {
     unsigned size = 0; ///< how many of the requested CPUs the core can provide
 };
 
-/// A Domain is the whole node, a package of the node, a NUMA node of a package, or an L3 cache of a NUMA node. On every
-/// machine, the domains form a tree. The root of the tree is the whole node, and every other domain lies in one larger domain.
-/// With sub-NUMA clusters, one L3 cache may serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate
-/// L3 domain for each of the two NUMA nodes.
+/// A Domain is the whole node, a package of the node, a NUMA node of a package, or an L3 cache of a NUMA node. On every machine,
+/// the domains form a tree. The root of the tree is the whole node, and every other domain lies in one larger domain. With
+/// sub-NUMA clusters, one L3 cache can serve two NUMA nodes. If an L3 cache serves two NUMA nodes, the tree has a separate L3
+/// domain for each of the two NUMA nodes.
 struct Domain {
     unsigned number = 0;
     unsigned free = 0;
@@ -95,7 +95,7 @@ Domain treeOfFree(const std::vector<CpuCore>& cores) {
     return machine;
 }
 
-/// Chooses some of the cores of one L3 cache. The cores may have different sizes, for example in hybrid processors or if
+/// Chooses some of the cores of one L3 cache. The cores can have different sizes, for example in hybrid processors or if
 /// hyper-threads are offline. If a smaller core is left, pickCores() does not choose a core with more CPUs than the job still
 /// needs.
 std::vector<const CpuCore*> pickCores(const std::vector<const CpuCore*>& cores, unsigned wanted) {

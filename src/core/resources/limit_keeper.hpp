@@ -29,8 +29,8 @@ public:
     struct Change {
         ResourceLimits limits; ///< the new values; only the limits that should change are set
         uid_t by = 0;
-        /// If `force` is true, a limit may be lower than what the job uses now. If the job uses more than the new limit, the
-        /// kernel may kill processes to enforce the limit.
+        /// If `force` is true, a limit can be lower than what the job uses now. If the job uses more than the new limit, the
+        /// kernel can kill processes to enforce the limit.
         bool force = false;
     };
     /// Changes all limits that are set in `change`. If one of these limits cannot be changed, change() leaves all limits as they

@@ -53,7 +53,7 @@ void LimitWarner::warnOfRunTime(const JobPtr& job) {
 }
 
 void LimitWarner::signal(const JobPtr& job, int number) {
-    // Because the owner chose the signal, the signal reaches only processes that the owner may signal.
+    // Because the owner chose the signal, the signal reaches only processes that the owner is allowed to signal.
     signaller_.sendAsOwner(job, number, [this, weak = WeakJob(job), number](const Result<void>& sent) {
         const auto live = weak.lock();
         if (sent || !live || live->record.state != JobState::Running)

@@ -124,8 +124,8 @@ void OomJudge::killedByOomd(std::string_view path) {
 
 void OomJudge::tell(const JobPtr& job) {
     const auto peak = job->slice ? job->slice->briefUsage().memoryPeak : std::nullopt;
-    // If the batch system calls EndJob at the end of the job, the answer to EndJob contains a line about the out-of-memory kill.
-    // The batch system copies the line about the kill from EndJob's answer into the job's output.
+    // If the batch system calls EndJob at the end of the job, the answer contains a line about the out-of-memory kill. The batch
+    // system copies the line about the kill from EndJob's answer into the job's output.
     job->record.oomSaid =
         !job->record.reportWithin && job->output.say(oomNotice(*job->record.oom, peak, job->key().text(), core_.nodeName()));
     core_.save(*job);

@@ -13,7 +13,7 @@ constexpr Microseconds kRetry = 60s;
 
 Receipt ending(Receipt receipt, JobResult result, RealTime end) {
     receipt.result = result;
-    // If somebody has set the clock back, `end` may be earlier than the start of the job.
+    // If somebody has set the clock back, `end` can be earlier than the start of the job.
     receipt.ended = std::max(end, receipt.started);
     receipt.wall = receipt.ended - receipt.started;
     return receipt;

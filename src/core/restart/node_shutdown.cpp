@@ -14,7 +14,7 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kPatience = 30s;
-// At a shutdown, PID 1 signals the processes of jobs before it announces the shutdown on the bus. pinfoldd may receive the
+// At a shutdown, PID 1 signals the processes of jobs before it announces the shutdown on the bus. pinfoldd can receive the
 // announcement of the shutdown some time after PID 1 has sent the first signals.
 constexpr Microseconds kLateWord = 10s;
 
@@ -31,7 +31,7 @@ void NodeShutdown::begin() {
         return;
     core_.shutdownSince = core_.context.loop.bootTime();
     logShutdown(core_.context, core_.registry.all().size());
-    const auto jobs = core_.registry.all(); // the list is a copy, because an empty job may end at once and leave the registry
+    const auto jobs = core_.registry.all(); // the list is a copy, because an empty job can end at once and leave the registry
     for (const auto& [key, job] : jobs)
         ender_.begin(job, {.cause = JobResult::NodeShutdown, .by = {}, .grace = {}});
 }

@@ -10,8 +10,8 @@ namespace {
 
 const std::vector<std::string> kPatterns{"batch-*.slice", "job-*.scope"};
 
-/// Returns the path of the cgroup that systemd gives to a unit of pinfoldd. If another program has created a scope with the
-/// name of a pinfold scope, the scope's cgroup may have a different path.
+/// Returns the path of the cgroup that systemd gives to a unit of pinfoldd. If another program has created a scope with the name
+/// of a pinfold scope, the scope's cgroup can have a different path.
 std::string cgroupOf(const UnitIdentity& identity) {
     return identity.task ? scopePath(identity.key, *identity.task) : slicePath(identity.key);
 }
@@ -37,11 +37,11 @@ struct Reconciler::Run {
     std::size_t pending = 0; ///< the number of answers of systemd that have not come yet
 };
 
-// Jobs may start and end while run() looks for orphans. pinfoldd adds a job to the registry before it asks systemd to start the
+// Jobs can start and end while run() looks for orphans. pinfoldd adds a job to the registry before it asks systemd to start the
 // job's units. The job stays in the registry until the job's cgroup is gone. While any unit of a job exists, the registry
-// contains the job. run() looks up a unit in the registry only *after* systemd has listed the unit. A job may end between
-// systemd's first list and the look-up in the registry, so run() asks systemd for a second list. run() treats a unit as an
-// orphan only if both lists from systemd contain the unit.
+// contains the job. run() looks up a unit in the registry only *after* systemd has listed the unit. A job can end between
+// systemd's first list and the look-up in the registry, so run() asks systemd for a second list. run() treats a unit as an orphan
+// only if both lists from systemd contain the unit.
 void Reconciler::run(bool dryRun, Reply<Reconciliation> reply) {
     auto run = std::make_shared<Run>(dryRun, std::move(reply));
     core_.context.systemd.listUnits(kPatterns, [this, run](const auto& first) {
@@ -148,7 +148,7 @@ void Reconciler::handleUnit(const RunPtr& run, const UnitStatus& unit) {
     const bool lacksCgroup = !core_.context.cgroups.exists(cgroup);
     // pinfoldd forgets a task when the task's scope is empty. PID 1 removes the empty scope a moment after pinfoldd has forgotten
     // the task. PID 1 handles no call between the removal of a scope's cgroup and the change of the scope's state. If the cgroup
-    // has vanished since the first list of units, the scope has ended, and the second list of units is outdated.
+    // has vanished since the first list of units, the scope has ended, although the second list of units contains the scope.
     if (lacksCgroup && !failed && !run->withoutCgroup.contains(unit.name))
         return;
     // If a scope exists and has not failed, the scope has processes. If a scope has processes, but no cgroup at the expected

@@ -20,7 +20,7 @@ class Reconciler {
 public:
     Reconciler(Core& core, Recovery& recovery, JobEnder& ender) : core_(core), recovery_(recovery), ender_(ender) {}
 
-    /// Looks for orphans, and removes the orphans without processes. You may call run() at any time, even while jobs start and
+    /// Looks for orphans, and removes the orphans without processes. You can call run() at any time, even while jobs start and
     /// end. If `dryRun` is true, run() changes nothing, and its answer says what run() would change. Errors: Internal;
     /// SystemdFailed.
     void run(bool dryRun, Reply<Reconciliation> reply);

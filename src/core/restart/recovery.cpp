@@ -87,7 +87,7 @@ bool Recovery::lacksUnit(const JobRecord& record) const {
 Result<JobPtr> Recovery::reopen(JobRecord record) const {
     auto job = std::make_shared<Job>(std::move(record));
     const auto path = slicePath(job->key());
-    // The slice may exist although pinfoldd cannot open the slice, for example if pinfoldd has no free descriptor.
+    // The slice can exist although pinfoldd cannot open the slice, for example if pinfoldd has no free descriptor.
     if (auto slice = core_.context.cgroups.open(path))
         job->slice = std::move(*slice);
     else if (core_.context.cgroups.exists(path))

@@ -38,7 +38,7 @@ ResourceLimits withAllocation(ResourceLimits limits, const Allocator::Grant& gra
     return limits;
 }
 
-/// Returns the highest limits that users may set for their own jobs.
+/// Returns the highest limits that users can set for their own jobs.
 ResourceLimits ceilingOf(const Config& config) {
     auto ceiling = config.defaults;
     if (!ceiling.killGrace)
@@ -89,7 +89,7 @@ void JobCreator::create(const Caller& caller, CreateRequest request, Reply<JobSu
 
 void JobCreator::createAgain(const Caller& caller, const JobPtr& known, ForeignFd output, Reply<JobSummary> reply) const {
     // The answer shows details of the job, such as its CPUs and GPUs. Every user who sees the job's processes could send a
-    // request that names the job's leader. pinfoldd must check whether the caller may get the details of the job.
+    // request that names the job's leader. pinfoldd must check whether the caller is allowed to get the details of the job.
     if (auto allowed = decide(caller, Action::CreateJobAgain, targetOf(known->key().text(), known.get())); !allowed)
         return reply(allowed.error());
     // At the first request of a batch system, the leader possibly does not have the job's standard error yet. When the leader
@@ -192,7 +192,7 @@ Result<void> JobCreator::isFree(const JobKey& key) const {
     const auto& text = key.text();
     if (core_.registry.find(text))
         return alreadyLive(text);
-    // If pinfoldd cannot read the record of a job, the job is not in the registry, but the job may still be alive.
+    // If pinfoldd cannot read the record of a job, the job is not in the registry, but is possibly still alive.
     if (core_.context.records.exists(key))
         return Error{ErrorCode::AlreadyExists,
                      fmt::format("job '{}' has a record that pinfoldd did not read: `pinfold reconcile` says why", text)};
@@ -316,11 +316,11 @@ void JobCreator::resume(const JobPtr& job, bool isLoaded) {
 /// PID 1 hangs, and the caller should not wait for PID 1, so the caller gets an error now. A caller that gets an error from
 /// CreateJob usually ends the leader. If jobs.on_failure allows jobs without a scope, the leader can run without a scope. If PID
 /// 1 moves the leader into the scope after the error, the job becomes a normal job. overdue() stops no unit of the job, because
-/// PID 1 may still move the leader.
+/// PID 1 can still move the leader.
 void JobCreator::overdue(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created yet: " + why.message, Trouble::Start);
     // The supervisor does not wait for the end of this job any more, so pinfoldd does not watch the supervisor. The job's output
-    // may be a pipe. If pinfoldd kept the pipe open, the reader of the pipe would wait for ever for the end of the output.
+    // can be a pipe. If pinfoldd kept the pipe open, the reader of the pipe would wait for ever for the end of the output.
     job->output = {};
     job->supervisor.reset();
     job->record.supervisor.reset();
@@ -348,7 +348,7 @@ void JobCreator::started(const JobPtr& job, const ScopeStarter::Outcome& outcome
     ender_.watch(job);
 }
 
-/// Forgets a job for which systemd has not created any unit. Another program may own a unit with the name of the job's unit, so
+/// Forgets a job for which systemd has not created any unit. Another program can own a unit with the name of the job's unit, so
 /// drop() changes no unit.
 void JobCreator::drop(const JobPtr& job, const Error& why) {
     logWarning(core_.context, job->key(), "job not created: " + why.message, Trouble::Start);

@@ -31,8 +31,8 @@ public:
 
     void create(const Caller& caller, CreateRequest request, Reply<JobSummary> reply);
 
-    /// A request to open a job may find a live job with the same key and the same owner. IfLive says in which cases open() may
-    /// return the live job as its answer.
+    /// A request to open a job can find a live job with the same key and the same owner. IfLive says in which cases open() is
+    /// allowed to return the live job as its answer.
     enum class IfLive {
         SameRequest, ///< open() returns a live job with this key only if somebody opened the job
         JoinAny,     ///< open() returns a live job with this key even if CreateJob made the job
@@ -41,7 +41,7 @@ public:
     /// argument `ifLive` says what to do if a job with the same key is live.
     void open(const Caller& caller, CreateRequest request, Reply<JobSummary> reply, IfLive ifLive = IfLive::SameRequest);
 
-    /// If an earlier pinfoldd has begun to create a job, resume() continues to create the job. The leader may be inside or
+    /// If an earlier pinfoldd has begun to create a job, resume() continues to create the job. The leader can be inside or
     /// outside of its scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
     void resume(const JobPtr& job, bool isLoaded);
 

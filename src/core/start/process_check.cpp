@@ -39,13 +39,13 @@ Result<CheckedProcess> checkProcess(const CoreContext& context, UniqueFd pidfd) 
     if (info->kernelThread)
         return refused("a kernel thread");
     // The pidfd from the caller possibly refers to a single thread. If pinfoldd moved the thread, the kernel would move all
-    // threads of the process, and the other threads may belong to another user. With a file handle of pidfs, every user can make
+    // threads of the process, and the other threads can belong to another user. With a file handle of pidfs, every user can make
     // a pidfd that refers to a thread. The pidfd of a thread looks like the pidfd of a process.
     if (info->thread)
         return refused("a thread of another process");
 
-    // The first thread of the process has ended. The kernel shows only the cgroup of the first thread, and the other threads
-    // may be in another cgroup.
+    // The first thread of the process has ended. The kernel shows only the cgroup of the first thread, and the other threads can
+    // be in another cgroup.
     if (info->state == kZombie)
         return refused("a process whose first thread has ended");
 
@@ -74,8 +74,8 @@ Result<CheckedProcess> checkSupervisor(const CoreContext& context, const Caller&
         return supervisor;
     if (!caller.admin && supervisor->soleUid != caller.uid)
         return Error{ErrorCode::Denied, "the supervisor must be a process of the caller"};
-    // pinfoldd moves supervisors into pinfold.slice. A process of a job must not become a supervisor, because the move to
-    // pinfold.slice would take the process out of its job.
+    // pinfoldd moves supervisors into pinfold.slice. A process of a job must not become a supervisor. The move to pinfold.slice
+    // would take the process out of its job.
     if (supervisor->inJob || supervisor->identity == leader)
         return Error{ErrorCode::Denied, fmt::format("process {} is {} and cannot be a supervisor", supervisor->identity.pid,
                                                     supervisor->inJob ? "in a job" : "the leader")};

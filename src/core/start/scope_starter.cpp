@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-// PID 1 may lose calls while it re-executes itself (`systemctl daemon-reexec`). PID 1 needs about 0.4 s to re-execute itself,
-// and may re-execute itself several times in a row.
+// PID 1 can lose calls while it re-executes itself (`systemctl daemon-reexec`). PID 1 needs about 0.4 s to re-execute itself, and
+// can re-execute itself several times in a row.
 constexpr ScopeStarter::Patience kAnswerLost{300ms, 45s, true};
 // When a unit has ended, its name stays in use until PID 1 is idle for a moment.
 constexpr ScopeStarter::Patience kNameTaken{50ms, 1s, false};
@@ -52,8 +52,8 @@ struct ScopeStarter::Attempt {
     std::shared_ptr<const std::vector<Newcomer>> processes; ///< the list is shared with the threads that move the processes
     BootTime since;                                         ///< the time at which ScopeStarter began to start the scope
     bool begun = false;                                     ///< `begun` has the same meaning as Outcome::begun
-    bool lost = false; ///< the answer to a call was lost, and the call may still wait in PID 1's queue
-    /// ScopeStarter keeps the placeholders of earlier tries, because a call in PID 1's queue may contain the process ids of these
+    bool lost = false; ///< the answer to a call was lost, and the call is possibly still in PID 1's queue
+    /// ScopeStarter keeps the placeholders of earlier tries, because a call in PID 1's queue can contain the process ids of these
     /// placeholders.
     std::vector<pid_t> placeholders;
 
@@ -141,8 +141,8 @@ void ScopeStarter::decide(AttemptPtr attempt, const SystemdOutcome& outcome) {
         attempt->lost = false;
     else if (outcome->fault == SystemdFault::NoReply)
         attempt->lost = true;
-    // pinfoldd does not rely on the answer of systemd, but checks the cgroup of each process. systemd's answer may be lost.
-    // systemd may report success for a scope that has ended already.
+    // pinfoldd does not rely on the answer of systemd, but checks the cgroup of each process. systemd's answer can be lost.
+    // systemd can report success for a scope that has ended already.
     if (lookAndTell(attempt))
         return;
 
@@ -301,9 +301,9 @@ void ScopeStarter::warn(const JobKey& key, const std::vector<std::string>& troub
         logWarning(context_, key, trouble);
 }
 
-/// Sends a call to PID 1, and releases the placeholders when PID 1 has answered. A call with the process ids of the
-/// placeholders may still be in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process may get
-/// the process id of a placeholder. PID 1 handles calls in the order of their arrival.
+/// Sends a call to PID 1, and releases the placeholders when PID 1 has answered. A call with the process ids of the placeholders
+/// is possibly still in the queue of PID 1. Until PID 1 has handled all calls in its queue, no other process can get the process
+/// id of a placeholder. PID 1 handles calls in the order of their arrival.
 void ScopeStarter::releaseInDoubt() {
     if (inDoubt_.empty() || asksForDoubt_)
         return;
@@ -337,8 +337,8 @@ void ScopeStarter::retry(AttemptPtr attempt, const Patience& patience, Error oth
     });
 }
 
-/// Waits until PID 1 answers again. While PID 1 hangs, calls that pinfoldd has sent may still be in PID 1's queue. PID 1 may
-/// handle the queued calls later.
+/// Waits until PID 1 answers again. While PID 1 hangs, its queue can contain calls that pinfoldd has sent. PID 1 can handle the
+/// queued calls later.
 void ScopeStarter::waitForSystemd(AttemptPtr attempt, Error otherwise) {
     if (auto overdue = std::exchange(attempt->callbacks.overdue, nullptr))
         overdue(otherwise);
@@ -377,7 +377,7 @@ Result<bool> ScopeStarter::isDone(const Attempt& attempt) const {
     std::size_t living = 0;
     for (const auto& process : *attempt.processes) {
         const auto path = context_.processes.cgroupOf(process.pid);
-        if (hasEnded(process.pidfd.get())) // when the process has ended, another process may have its process id
+        if (hasEnded(process.pidfd.get())) // when the process has ended, a new process can get its process id
             continue;
         if (!path)
             return path.error();

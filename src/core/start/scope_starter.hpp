@@ -3,7 +3,7 @@
 // /proc that every live process is in the scope.
 //
 // A call to systemd contains process ids, and systemd moves the processes some time after the call. Between the call and the
-// move, a process of an ordinary user may end, and another process may get the same process id. systemd 257 and later accept
+// move, a process of an ordinary user can end, and another process can get the same process id. systemd 257 and later accept
 // pidfds, and check each pidfd before the move. systemd uses the pidfd only for the check, and uses the process id for the move
 // (src/core/cgroup.c of systemd). pinfoldd lets systemd start the scope with only a placeholder process. After the start,
 // ProcessMover moves the job's processes into the scope. pinfoldd passes only process ids of placeholders to systemd, and only
@@ -49,14 +49,14 @@ public:
     struct Callbacks {
         /// ScopeStarter calls `done` exactly once, when the outcome of the start is known.
         std::function<void(const Outcome&)> done;
-        /// If PID 1 has not answered for 45 s, ScopeStarter calls `overdue` once, before it calls `done`. PID 1 may start the
+        /// If PID 1 has not answered for 45 s, ScopeStarter calls `overdue` once, before it calls `done`. PID 1 can start the
         /// scope even after the call of `overdue`. When PID 1 answers again, ScopeStarter calls `done`.
         std::function<void(const Error&)> overdue;
         std::function<bool()> wanted; ///< if `wanted` returns false, ScopeStarter does not try the start again
     };
     void start(const JobPtr& job, Request request, Callbacks callbacks);
 
-    /// Says how long ScopeStarter waits between two tries, and how long all tries together may take.
+    /// Says how long ScopeStarter waits between two tries, and how long all tries together can take.
     struct Patience {
         Microseconds interval;
         Microseconds total;

@@ -205,8 +205,8 @@ void TaskAdder::start(const JobPtr& job, std::uint32_t number, bool mayBeThere) 
          .wanted = [job] { return job->record.state == JobState::Running; }});
 }
 
-/// PID 1 hangs now, and may start the scope of the task later. JobCreator::overdue() handles the case that PID 1 hangs during
-/// the start of a new job. As long as pinfoldd does not know the outcome of the start, the job is not over.
+/// PID 1 hangs now, and possibly starts the scope of the task later. JobCreator::overdue() handles the case that PID 1 hangs
+/// during the start of a new job. As long as pinfoldd does not know the outcome of the start, the job is not over.
 void TaskAdder::overdue(const JobPtr& job, std::uint32_t number, const Error& why) {
     logWarning(core_.context, job->key(), fmt::format("task {} not started yet: {}", number, why.message), Trouble::Start);
     for (const auto& reply : std::exchange(job->tasks[number].adders, {}))
