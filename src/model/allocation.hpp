@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes the CPUs and GPUs that a job shares with no other job.
+// Describes the CPUs and GPUs that pinfoldd reserves for a job.
 #pragma once
 
 #include "base/cpu_list.hpp"
@@ -44,8 +44,8 @@ template <class Request, class F> void forEachAllocationRequest(Request& request
 /// each other, the error is InvalidArgument.
 Result<void> validate(const AllocationRequest& request);
 
-/// Says which CPUs and GPUs the job shares with no other job. If the list of CPUs is empty, the job and other jobs share the CPUs
-/// that no job has reserved. If the list of GPUs is empty, the job and other jobs share the GPUs that no job has reserved.
+/// Says which CPUs and GPUs pinfoldd has reserved for the job. If the list of CPUs is empty, the job and other jobs share the
+/// CPUs that no job has reserved. If the list of GPUs is empty, the job and other jobs share the GPUs that no job has reserved.
 struct Allocation {
     CpuList cpus;
     /// The CPUs that pinfoldd does not give to any job except this one. The member `reserved` contains all of `cpus`. With

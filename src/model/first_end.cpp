@@ -24,8 +24,8 @@ constexpr auto kEndKindNames = enumNames<EndKind>({
     {EndKind::TaskKilled, "task-killed"},
 });
 
-// After the failure of a task, the job's other tasks and its batch script end within the time kConsequence. Slurm waits longer
-// than other batch systems, because the usual value of its KillWait is 30 s.
+// After the failure of a task, the job's other tasks and its batch script end within the time kConsequence. Between SIGTERM and
+// SIGKILL, Slurm waits longer than other batch systems, because its KillWait is usually 30 s.
 constexpr Microseconds kConsequence = 60s;
 // On thousands of hosts, the start of a step takes some seconds. Some tasks of a step can start after the first task of the step
 // has failed.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Finds the event that ended a job of several hosts.
 //
-// EndSearch knows nothing except the receipts of the hosts. The search for the event is difficult for four reasons:
+// EndSearch has no information except the receipts of the hosts. For four reasons, it is difficult to find the event that ended
+// the job:
 // - The clocks of the hosts differ. Two events on different hosts count as simultaneous if they are at most kClockTolerance
 //   apart. The kind of each event, and not the clock, decides which of several simultaneous events ended the job.
 // - The task that ended first is often not the cause of the job's end. After the failure of a task, batch systems and MPI
-//   libraries stop the job's other tasks with signals. Some tasks fail only because they have lost the connection to a task that
-//   failed before. If another process ended a task by a signal, EndSearch prefers any other event as the cause.
+// libraries stop the job's other tasks with signals. Some tasks fail only because they have lost the connection to a task that
+// failed before. If a signal of a different process ended a task, EndSearch looks for a more likely cause than this task.
 // - On a host without the batch script, the receipt contains the exit status of the whole job. The batch system has reported the
 //   exit status of the whole job to pinfoldd. On a host without the batch script, EndSearch uses the exit states of the tasks
 //   instead of the exit status in the receipt.

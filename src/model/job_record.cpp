@@ -22,9 +22,9 @@ std::optional<ProcessIdentity> processFromJson(const Json& json) {
     return ProcessIdentity{json.at("pid").get<pid_t>(), json.at("started").get<BootTime>()};
 }
 
-/// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`. A record of an earlier pinfoldd
-/// must have the same text after decoding and encoding. encode() always writes the members `number` and `leader`, as earlier
-/// versions of pinfoldd did. encode() omits each unset member of a task, except `number` and `leader`.
+/// Converts a task to JSON. An earlier pinfoldd wrote only the members `number` and `leader`. If pinfoldd decodes and encodes a
+/// record of an earlier pinfoldd, the text must stay the same. encode() always writes the members `number` and `leader`, as
+/// earlier versions of pinfoldd did. encode() omits each unset member of a task, except `number` and `leader`.
 Json toJson(std::uint32_t number, const TaskRecord& task) {
     Json json{{"number", number}, {"leader", toJson(task.leader)}};
     if (task.supervisor)

@@ -8,8 +8,8 @@
 
 namespace pinfold {
 
-/// Lists the states in the life of a job. In each state, pinfoldd first writes the record of the job to the disk, and acts only
-/// afterwards. After a restart, pinfoldd continues with the record.
+/// Lists the states in the life of a job. When the state of a job changes, pinfoldd acts only after it has written the job's
+/// record to the disk. After a restart, pinfoldd continues with the record.
 ///
 /// A new state needs a value in this enumeration. In job_state.cpp, add a name, transitions and a ShownState for a new state.
 /// job_state.cpp does not compile if a state lacks its name. Recovery::takeUp() decides what a restart does with a job in each
@@ -26,7 +26,7 @@ enum class JobState {
 std::string_view toString(JobState state);
 std::optional<JobState> jobStateFromString(std::string_view text);
 
-/// Lists the states of a job that pinfold shows to users and other programs.
+/// Lists the job states that `pinfold` shows to users and other programs.
 enum class ShownState {
     Creating,
     Running,

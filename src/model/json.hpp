@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Contains the functions that all code for JSON uses. The JSON library of nlohmann takes seconds to compile, so only .cpp files
-// are allowed to include this header.
+// Contains the basic functions for reading and writing JSON. The JSON library of nlohmann takes seconds to compile, so only .cpp
+// files are allowed to include this header.
 #pragma once
 
 #include "base/clock.hpp"

@@ -44,7 +44,7 @@ struct NodeCounts {
 
     /// For each result, the number of jobs that have ended with the result. The map jobsEnded has an entry for every result.
     std::map<JobResult, std::uint64_t> jobsEnded;
-    std::map<Trouble, std::uint64_t> errors; ///< the number of errors, by kind of trouble; the map has an entry for every kind
+    std::map<Trouble, std::uint64_t> errors; ///< maps every kind of trouble to the number of its errors
     std::uint64_t leftoverProcesses = 0;
     std::uint64_t leftoverJobs = 0; ///< the number of jobs that left processes behind
     /// The number of processes that the kernel killed because memory ran out, or 0 if the kernel does not count memory.

@@ -131,7 +131,7 @@ void JobEnder::linger(const JobPtr& job) {
 void JobEnder::leaderGone(const JobPtr& job) {
     job->tasks[0].leaderWatch.reset();
     lookAtEnd(core_.context, *job, 0);
-    // A shepherd that pinfoldd had spared has ended by itself, so pinfoldd kills the remaining processes.
+    // When the last shepherd has ended by itself, pinfoldd kills all processes that are still in the job.
     if (job->record.state == JobState::Ending && job->culled && !shepherdLives(*job))
         return kill(job);
     if (job->record.state == JobState::Ending) // the end of the job has begun already, for example because of the empty slice

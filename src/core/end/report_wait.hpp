@@ -26,7 +26,7 @@ public:
     bool letsBe(const JobPtr& job) { return !job->record.supervisor && isAwaited(job); }
     /// Returns the result of the last call of letsBe() for the job.
     static bool hasLetBe(const Job& job);
-    /// Call over() when pinfoldd has got the report, or when pinfoldd does not need the report any more.
+    /// Call over() when pinfoldd has got the report on the leader's end, or does not need this report any more.
     static void over(Job& job);
 
 private:

@@ -17,7 +17,8 @@ LoggedTask* find(Job& job, std::uint32_t number) {
     return task == log.end() ? nullptr : &*task;
 }
 
-/// Returns the time at which the batch script started. The batch script of an opened job starts later than the job.
+/// Returns the time at which the batch script started. In an opened job, the batch script starts some time after the opening of
+/// the job.
 RealTime startOfBatch(const Job& job, const ProcessIdentity& leader) {
     const auto& record = job.record;
     return record.linger ? record.created + timeBetween(record.createdBoot, std::max(record.createdBoot, leader.started))

@@ -23,7 +23,7 @@ namespace pinfold {
 class Describer {
 public:
     /// The longest time that Describer takes to describe processes. A fact that cannot be read within kPatience is missing in the
-    /// description. A fact is usually missing because the process hangs in the kernel and holds the lock of its own memory.
+    /// description. If a description lacks a fact, the process usually hangs in the kernel and holds the lock of its own memory.
     static constexpr Microseconds kPatience = 1s;
 
     /// The greatest number of threads that read processes of one user at the same time. If one of two threads hangs while it

@@ -25,7 +25,7 @@ public:
     /// Sets MemoryMax= and AllowedCPUs= of batch.slice. Call apply() at the start of pinfoldd and after each reload. If systemd
     /// refuses a value, apply() writes a warning, and the jobs continue to run.
     void apply();
-    /// Sets MemoryLow= of batch.slice to the sum of memory_low of all jobs. The kernel limits the protection of a cgroup to the
+    /// Sets MemoryLow= of batch.slice to the sum of memory_low of all jobs. The memory protection of a cgroup cannot exceed the
     /// protection of its parent. Without a call of protect(), the memory protection of jobs has no effect.
     void protect();
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes receipts for lost jobs. A lost job is still live in the history, but does not exist on the node. The usual reason for a
-// lost job is a power cut, a reset or a crash of the node while the job ran.
+// Writes receipts for lost jobs. A lost job is still live in the history, but does not exist on the node. Most lost jobs ran on a
+// node that lost its power, was reset, or crashed.
 #pragma once
 
 #include "base/clock.hpp"

@@ -45,7 +45,8 @@ public:
     /// outside of its scope. The argument `isLoaded` is true if systemd has loaded the job's slice.
     void resume(const JobPtr& job, bool isLoaded);
 
-    /// Ends a job that never ran, and stops the units that systemd has started for the job. The job gets no receipt.
+    /// Ends a job that never ran, and stops the units that systemd has started for the job. giveUp() writes no receipt for the
+    /// job.
     void giveUp(const JobPtr& job, const Error& why);
 
     /// The argument `number` is the highest n of all keys manual.<n> in the history. The next key that pinfoldd makes gets a
