@@ -77,7 +77,7 @@ struct Job {
     EventHandle supervisorWatch;
     EventHandle runTimer;
     EventHandle warningTimer;       ///< when warningTimer expires, LimitWarner warns about the job's run time limit
-    EventHandle describeTimer;      ///< this timer ends pinfoldd's delay of SIGTERM for reading the command lines of leftovers
+    EventHandle describeTimer;      ///< if describeTimer expires, pinfoldd sends SIGTERM before the leftovers are described
     EventHandle graceTimer;         ///< the timer runs until pinfoldd sends SIGKILL
     EventHandle killTimer;          ///< when killTimer expires, ProcessKiller ends the processes that still live
     EventHandle unkillableTimer;    ///< the timer for the next step of UnkillablePolicy

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares one function for each topic of `pinfold doctor`, in the order in which `pinfold doctor` shows the topics. Each
-// function checks files of the node and the facts in a Host object. A Host holds what the doctor has asked other programs before.
-// The functions for the topics run no programs and change nothing on the node.
+// function checks files of the node and the facts in a Host object. A Host holds answers that the doctor has got from other
+// programs. The functions for the topics run no programs and change nothing on the node.
 #pragma once
 
 #include "doctor/files.hpp"

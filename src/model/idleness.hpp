@@ -47,10 +47,10 @@ struct IdleJobs {
     bool operator==(const IdleJobs&) const = default;
 };
 
-/// Compares the CPUs that a job kept busy with the CPUs that the job holds. idlenessOf() uses the newest points of the profile
-/// whose lengths add up to at least `since`. Idleness::over is the sum of these lengths. Idleness::over can exceed `since`,
-/// because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0. Returns nullopt if the profile has no
-/// point from the last `since` microseconds. `age` is the time since the job's start.
+/// Compares the CPUs that a job kept busy with the CPUs that the job holds. idlenessOf() uses so many of the newest points of the
+/// profile that their lengths add up to at least `since`. Idleness::over is the sum of the lengths of the used points.
+/// Idleness::over can exceed `since`, because a profile merges neighbouring points. Returns nullopt if `held` is unset or 0.
+/// Returns nullopt if the profile has no point from the last `since` microseconds. `age` is the time since the job's start.
 std::optional<Idleness> idlenessOf(const Profile& profile, std::optional<double> held, Microseconds age, Microseconds since);
 /// Compares the highest sum of anonymous and shared memory with the memory that the job holds. memoryIdlenessOf() uses the same
 /// points of the profile as idlenessOf(). Returns nullopt in the same cases as idlenessOf(). Returns nullopt if the sum of

@@ -52,7 +52,7 @@ struct JobProcess {
     bool operator==(const JobProcess&) const = default;
 };
 
-/// Calls f(name, member) for each member. D-Bus uses these names.
+/// Calls f(name, member) for each member. The name is the member's name on D-Bus.
 template <class P, class F> void forEachProcessField(P& process, F&& f) {
     f("pid", process.pid);
     f("task", process.task);

@@ -86,7 +86,7 @@ struct NodeMetrics {
     std::optional<std::uint64_t> unsent = {};
     NodeResources resources = {};
     std::size_t unclosed = 0; ///< the number of users' file descriptors that wait for close() or hang in close()
-    /// For each kind of work that can block, the number of calls that pinfoldd refused. pinfoldd refuses a call if too many
+    /// Maps each kind of work that can block to the number of calls that pinfoldd refused. pinfoldd refuses a call if too many
     /// earlier calls of the same kind hang.
     std::map<std::string, std::uint64_t> refused = {};
     NodeCounts counts;

@@ -187,7 +187,8 @@ void JobEnder::begin(const JobPtr& job, Request request) {
         return emptied(job);
     }
     core_.enter(*job, JobState::Ending);
-    // While pinfoldd waits for a report, the run time limit applies to the processes that the leader left behind.
+    // While pinfoldd waits for a report on the leader's end, the run time limit applies to the processes that the leader left
+    // behind.
     if (reports_.letsBe(job))
         return core_.observer->jobStateChanged(job->key());
     job->runTimer.reset();

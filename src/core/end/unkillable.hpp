@@ -50,8 +50,9 @@ private:
     /// Remembers the highest number of processes that outlived SIGKILL, because the job's receipt contains this number. LiveRows
     /// soon writes the number of processes to the history, because the node can go down before the job ends.
     void countProcesses(const JobPtr& job, std::size_t left);
-    /// Does what unkillable.action says. If the remaining processes wait for a file server that a user runs, judge() takes no
-    /// action. The argument `first` is true if neither this pinfoldd nor an earlier pinfoldd has taken an action for the job.
+    /// Takes the action that the setting unkillable.action names. If the remaining processes wait for a file server that a user
+    /// runs, judge() takes no action. The argument `first` is true if neither this pinfoldd nor an earlier pinfoldd has taken an
+    /// action for the job.
     void judge(Job& job, const std::vector<pid_t>& left, std::vector<ProcessInfo> named, bool first);
     void runScript(const Job& job, const std::vector<pid_t>& pids) const;
 

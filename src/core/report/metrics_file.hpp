@@ -20,7 +20,7 @@ namespace pinfold {
 
 /// Keeps the file of metrics.textfile up to date, for node_exporter's collector "textfile". If the file cannot be written,
 /// MetricsFile writes one warning, and jobs are not affected. The file can be on any disk that the site chooses. If the disk of
-/// the file hangs, MetricsFile does not update the file, and the rest of pinfoldd goes on.
+/// the file hangs, MetricsFile does not update the file, but pinfoldd works as usual.
 class MetricsFile {
 public:
     /// MetricsFile writes each change into the file after the time kSettle. Between two writes of the file, MetricsFile waits at

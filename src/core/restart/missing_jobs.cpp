@@ -24,7 +24,7 @@ std::map<std::string, RealTime> lastSigns(const LiveTable& live, RealTime booted
     std::map<std::string, RealTime> signs;
     for (const auto& job : live.rows) {
         auto& sign = signs[job.bootId];
-        sign = std::max({sign, job.receipt.started, job.receipt.ended}); // the row says when pinfoldd last looked at the job
+        sign = std::max({sign, job.receipt.started, job.receipt.ended}); // at `ended`, Sampler read figures of the job
         // A receipt does not say in which boot it was written. At each start, pinfoldd writes the receipts of all jobs that were
         // left from earlier boots. The newest receipt is from the same boot as the jobs that have no receipt yet.
         if (live.newestEnd && *live.newestEnd <= booted)

@@ -30,7 +30,7 @@ public:
     void add(const Caller& caller, TaskRequest request, Reply<TaskAdded> reply);
     void adopt(const Caller& caller, const JobPtr& job, AdoptRequest request, Reply<TaskAdded> reply);
     /// If a task was starting when pinfoldd was restarted, resume() continues the start of the task. The argument `isLoaded` is
-    /// true if systemd has loaded the task's unit and may still start the unit.
+    /// true if systemd has loaded the task's unit and possibly starts the unit later.
     void resume(const JobPtr& job, std::uint32_t number, bool isLoaded);
     /// Waits until systemd has started the unit of the task. Use await() if an earlier pinfoldd has asked systemd to start the
     /// unit, and the unit has no process yet. Before systemd has started the unit, the task has no process. Without await(),
