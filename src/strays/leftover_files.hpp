@@ -28,7 +28,7 @@ struct UserFile {
     std::string path;                  ///< the path of the file, made printable by printable(); empty for an IPC object
     std::optional<IpcObject> ipc = {}; ///< the IPC object; unset for a file
     uid_t uid = 0;
-    std::optional<RealTime> born = {}; ///< the time at which the file was created; unset if the file system does not know it
+    std::optional<RealTime> born = {}; ///< the file's creation time; unset if the file system does not store this time
     /// The file was created at the time `born`, or at most `bornWithin` later. For an IPC object, the kernel gives the time only
     /// in whole seconds, so `bornWithin` is almost one second.
     Microseconds bornWithin{};
@@ -85,7 +85,7 @@ enum class Kept {
     BirthUnknown, ///< pinfold does not know when the file, or a file inside the directory, was created
     Older,        ///< the file, or a file inside the directory, was created before the job began
     Changed,      ///< somebody changed the file after the job's end
-    InUse,        ///< a living process has opened or mapped the file, or has created, attached or last used the IPC object
+    InUse,        ///< a living process uses the file or the IPC object
     Young,        ///< the job ended less than strays.file_min_age ago
     Unseen,       ///< pinfold could not examine all parts of the file or tree
     Unknown,      ///< pinfold does not know all facts that it needs for the decision

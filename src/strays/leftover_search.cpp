@@ -59,8 +59,8 @@ public:
             keepLeftovers(uid, candidates);
             if (candidates.empty())
                 continue;
-            // Before pinfold removes a user's files, it looks at jobs and processes again. The removal of the previous user's
-            // files may have taken some time.
+            // Before pinfold removes a user's files, it looks at jobs and processes again. The removal of one user's files may
+            // take so long that the facts about the next user are out of date.
             if (!known || journal_)
                 lookAround();
             known = true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Searches the node once for files and System V IPC objects that ended jobs left behind. If the caller wishes, the search removes
-// the files and objects that it may remove.
+// Searches the node once for files and System V IPC objects that ended jobs left behind. If the caller passes `journal`,
+// searchLeftovers() removes every file and object for which `kept` is unset.
 #pragma once
 
 #include "base/clock.hpp"

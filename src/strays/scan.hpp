@@ -26,8 +26,8 @@ enum class Pidfds { Keep, Close };
 /// Keeps the first ten problems and the number of further problems, because thousands of processes may have the same problem.
 void cutShort(std::vector<std::string>& problems);
 
-/// Returns all processes for whose real user id `wanted` returns true. The result contains no kernel thread, and neither pid 1
-/// nor this process.
+/// Calls `wanted` with the real user id of each process, and returns the processes for which `wanted` returns true. The result
+/// contains no kernel thread, and neither pid 1 nor this process.
 Scan scanProcesses(const ProcessTable& table, const std::function<bool(uid_t)>& wanted, Pidfds pidfds);
 
 /// Reads a process again. readAgain() succeeds only if the process still has the same pid, the same user and the same start time

@@ -17,8 +17,8 @@ struct Findings {
     std::vector<std::string> unseen; ///< the reasons why there may be strays that StrayScanner has not found
     std::vector<std::string> doubts; ///< the reasons why a process that was found as a stray may be legitimate
     std::vector<std::string> unread; ///< the processes whose command lines cannot be read, so that only their names are known
-    /// Returns true if there is no doubt about the findings. If there is a doubt about the findings, pinfold must not kill any
-    /// process.
+    /// Returns true if StrayScanner has found all strays, and if every element of `strays` is certainly a stray. If areSure()
+    /// returns false, pinfold must not kill any process.
     bool areSure() const { return unseen.empty() && doubts.empty(); }
 };
 

@@ -22,10 +22,10 @@ using Tell = std::function<void(const Stray&, const StrayAction&)>;
 /// Returns the first action of a sweep in the given mode.
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
-/// Acts on the strays. The findings must be certain, and the strays must have pidfds. For each action, sweep() calls `tell`. For
-/// a stray that survives SIGTERM, sweep() calls `tell` twice. When sweep() returns, all strays are gone, or are reported as
-/// failures. Before SIGKILL, sweep() finds out again which jobs are live. If sweep() cannot find out which jobs are live, it
-/// fails with the error Internal and takes no further action.
+/// Acts on the strays. Call sweep() only if Findings::areSure() has returned true, and if the strays have pidfds. For each
+/// action, sweep() calls `tell`. For a stray that survives SIGTERM, sweep() calls `tell` twice. When sweep() returns, all strays
+/// are gone, or are reported as failures. Before SIGKILL, sweep() finds out again which jobs are live. If sweep() cannot find out
+/// which jobs are live, it fails with the error Internal and takes no further action.
 Result<void> sweep(const StrayScanner& scanner, std::vector<Stray> strays, StraysMode mode, const Tell& tell);
 
 } // namespace pinfold

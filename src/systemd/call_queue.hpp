@@ -23,8 +23,8 @@ public:
 
     /// Makes the call, and calls `handler` once with the reply. If `handler` cannot read the reply, `handler` may throw
     /// sdbus::Error. If a call has waited in the queue longer than the time-out, CallQueue drops the call with the error
-    /// NoReply. During a long wait, a new unit may get the unit name that is in the call. During a long wait, a new process may
-    /// get the process id that is an argument of the call.
+    /// NoReply. During a long wait in the queue, the unit that the call names may end, and a new unit may get the same name.
+    /// During a long wait in the queue, a process that the call names may end, and a new process may get the same id.
     void call(sdbus::MethodCall message, Handler handler);
 
 private:

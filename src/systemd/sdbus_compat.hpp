@@ -30,7 +30,8 @@ using ReplyError = std::optional<sdbus::Error>;
 inline sdbus::Error makeError(const std::string& name, const std::string& message) { return {sdbus::Error::Name{name}, message}; }
 inline std::string errorName(const sdbus::Error& error) { return error.getName(); }
 inline bool pump(sdbus::IConnection& connection) { return connection.processPendingEvent(); }
-/// Returns the time until which poll(2) may wait. MonotonicTime::max() means that poll(2) should wait without a limit.
+/// Returns the time at which poll(2) must return even if no event has come. MonotonicTime::max() means that poll(2) should wait
+/// without a limit.
 inline MonotonicTime pollUntil(const sdbus::IConnection::PollData& data) {
     return data.timeout == std::chrono::microseconds::max() ? MonotonicTime::max() : MonotonicTime(data.timeout);
 }

@@ -142,8 +142,8 @@ struct SdbusSystemdManager::Impl {
         while (!queued.empty() && pending.size() < kMaxInFlight) {
             auto job = std::move(queued.front());
             queued.pop_front();
-            // During a long wait, a new unit may get the unit name that is in the call. During a long wait, a new process may get
-            // the process id that is an argument of the call.
+            // During a long wait in the queue, the unit that the call names may end, and a new unit may get the same name. During
+            // a long wait in the queue, a process that the call names may end, and a new process may get the same id.
             if (loop.bootTime() - job.since >= kReplyTimeout)
                 job.done(SystemdError{SystemdFault::NoReply, "systemd was too busy to be called in time"});
             else
@@ -193,8 +193,8 @@ struct SdbusSystemdManager::Impl {
         SystemdOutcome outcome;
         if (result != "done")
             outcome = SystemdError{SystemdFault::JobFailed, "the systemd job ended with result '" + printable(result, 50) + "'"};
-        // Several requests of pinfoldd may have the same path, because PID 1 merges several stops of one unit into one systemd
-        // job.
+        // If pinfoldd asks PID 1 several times to stop one unit, PID 1 makes one systemd job, and all these requests get the
+        // job's path.
         std::vector<std::uint64_t> ended;
         for (auto& [id, job] : pending) {
             if (job.path == path)

@@ -24,7 +24,7 @@ ShutdownWatch::ShutdownWatch(Parts parts, std::function<void()> begun) : parts_(
     daemon->callMethod(call);
     // The bus must test the third argument of the signal JobNew (arg2 in kRule). Without arg2, pinfoldd would get several
     // signals JobNew for each of its jobs. The first argument of JobNew is a number, and libsystemd cannot test the arguments
-    // after a number. ShutdownWatch has its own filter in place of a match of libsystemd.
+    // after a number. ShutdownWatch filters the messages itself, and does not use a match rule of libsystemd.
     const auto filter = [](sd_bus_message* message, void* self, sd_bus_error*) noexcept {
         static_cast<ShutdownWatch*>(self)->look(message);
         return 0;

@@ -85,8 +85,8 @@ public:
     /// Calls StopUnit with mode "fail". stop() calls `done` when PID 1 has sent JobRemoved for the unit. If the unit does not
     /// exist, the stop counts as a success. Success does not mean that the unit's cgroup is empty.
     virtual void stop(const std::string& unit, SystemdDone done) = 0;
-    /// Calls KillUnit for "all" processes. `signal` is 1 to 64. For a slice, PID 1 sends the signal to all scopes below the
-    /// slice.
+    /// Calls KillUnit with the word "all", so that PID 1 sends the signal to all processes of the unit. `signal` is 1 to 64. For
+    /// a slice, PID 1 sends the signal to all scopes below the slice.
     virtual void kill(const std::string& unit, int signal, SystemdDone done) = 0;
     /// Calls SetUnitProperties. The new values of the properties apply until the next boot. setProperties() calls `done` when
     /// the files of the cgroup contain the new values. Errors: NoSuchUnit, PropertyRefused.

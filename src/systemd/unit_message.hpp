@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Writes the arguments of calls to systemd's manager.
+// Writes the arguments of a call into the message that pinfoldd sends to systemd's manager.
 #pragma once
 
 #include "systemd/sdbus_compat.hpp"
@@ -13,11 +13,11 @@ namespace pinfold {
 /// Writes properties as "a(sv)".
 void appendProperties(sdbus::MethodCall& call, const std::vector<UnitProperty>& properties);
 
-/// Writes the properties of a service as "a(sv)". One of the properties is the program that the service runs.
+/// Writes the properties of a service as "a(sv)". The property ExecStartEx contains the command that the service runs.
 void appendService(sdbus::MethodCall& call, const ServiceRequest& request);
 
-/// Writes the auxiliary units of StartTransientUnit as "a(sa(sv))". The only auxiliary unit is `unit`. If `unit` is empty,
-/// there is no auxiliary unit.
+/// Writes the auxiliary units of StartTransientUnit as "a(sa(sv))". The list of auxiliary units contains only the unit `unit`. If
+/// `unit` is empty, there is no auxiliary unit.
 void appendAuxiliary(sdbus::MethodCall& call, const std::string& unit, const std::vector<UnitProperty>& properties);
 
 } // namespace pinfold

@@ -138,7 +138,7 @@ std::vector<UnitProperty> sliceProperties(const JobKey& key, const TaskPropertie
     Properties properties;
     appendCommon(properties, describe("Batch job ", key));
     // At a shutdown, PID 1 stops units in the reverse order of their start: first the scopes, then pinfoldd, and then the
-    // slice. During a shutdown, pinfoldd can read the slice's counters until pinfoldd itself stops.
+    // slice. During a shutdown, pinfoldd can read the counters of the job's slice until pinfoldd ends.
     properties.push_back({"Before", std::vector<std::string>{kDaemon}});
     appendLimits(properties, job.limits);
     appendDevices(properties, job.devices);

@@ -48,7 +48,7 @@ using CgroupReader = std::function<std::optional<std::string>(const char* file)>
 struct ExpectedCgroupValue {
     const char* limit; ///< the name of the limit
     const char* file;  ///< the name of the file in the slice's cgroup
-    std::string value; ///< the expected text of the file, or the expected word in the line of a device
+    std::string value; ///< the text of the file; if `device` is set, a word in the line of the device
     std::string device = {};
     const char* fallbackFile = nullptr; ///< the file to read if `file` does not exist
     std::string fallbackValue = {};

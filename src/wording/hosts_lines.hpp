@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Makes the parts of the sentences about a job of several hosts.
+// Makes clauses for the sentences about a job of several hosts.
 #pragma once
 
 #include "model/hosts_of_job.hpp"

@@ -18,8 +18,8 @@ std::string causeInWords(const HostsOfJob& job, NameOfUser nameOf);
 /// are. Each line names at most five hosts. receiptPage() explains `width`.
 std::string hostsPage(const HostsOfJob& job, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
-/// Rounds the time by which the job ended later on a host than on the first host. The clocks of the hosts are not exact.
-/// roundedDelay() rounds a time below 10 s to tenths of a second, and a longer time to whole seconds.
+/// Rounds a delay: the time between the job's end on the first host and its end on another host. The clocks of the hosts are not
+/// exact. roundedDelay() rounds a time below 10 s to tenths of a second, and a longer time to whole seconds.
 Microseconds roundedDelay(Microseconds delay);
 
 } // namespace pinfold

@@ -25,7 +25,7 @@ constexpr std::string_view kLimitMark = "╌";
 struct CurveRow {
     Curve curve;
     const char* name;
-    std::vector<Measure> sum; ///< the measures that the curve adds up
+    std::vector<Measure> sum; ///< the curve shows the sum of these measures
 };
 
 const std::vector<CurveRow>& curves() {
@@ -143,7 +143,7 @@ std::vector<double> valuesOf(const Profile& profile, Curve curve, std::size_t co
 double highestOf(const Profile& profile, Curve curve) {
     double highest = 0;
     for (const auto& point : profile.points()) {
-        double sum = 0; // if the measures were highest at different moments, the sum of their highest values is a little too high
+        double sum = 0; // if two measures reach their highest values at different moments, this sum is a little too high
         for (const auto measure : rowOf(curve).sum)
             sum += point.mostOf(measure);
         highest = std::max(highest, sum);

@@ -29,7 +29,7 @@ double highestOf(const Profile& profile, Curve curve);
 std::string amountOf(Curve curve, double value, const Amounts& amounts);
 
 /// Returns true if the pages show the curve. If the highest value of a curve rounds to zero, the pages do not show the curve. In
-/// every chart, the highest value has the full height, so values near zero would look large.
+/// every chart, the highest value has the full height. A curve of tiny values would look like a curve of large values.
 bool isShown(const Profile& profile, Curve curve, const Amounts& amounts);
 
 /// Returns one line with a block character for each value. The value `highest` becomes a full block.
@@ -38,7 +38,8 @@ std::string sparkline(const std::vector<double>& values, double highest);
 /// Returns lines for the page of `pinfold why`. Each curve that isShown() allows has one line. The text is empty for an empty
 /// profile.
 std::string profileLines(const Profile& profile, const Amounts& amounts);
-/// Returns an empty line and profileLines(), to be added to the page about a job. The text is empty if there is no profile.
+/// Returns the text for the page about a job: an empty line, and the lines of profileLines(). The text is empty if there is no
+/// profile.
 std::string useOverTime(const Result<Profile>& profile, const Amounts& amounts);
 
 /// Holds the limits that a chart shows as lines. A member is unset if the job does not have the limit.
@@ -48,7 +49,7 @@ struct ChartLimits {
     std::optional<std::uint64_t> tasks;
 };
 ChartLimits chartLimits(const ResourceLimits& limits, std::optional<std::uint64_t> slots);
-/// Returns the limit in the unit of the curve's values.
+/// Returns the job's limit for what the curve shows. The result has the same unit as valuesOf().
 std::optional<double> limitOf(Curve curve, const ChartLimits& limits);
 /// Returns the heading of a chart: the highest value of the curve and the limit, such as "699M at most, limit 1G".
 std::string headingOf(const Profile& profile, Curve curve, const ChartLimits& limits, const Amounts& amounts);

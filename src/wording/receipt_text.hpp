@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Describes a receipt in plain words. The texts say why the job ended, which resources the job requested and used, and what the
+// Describes a receipt in plain words. Each text says why the job ended, which resources the job requested and used, or what the
 // job left behind.
 #pragma once
 
@@ -29,20 +29,20 @@ std::string exitInWords(const ExitState& exit);
 /// Says in one sentence why the job ended.
 std::string causeInWords(const Receipt& receipt, NameOfUser nameOf);
 
-/// Returns a line for the job's own output that says who or what ended the job. The line has no newline. The line says on which
-/// host, why and when the job ended, and what it had used. The line is empty if the job ended by itself. The line is empty after
-/// an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the node went down, because
-/// nobody could write the line.
+/// Returns one line for the job's own output: who or what ended the job. The line has no newline. The line says why and when the
+/// job ended, on which host the job ended, and which resources the job had used. The line is empty if the job ended by itself.
+/// The line is empty after an out-of-memory kill, because oomNotice() makes the line about the kill. The line is empty if the
+/// node went down, because nobody could write the line.
 std::string stopLine(const Receipt& receipt, const std::string& host, NameOfUser nameOf);
 
 /// Returns a text such as "CPUs 0-3, GPUs 1, no other job on the node". The text is empty if pinfold allocated neither CPUs nor
 /// GPUs nor a whole node to the job.
 std::string allocationInWords(const Allocation& allocation);
 
-/// Returns the page of `pinfold why`. The page has at most about 30 lines. If the job had several tasks, a table of the tasks is
-/// added. If a fact is unknown, the page does not mention the fact, or says that the fact is unknown. The page wraps sentences at
-/// `width` columns. If `width` is 0, the sentence about the cause is one line, so that people can search for the sentence. If
-/// `width` is 0, the advice has 80 columns.
+/// Returns the page of `pinfold why`. The page has at most about 30 lines. If the job had several tasks, the page contains a
+/// table of the tasks. If a fact is unknown, the page does not mention the fact, or says that the fact is unknown. The page wraps
+/// sentences at `width` columns. If `width` is 0, the sentence about the cause is one line, so that people can search for the
+/// sentence. If `width` is 0, the advice has 80 columns.
 std::string receiptPage(const Receipt& receipt, NameOfUser nameOf, const Amounts& amounts, std::size_t width = 0);
 
 } // namespace pinfold

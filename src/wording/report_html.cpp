@@ -71,7 +71,7 @@ std::string figure(const Profile& profile, Curve curve, const ChartLimits& limit
     const auto limit = limitOf(curve, limits);
     auto top = std::max(*std::ranges::max_element(values), highest / 2);
     const bool drawn = limit && *limit > 0 && *limit <= top * 3;
-    top = (drawn ? std::max(top, *limit) : top) * 1.05; // the factor 1.05 leaves room above the highest line
+    top = (drawn ? std::max(top, *limit) : top) * 1.05; // the factor 1.05 leaves room above the curve and the line of the limit
     std::string text = "<figure><figcaption><b>" + html(curveName(curve)) + "</b><span class=\"top\">" +
                        html(headingOf(profile, curve, limits, kLocalAmounts)) + "</span></figcaption>\n<svg viewBox=\"0 0 " +
                        std::to_string(kColumns) + " " + twoDecimals(kHeight) +

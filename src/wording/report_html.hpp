@@ -31,8 +31,8 @@ std::string htmlList(std::vector<Receipt> receipts, NameOfUser nameOf);
 /// the result is 0.
 Microseconds unusedCpu(const Receipt& receipt);
 
-/// Returns the part of the memory limit that the job did not need, multiplied by the run time, in bytes times seconds. If the job
-/// has no limit or its need is not known, the result is nullopt.
+/// Returns the part of the memory limit that the job did not need, multiplied by the run time, in bytes times seconds. The result
+/// is nullopt if the job has no memory limit. The result is nullopt if the job's memory need is not known.
 std::optional<double> unusedMemory(const Receipt& receipt);
 
 } // namespace pinfold

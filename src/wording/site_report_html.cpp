@@ -21,7 +21,7 @@ struct Section {
     std::string_view table;
     const char* title;
     const char* text;             ///< a text that says what the figures mean
-    std::string_view shared = {}; ///< the bar in a row shows which share of this column's total the row has
+    std::string_view shared = {}; ///< in each row, a bar shows the row's value in this column as a share of the column's total
     const char* ratio = "";       ///< the heading of the column that shows `part` divided by `whole`
     std::string_view part = {};
     std::string_view whole = {};
@@ -133,7 +133,7 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
 }
 
 /// LIMIT may cut off rows, so the query itself computes the total of `column` over all rows. Every row of the answer repeats the
-/// total. nameOfAll() returns the name under which every row contains the total.
+/// total. The query names the column with the total; nameOfAll() returns this name.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }
@@ -142,7 +142,7 @@ constexpr std::string_view kRowsColumn = "rows"; // the column all_rows has the 
 
 std::optional<double> ofAll(const ReportTable& table, std::string_view column) { return numberAt(table, 0, nameOfAll(column)); }
 
-/// Returns the positions of the columns that the page shows. The page does not show the columns with totals.
+/// Returns the positions of the columns that the page shows. The page does not show columns of totals (isOfAll()).
 std::vector<std::size_t> shownColumns(const ReportTable& table) {
     std::vector<std::size_t> shown;
     for (std::size_t column = 0; column < table.columns.size(); ++column)
@@ -159,7 +159,7 @@ const ReportTable* find(const std::vector<ReportTable>& tables, std::string_view
 bool isTime(std::string_view column) { return column.ends_with("_us"); }
 bool isMemory(std::string_view column) { return column.ends_with("_byte_hours"); }
 
-/// Returns true if the values of a column are amounts. The names of columns with counts do not end with a unit, so the function
+/// Returns true if the values of a column are amounts. If a column contains counts, its name does not end with a unit. isAmount()
 /// has a list of these names.
 bool isAmount(std::string_view column) {
     constexpr std::array<std::string_view, 10> counts{"jobs",

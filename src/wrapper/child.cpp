@@ -19,8 +19,8 @@
 namespace pinfold {
 namespace {
 
-/// The byte kGo ends the supervisor's message to the child. If the message to the child ends without kGo, the supervisor has
-/// ended, or has given up the job.
+/// The byte kGo ends the supervisor's message to the child. If the byte kGo is missing, the supervisor has ended, or the
+/// supervisor has given up the job.
 constexpr char kGo = '\n';
 
 std::string readAll(int pipe) {
@@ -62,9 +62,9 @@ bool Child::fork(const char* program, char** command, const sigset_t& mask, cons
 
     std::array<char, 16> ownName{};
     (void)::prctl(PR_GET_NAME, ownName.data());
-    // This process takes the program's name before fork(2), so that the child has the name from its start. pinfoldd reads the
-    // leader's name before the leader executes the job's program. Many jobs end so soon that pinfoldd could not read the leader's
-    // name a second time.
+    // This process changes its own name to the program's name before fork(2), so that the child has this name from the start.
+    // pinfoldd reads the leader's name before the leader executes the job's program. Many jobs are so short that pinfoldd has
+    // time to read the leader's name only once.
     nameAfter(program);
     pid_ = ::fork();
     if (pid_ != 0)

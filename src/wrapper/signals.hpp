@@ -18,8 +18,8 @@ public:
     /// Blocks all signals. After block(), previous() returns the signal mask that the job gets. Returns false and sets errno if
     /// the process cannot open another descriptor.
     bool block();
-    /// Makes the kernel report the child's end. If SIGCHLD was ignored when this program started, the kernel would reap the child
-    /// without a report. Call takeBackChild() only after the fork, because the job must not inherit the disposition that
+    /// Makes the kernel report the child's end. If SIGCHLD is ignored, the kernel reaps the child, and this process cannot learn
+    /// how the child ended. Call takeBackChild() only after the fork, because the job must not inherit the disposition that
     /// takeBackChild() sets.
     static void takeBackChild();
 

@@ -9,7 +9,7 @@ namespace pinfold {
 void occupyStandardStreams() {
     int fd = -1;
     do
-        fd = ::open("/dev/null", O_RDWR | O_CLOEXEC); // the descriptor has the flag FD_CLOEXEC, so exec(2) closes it again
+        fd = ::open("/dev/null", O_RDWR | O_CLOEXEC); // because of the flag, exec(2) closes this descriptor
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         ::close(fd);

@@ -29,7 +29,8 @@ namespace {
 
 constexpr Microseconds kSayWaitingAfter = 30s;
 constexpr Microseconds kLastWordsMost = 5s;
-// If a signal asks the supervisor to end, the supervisor waits at most kLastWait for an answer that pinfoldd may have sent.
+// When a signal asks the supervisor to end, pinfoldd may already have sent an answer. The supervisor waits for the answer for at
+// most kLastWait.
 constexpr Microseconds kLastWait = 500ms;
 // If a signal has asked the supervisor to end, the supervisor checks every kLookAgainMs milliseconds whether processes of the job
 // are left.
@@ -263,8 +264,8 @@ void Supervisor::handleSignals() {
 }
 
 bool Supervisor::shallGiveUpWaiting() {
-    // The kernel may not tell whether processes of the job are left. If pinfoldd has read the request, the supervisor assumes
-    // that pinfoldd is ending the job.
+    // Sometimes the kernel does not tell whether processes of the job are left. If pinfoldd has read the request, the supervisor
+    // assumes that pinfoldd is ending the job.
     if (endRequest_ == 0 || (processes_ && processes_->populated().value_or(!link_.away())))
         return false;
     if (!lastWait_)

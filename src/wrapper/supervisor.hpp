@@ -69,7 +69,7 @@ private:
     /// Waits until a signal or an answer from pinfoldd comes, and handles the signal or answer. `timeoutMs` is -1 for a wait
     /// without a limit.
     void waitOnce(int timeoutMs = -1);
-    /// Waits until the present request to pinfoldd needs attention, but no longer than `limitMs`.
+    /// Waits for an answer from pinfoldd, for a signal, or for the time of the next try, but at most `limitMs` milliseconds.
     void waitForAnswer(int limitMs = -1);
     void handleSignals();
     void pass(const signalfd_siginfo& info);
