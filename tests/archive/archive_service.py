@@ -178,7 +178,7 @@ def flood(service, uid, clients):
 
 
 def closed(connection, within):
-    """Waits until the service has closed the connection, and reads nothing from it. Returns how long the wait took."""
+    """Waits until the service has closed the connection. The function does not read from the connection. Returns how long the wait took."""
     begun = time.monotonic()
     poll = select.poll()
     poll.register(connection, 0)

@@ -49,7 +49,7 @@ def profile_array(receipts, profiles):
 
 def put_statement(receipts, node="node1", first=None, last=None, newest=None, epoch=EPOCH, boot="boot-1", node_time="now()",
                   profiles=None):
-    """Returns the SQL statement that sends the receipts to the archive in one lot. Each receipt is a dictionary or a text."""
+    """Returns the SQL statement that sends all the receipts to the archive with one call of pinfold.put(). Each receipt is a dictionary or a text."""
     texts = [made if isinstance(made, str) else json.dumps(made) for made in receipts]
     sequences = [made["sequence"] for made in receipts if isinstance(made, dict)]
     first = min(sequences) if first is None else first
@@ -98,11 +98,12 @@ class Archive:
         self.sql((SCHEMA / "0001.sql").read_text(), "-1")
 
     def put(self, receipts, node="node1", **lot):
-        """Sends the receipts in one lot, with the node's certificate. Returns the position that the archive has for the node after the call."""
+        """Sends all the receipts with one call of pinfold.put(), as the node `node`. Returns the position that the archive has for the node after the
+        call."""
         return int(self.sql(put_statement(receipts, node=node, **lot), node=node).split("|")[0])
 
     def refused(self, receipts, certificate="node1", **lot):
-        """Sends one lot of receipts that the archive must refuse, and returns the error."""
+        """Makes a call of pinfold.put() that the archive must refuse, and returns the error."""
         return self.error(put_statement(receipts, **lot), node=certificate)
 
     def error(self, sql, **as_whom):
@@ -114,7 +115,7 @@ class Archive:
         return int(self.sql(f"SELECT pinfold.position({text(node)}, {text(epoch)})", node=node))
 
     def start_put(self, receipts, node="node1", **lot):
-        """Starts to send the receipts in one lot, and does not wait for the answer."""
+        """Starts a call of pinfold.put() with all the receipts, and does not wait for the answer."""
         process = subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", self.server.connection(node=node)],
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         process.stdin.write(put_statement(receipts, node=node, **lot))

@@ -77,7 +77,7 @@ class Node:
             self.run_job()
 
     def receipts(self):
-        """Returns what pinfoldd knows about each job of the present history, by the job's id."""
+        """Returns a dictionary that maps the id of each receipt in pinfoldd's history to some values of the receipt."""
         return {str(r["id"]): (int(r["sequence"]), str(r["key"]), str(r["result"]), int(r["wall"]), str(r.get("exit_status", "")))
                 for r in self.world.manager().ListReceipts(options(after=dbus.UInt64(0), limit=dbus.UInt32(10000)))}
 

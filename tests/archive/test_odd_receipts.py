@@ -70,8 +70,8 @@ def test_a_receipt_that_cannot_be_a_row(archive, name):
     assert [row["body"] for row in rejected] == [poison]
     assert f"SQLSTATE {why}" in rejected[0]["why"]
     assert archive.status()["rejected"] == 1
-    # The archive keeps the text of the rejected receipt. If the text contains no sequence number of the lot, the archive counts the receipt as
-    # missing.
+    # If the archive rejects a receipt, it keeps the receipt's text. The archive reads the receipt's sequence number from the text. If this number was
+    # not sent in this call, the archive counts the receipt as missing.
     assert archive.count("gap") == (1 if name in ("a list", "a sequence of another lot") else 0)
 
 

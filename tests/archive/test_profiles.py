@@ -18,8 +18,7 @@ MEASURES = 7
 
 
 def profile(code):
-    """Returns a profile with four points of ten seconds. `code` stands in every place in which the profile stores a number
-    (src/model/profile.cpp)."""
+    """Returns a profile with four points of ten seconds. Every measure of every point is the number `code` (src/model/profile.cpp)."""
     pair = struct.pack("<I", code | code << 12)[:3]
     return struct.pack("<BBI", 1, POINTS, 0) + struct.pack("<I", 10_000) * POINTS + pair * (POINTS * MEASURES)
 

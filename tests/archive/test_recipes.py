@@ -128,8 +128,8 @@ def test_moving_the_archive_loses_no_receipt(servers, directory):
     old, new = servers
     shut_out, let_in = commands("Move the archive to another server")
     put(old, 1, 10)
-    # A node stays connected while the archive moves to another server. The process `waiting` stands in for the node. The process sleeps until the
-    # server ends its session, or until DEADLINE seconds have passed.
+    # A node stays connected while the archive moves to another server. In this test, the process `waiting` has the connection of node2. The process
+    # sleeps until the server ends its session, or until DEADLINE seconds have passed.
     waiting = subprocess.Popen(["psql", "-XAt", "-d", old.connection(node="node2"), "-c", f"SELECT pg_sleep({DEADLINE})"], stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     wait_until(lambda: old.psql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'pinfold_node'") == "1", "the session of node2")

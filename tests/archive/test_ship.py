@@ -92,8 +92,8 @@ def test_the_metrics_compare_the_clocks(node, seconds):
 
 @contextlib.contextmanager
 def answering(archive, answer):
-    """`answer` is the archive's answer to each lot: the position, the time of the server, and the number of missing receipts. If an archive
-    has a fault, or if somebody has taken over the server, an answer may contain anything."""
+    """`answer` is what the archive answers to every call of pinfold.put(): the position, the server's time, and the number of missing receipts. If an
+    archive has a fault, or if somebody has taken over the server, an answer may contain anything."""
     put = archive.sql("SELECT pg_get_functiondef('pinfold.put'::regproc)")
     try:
         archive.sql(f"{put[:put.index('LANGUAGE')]} LANGUAGE sql SECURITY DEFINER AS $$ SELECT {answer} $$")
@@ -290,7 +290,7 @@ def test_pinfoldd_that_is_stopped_stays_stopped(node):
         node.start()
         node.run_job()
         node.arrives()
-    # If a client called the name org.pinfold1 right after the end of pinfoldd, the bus would start pinfoldd again.
+    # If a client sent a call to the name org.pinfold1 right after the end of pinfoldd, the bus would start pinfoldd again.
     assert destinations and all(name.startswith(":") for name in destinations), destinations
     node.world.stop_daemon()
     node.stop()

@@ -25,8 +25,8 @@ ENDS = [("exited", "succeeded", None), ("exited", "failed", None), ("exited", "u
 
 
 def receipts():
-    """Makes receipts with all special cases. Some values are missing or infinite, some keys occur twice, and some jobs end at the edges of
-    the period."""
+    """Makes receipts that cover all special cases of the queries. In some receipts, values are missing or infinite. Some receipts have the same key.
+    Some jobs end exactly when the period begins or ends."""
     chance = random.Random(17)
     edges = [SINCE, SINCE - MICROSECOND, UNTIL, UNTIL - MICROSECOND]
     made = []
@@ -86,8 +86,8 @@ def insert(server, table, rows):
 
 
 def ask_whole(server, name, since=SINCE, until=UNTIL):
-    """Runs a query as the role pinfold_reader, with the two ends of the period as parameters. The service on a login host runs the query with the
-    same role and the same parameters."""
+    """Runs a query as the role pinfold_reader, with the two ends of the period as parameters. The service on a login host runs the query as
+    pinfold_reader, too."""
     answer = server.psql(f"SET TimeZone = 'UTC'; PREPARE report(timestamptz, timestamptz) AS SELECT to_json(t) FROM ({QUERIES[name]}) AS t;\n"
                          f"EXECUTE report('{since.isoformat()}', '{until.isoformat()}');", login=LOGIN_HOST)
     return [json.loads(line) for line in answer.splitlines()]
@@ -151,7 +151,7 @@ def only(hosts, name):
 
 
 def groups(by):
-    """Returns the jobs of each group."""
+    """Returns a dictionary that maps each value of the column `by` to the jobs with this value."""
     found = defaultdict(list)
     for job in jobs():
         found[only(job, by)].append(job)
@@ -384,8 +384,8 @@ MANY = [{
 
 @pytest.fixture(scope="module")
 def crowded(server):
-    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. The fixture's nodes would disturb a test that
-    does not use the fixture, so all such tests come earlier in the file."""
+    """Fills the archive with more users, accounts, queues, causes and nodes than a table has lines. A test that does not use this fixture must come
+    earlier in the file, because the fixture's nodes would change its results."""
     noted = MANY_SINCE.isoformat()
     insert(server, "receipt", MANY)
     insert(server, "node", [{"node": one["node"], "epoch": "e1", "position": 0, "newest": 0, "seen": noted, "complete": None} for one in MANY])

@@ -82,8 +82,8 @@ def test_the_administrator_learns_of_the_settings_and_removes_them(roles):
 
 
 def test_no_node_makes_the_status_overflow(roles):
-    """An open transaction does not see how many receipts are missing according to another open transaction. If two transactions are open, put() does
-    not notice that the sum of all missing receipts is too large."""
+    """While two transactions are open, neither of them sees how many receipts are missing because of the other transaction. If two transactions are
+    open, put() does not notice that the sum of all missing receipts is too large."""
     with roles.session(node="node2") as first, roles.session(node="node2") as second:
         assert first.run("BEGIN; " + put_statement([receipt(1, "node2")], node="node2", epoch="a", newest=HUGE))
         assert second.run("BEGIN; " + put_statement([receipt(2, "node2")], first=1, node="node2", epoch="b", newest=HUGE))
@@ -109,7 +109,7 @@ def test_a_put_ends_the_sessions_of_a_certificate_that_has_too_many(roles):
         sessions = []
         for node in ["node3"] + ["node2"] * (MOST_OF_CERTIFICATE + 20):
             sessions.append(held.enter_context(roles.session(node=node)))
-            assert sessions[-1].run("SELECT 1;")  # a session that has answered exists, so the sessions begin in the order of the list
+            assert sessions[-1].run("SELECT 1;")  # wait for an answer, so that the sessions begin in the order of the list
         other = sessions.pop(0)
         roles.put([receipt(1)])
         assert [session.run("SELECT 1;") for session in sessions] == [False] * 20 + [True] * MOST_OF_CERTIFICATE
@@ -117,7 +117,7 @@ def test_a_put_ends_the_sessions_of_a_certificate_that_has_too_many(roles):
 
 
 def test_no_node_holds_up_the_others(roles):
-    """node2 has added receipts to the same partitions as node1, and leaves its transaction open."""
+    """node2 has added receipts to the partitions that node1 uses, too. The transaction of node2 stays open."""
     sent = [receipt(1, "node2", ended=usec(NOW - timedelta(weeks=33))), receipt(2, "node2", ended=0), receipt(3, "node2")]
     with roles.session(node="node2") as session:
         assert session.run("BEGIN; " + put_statement(sent, node="node2"))

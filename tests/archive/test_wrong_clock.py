@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The clock of a node is wrong by a day. The archive keeps the receipts, users find them on a login node, and pinfold says that the clock is wrong."""
+"""The clock of a node is wrong by a day. The archive keeps the node's receipts, and users find the receipts on a login node. pinfold says that the
+clock is wrong."""
 
 import json
 import subprocess
@@ -30,7 +31,7 @@ def keys(login, *words):
 
 @pytest.mark.parametrize("seconds", [DAY, -DAY])
 def test_the_clock_of_a_node_is_wrong_by_a_day(archive, seconds):
-    """pinfoldd and pinfold-ship read a clock that is wrong by a day. OpenSSL calls time(2), which still returns the right time in this test. If
+    """pinfoldd and pinfold-ship read a clock that is wrong by a day. OpenSSL calls time(2), and the test lets time(2) return the right time. If
     OpenSSL read a clock that is behind, it would reject the new certificates of the tests as not yet valid."""
     wrong = {"LD_PRELOAD": str(BUILD / "tests/wrongclock.so"), "WRONGCLOCK_SECONDS": str(seconds)}
     with new_node(archive) as node, starter() as start:

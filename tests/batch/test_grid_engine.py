@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests Grid Engine on a kernel with all controllers. A job cannot use more resources than it asked for. If the kernel kills the job, the
-job's shepherd lives on. tests/cluster contains more tests of Grid Engine."""
+job's shepherd lives on. The tests in tests/cluster use Grid Engine with pinfold's wrapper."""
 
 import signal
 from pathlib import Path
@@ -41,8 +41,8 @@ def receipt(job):
 
 
 def expect_reported(job, *statuses):
-    """Checks that the shepherds were not killed together with the job, and that they have reported `statuses`. The shepherd of the batch
-    script runs the epilogue after the kill."""
+    """Checks that the shepherds were not killed together with the job, and that they have reported `statuses`. After the processes of the job have
+    been killed, the shepherd of the batch script runs the epilogue."""
     spools = [file.parent for file in Path(grid_engine.SPOOL, NODE, "active_jobs", f"{job.id}.1").rglob("exit_status")]
     for spool in spools:
         assert not (spool / "error").read_text().startswith("pinfold: "), "which is for a shepherd that was killed"

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares a receipt's figures with figures that do not come from cgroups. wait4() reports the CPU time of the job's processes. The tests choose
-how much memory a job uses, and how many disk transfers the job makes.
+"""Compares each figure in a receipt with a figure that the test measures without cgroups. wait4() reports the CPU time of the job's processes. The
+tests choose how much memory a job uses, and how many disk transfers the job makes.
 
-A process uses CPU time for its start before the job's program runs. The job's cgroup counts only a part of the CPU time of the start. The job's
-program first reports two CPU times: the time of its process, and the time of its cgroup. The tests subtract the reported time of the process from
-the result of wait4(). The tests subtract the reported time of the cgroup from the receipt's figure.
+A process uses CPU time for its start before the job's program runs. The CPU time that the process needs for its start appears only partly in the
+job's cgroup. The job's program first reports two CPU times: the time of its process, and the time of its cgroup. The tests subtract the reported time
+of the process from the result of wait4(). The tests subtract the reported time of the cgroup from the receipt's figure.
 
-The kernel reports the end of a process some microseconds before the process leaves its CPU. The kernel also reports that a cgroup is empty before
-the last process has left the CPU. The kernel counts the last time slice of a process only after it has reported the process's end. On real CPUs,
+The kernel reports the end of a process some microseconds before the process leaves its CPU. The kernel reports a cgroup as empty before the last
+process of the cgroup has left its CPU. The kernel counts the last time slice of a process only after it has reported the process's end. On real CPUs,
 the CPU time in each receipt of a job of 50 ms was wrong by at most 0.2 %. Under software emulation, the host may interrupt a virtual CPU while a
-process ends. If the host interrupts the virtual CPU, the kernel may report the process's end before it has counted some milliseconds of CPU time.
-If a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. If there is only one CPU, pinfoldd and the tests usually
-read the figures after the kernel has counted the last time slice. For some figures, the tests use the median of several runs."""
+process ends. If the host interrupts the virtual CPU, the kernel may report the process's end before it has counted some milliseconds of CPU time. If
+a few milliseconds matter to a test, pinfoldd, the tests and the job run on one CPU. If there is only one CPU, pinfoldd and the tests usually read the
+figures after the kernel has counted the last time slice. For some figures, the tests use the median of several runs."""
 
 import contextlib
 import ctypes
@@ -257,8 +257,8 @@ def raw_disk():
 
 @pytest.fixture
 def written_file():
-    """All blocks of the file are on the disk already, so a write to the file changes only its contents and its time stamp. A kernel thread of the
-    file system writes the time stamp."""
+    """All blocks of the file are on the disk already, so a write to the file changes only the file's contents and time stamp. A kernel thread of the
+    file system writes this time stamp to the disk."""
     path = Path("/var/tmp/written")
     with path.open("wb") as file:
         file.write(b"x" * WRITTEN)

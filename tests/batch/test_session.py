@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""If an ssh login belongs to a job, the limits of the job hold for the processes of the login. tests/container/test_ssh.py contains more
-tests of ssh logins."""
+"""If an ssh login belongs to a job, the limits of the job hold for the processes of the login. The tests in tests/container/test_ssh.py check who may
+log in by ssh."""
 
 import pytest
 

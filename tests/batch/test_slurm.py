@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Tests Slurm on a kernel with all controllers. The kernel enforces Slurm's memory limit. A job runs only on the CPUs to which Slurm has
-bound the job. pinfold does not touch jobs in Slurm's own cgroups. tests/cluster has the other tests of Slurm."""
+bound the job. pinfold does not touch jobs in Slurm's own cgroups. The tests in tests/cluster use Slurm's daemons with pinfold's plugin."""
 
 import re
 from pathlib import Path

@@ -4,7 +4,8 @@
 The program starts all jobs first and then ends them. The cost is the CPU time that pinfoldd uses while the jobs end, divided by the number of
 jobs. At the end of a job, pinfoldd looks for leftovers, reads the figures, and makes the receipt durable. When the receipt is durable, systemd
 removes the units, and pinfoldd removes the record. For comparison, the program prints the CPU time that PID 1 uses while the jobs end. The program
-also prints the CPU times for the starts of the jobs. A job can end in two ways. The program measures the two ways alternately, several times each."""
+also prints the CPU times for the starts of the jobs. A job can end in two ways. The program alternately measures the two ways in which a job can
+end."""
 
 import statistics
 import subprocess

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Measures how much disk space a receipt takes in the archive of a site. Measures how long `pinfold why`, `pinfold history` and the site report
-take. The program starts a server of its own in the directory of the option --directory. At the end, the program removes the server. The exit
-status is 1 if a query reads more than it has to.
+take. The program starts a server of its own in the directory of the option --directory. At the end, the program removes the server. The exit status
+is 1 if a query reads a partition that it does not need, or reads a whole table.
 
     /usr/bin/python3 tests/bench/archive.py
     /usr/bin/python3 tests/bench/archive.py --rows 10000000 --plans --directory /var/tmp
 
-One INSERT adds a million receipts. Calls of pinfold.put() would make the same rows, tables and indexes as the INSERT, but would use three times as
-much CPU time."""
+One INSERT adds a million receipts. pinfold.put() would make the same rows, tables and indexes as this INSERT, but would use three times the CPU
+time."""
 
 import argparse
 import json
@@ -95,7 +95,7 @@ def queries(server, key, uid):
 
 
 def parts_of(plan):
-    """Returns the top of a query plan and all parts below the top, except the parts that PostgreSQL did not execute."""
+    """Returns the plan `plan` and all plans inside of it. The result does not contain plans that PostgreSQL did not execute."""
     parts = [plan] if plan["Actual Loops"] else []
     return sum((parts_of(child) for child in plan.get("Plans", [])), parts)
 

@@ -2,17 +2,18 @@
 """Measures what pinfold costs a batch system on node1 of the cluster. `tools/bench --cluster` runs this program.
 
 Slurm and Grid Engine run arrays of empty jobs. The program repeats two turns: one turn without pinfold, and one turn with pinfold. Each figure is a
-ratio. The program divides the jobs per second with pinfold by the jobs per second in a neighbouring turn without pinfold. Other programs on the
-machine change the ratio. The program also prints how much CPU time the batch system, some services and all remaining processes spend on a job. Other
-programs on the machine change the CPU time for a job less than they change the ratio.
+ratio. The program divides the jobs per second with pinfold by the jobs per second without pinfold, in two successive turns. Because of other programs
+on the machine, this ratio differs from run to run. The program also prints how much CPU time the batch system, some services and all remaining
+processes spend on a job. Other programs have less effect on the CPU time for a job than on the jobs per second.
 
 The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many jobs
-start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). With more slots, the program would
-measure 28 jobs per second in some turns, and 63 jobs per second in other turns. For Slurm, the program repeats a third kind of turn: Slurm runs
-without pinfold, but with an empty epilogue. Without an epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
+start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). If Slurm had more slots, some turns
+would be more than twice as fast as others: 63 jobs per second in place of 28. For Slurm, the program repeats a third kind of turn: Slurm runs without
+pinfold, but with an empty epilogue. Without an epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
 
-pinfold cannot avoid one wait at the start of a job. The kernel waits for all processors before it moves a process to a different cgroup. (See
-favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the kernel needs to move a process."""
+At the start of a job, the kernel makes pinfold wait once, and pinfold cannot avoid this wait. Before it moves a process to a different cgroup, the
+kernel waits for an RCU grace period on all processors. (See favordynmods in Documentation/admin-guide/cgroup-v2.rst.) The program prints how long the
+kernel needs to move a process."""
 
 import dataclasses
 import os
@@ -75,8 +76,8 @@ def turn(daemon, file, submit, settle):
 
 def time_of_a_move():
     """Returns the median time in milliseconds that the kernel needs to move a process to a cgroup. time_of_a_move() moves its process to the cgroup
-    that contains the process already. For such a move, the kernel only waits for the remaining processors. The pauses between the moves are so long
-    that no move profits from the move before it."""
+    that contains the process already. For a move to the same cgroup, the kernel does nothing but wait for all other processors. The function pauses
+    before each move, so that a move does not become faster because of the previous move."""
     own = next(line.removeprefix("0::/").strip() for line in open("/proc/self/cgroup") if line.startswith("0::"))
     taken = []
     for _ in range(20):
@@ -100,8 +101,8 @@ def grid_engine_array(shepherd):
 
 
 def compare(name, sides):
-    """`sides` maps the name of a side to the function that runs one turn of this side. The function compares the side "with pinfold" with every side
-    that runs without pinfold. Returns true if the side "with pinfold" is fast enough in comparison with the side "without pinfold"."""
+    """`sides` maps the name of each kind of turn to the function that runs one turn of this kind. The function compares the turns with pinfold to
+    each kind of turn without pinfold. Returns true if the turns with pinfold are fast enough in comparison with the turns without pinfold."""
     turns = {side: [] for side in sides}
     for number in range(TURNS):
         for side, run_turn in sides.items():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the speed of pinfold with the speed of systemd-run in the container. Compares several uses of pinfold with each other. tools/bench runs
+"""Compares the speed of pinfold with the speed of systemd-run in the container. Compares the speed of several ways to use pinfold. tools/bench runs
 this program. To compute a ratio, the program measures the two compared commands alternately in one run."""
 
 import os
@@ -32,16 +32,16 @@ def report(figure, value, reach, ok):
 
 
 def settle(live):
-    """Waits until pinfoldd and PID 1 have finished their work for the previous measurement. After the wait, pinfoldd has forgotten its jobs, and
-    PID 1 has answered all calls that came before the ping."""
+    """Waits until pinfoldd and PID 1 have finished their work for the previous measurement. When settle() returns, pinfoldd has forgotten its jobs,
+    and PID 1 has answered all calls that came before settle()'s call of Ping."""
     bus = dbus.SystemBus()
     pinfold = dbus.Interface(bus.get_object("org.pinfold1", "/org/pinfold1", introspect=False), "org.freedesktop.DBus.Properties")
     wait_until(lambda: pinfold.Get("org.pinfold1.Manager", "JobCount") == live, f"{live} jobs")
     bus.get_object("org.freedesktop.systemd1", "/org/freedesktop/systemd1", introspect=False).Ping(
         dbus_interface="org.freedesktop.DBus.Peer")
-    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. If any process was moved just
-    # before, the kernel does not wait. A measurement that begins after a pause without moves would give a longer time. settle() moves this process
-    # into its own cgroup, so that each measurement begins right after a move.
+    # When a process moves to another cgroup, the kernel waits for an RCU grace period, which takes at least 10 ms. If the kernel moved another
+    # process a moment earlier, the kernel does not wait. If the kernel moved no process just before a measurement, the measured time would be longer.
+    # settle() moves this process into its own cgroup, so that each measurement begins right after a move.
     own = re.search(r"^0::(.*)$", Path("/proc/self/cgroup").read_text(), re.M)[1]
     Path(f"/sys/fs/cgroup{own}/cgroup.procs").write_text(str(os.getpid()))
 
@@ -142,7 +142,7 @@ def storm():
     report("storm of pid-hopping daemons: PID 1's answer to a ping, 99th percentile", f"{p99 * 1e3:.0f} ms of {len(pings)}", "<= 100 ms", p99 <= 0.1)
     report("storm: leader's exit to all gone", f"{gone:.2f} s", "<= 2 s", gone <= 2)
 
-    # `systemctl stop` does not return before the storm ends, so the storm without pinfold ends after 10 seconds.
+    # `systemctl stop` waits for the end of the storm, so the storm without pinfold ends by itself after 10 seconds.
     theirs = subprocess.Popen(["systemd-run", "--scope", "-q", "--unit=bench-storm", "--", "sh", "-c", f"{ESCAPIST} storm 10; sleep 1000"],
                               stdout=subprocess.PIPE, text=True)
     assert "ready" in theirs.stdout.readline()

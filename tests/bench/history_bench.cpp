@@ -34,7 +34,7 @@ std::string randomId() {
     return id;
 }
 
-/// Returns CPUs that are not neighbours, as a node allocates them if jobs use the CPUs between. Because of the long list of CPUs,
+/// Returns every second CPU, as a node allocates CPUs if other jobs use the CPUs between them. Because of the long list of CPUs,
 /// the receipt has 1.5 KB.
 CpuList cpus() {
     std::string text;
@@ -83,7 +83,7 @@ double millisecondsOf(const std::function<void()>& work) {
     return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Prints the median and the worst time. Returns the worst time.
+/// Prints the median time and the longest time of all runs. Returns the longest time.
 double measure(const char* name, int runs, const std::function<std::string()>& work) {
     std::vector<double> times;
     std::string note;

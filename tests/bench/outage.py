@@ -10,8 +10,8 @@ of the option --directory. At the end, the program removes the server.
 
     PINFOLD_BUILD=$PWD/build /usr/bin/python3 tests/bench/outage.py --directory /var/tmp
 
-`--ships 64` makes all nodes real. If all nodes are real, the nodes together need four times as much CPU time as the server. The machine should have
-many CPUs. Each real node needs two instances of inotify (sysctl fs.inotify.max_user_instances)."""
+`--ships 64` makes all nodes real. If all nodes are real, the programs of the nodes together need four times as much CPU time as PostgreSQL. The
+machine should have many CPUs. Each real node needs two instances of inotify (sysctl fs.inotify.max_user_instances)."""
 
 import argparse
 import contextlib
@@ -64,9 +64,9 @@ def receipts_of(name, number):
 
 
 class World(private_bus.World):
-    """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. If all programs of
-    the nodes were in one session, this session would get only as much CPU time as one connection. World starts each program in its own session, so
-    that the programs get enough CPU time."""
+    """The kernel divides the CPUs among sessions (see sched(7) about autogroups), and each connection of PostgreSQL is a session. If the programs of
+    all nodes were in one session, all of them together would get only the CPU time of one connection. World starts each program in its own session,
+    so that the programs get enough CPU time."""
 
     def start(self, *command):
         return super().start("setsid", *command)
@@ -187,14 +187,14 @@ def write_lots(name, number, file):
 
 
 def send(server, name, file):
-    """Sends the lots of a simulated node over one connection."""
+    """Sends the receipts of a simulated node over one connection."""
     return subprocess.Popen(["psql", "-XAtq", "-v", "ON_ERROR_STOP=1", "-d", server.connection(node=name), "-f", file],
                             stdout=subprocess.DEVNULL, start_new_session=True)
 
 
 def waits(lots, up):
-    """Returns two times in seconds: the wait of a node before its first lot of receipts, and the node's longest wait between two lots. The wait for
-    the first lot begins with the server's start. A wait between two lots lasts from the commit of one lot to the commit of the next lot."""
+    """Returns how many seconds a node waited for its first call of pinfold.put(), and the longest time between two of its calls. The wait for the
+    first call begins when the server starts. The time between two calls lasts from the commit of the first call to the commit of the second call."""
     times = [lot["committed"] for lot in lots]
     return lots[0]["begun"] - up, max((later - earlier for earlier, later in zip(times, times[1:])), default=0)
 

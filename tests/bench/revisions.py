@@ -2,12 +2,12 @@
 """Compares two builds of pinfold in one container. `tools/bench --against` runs this program.
 
 The directories /payload/packages/before and /payload/packages/now contain the files that each build installs. The program takes turns: it
-installs one build, measures it, and removes it again. The program measures the new build a second time, as if it were a third build. The
-two measurements of the new build show how much a figure differs by chance.
+installs one build, measures it, and removes it again. In each round, the program installs and measures the new build twice. The two measurements of
+the new build show how much a figure differs by chance.
 
-A figure is the median of all rounds. For each ratio of two builds, the program computes a confidence interval of 95 %. For the interval, the
-program computes the ratio 2000 times from rounds that it chooses at random (bootstrap). A figure has become worse if the whole confidence
-interval of the ratio is above 1."""
+Each figure of a build is the median of the figures from all rounds. For each ratio of two builds, the program computes a confidence interval of 95 %.
+To get the interval, the program chooses rounds at random and computes the ratio from them, 2000 times (bootstrap). The new build is worse in a figure
+if the whole confidence interval of this figure's ratio is above 1."""
 
 import collections
 import functools
@@ -48,7 +48,7 @@ def installed(tree):
 
 
 def removed(tree):
-    """Removes the files and the state of a build, because the older build may not be able to read the newer database."""
+    """Removes the files and the state of a build, because an older build cannot always read the database of a newer build."""
     run("systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
     for file in files_of(tree):
         (Path("/") / file).unlink()
@@ -85,8 +85,8 @@ def cpu_of_wrappers():
 
 
 def cpu_clocks():
-    """Returns a dictionary of functions. Each function returns the CPU time of a service, of PID 1, of all pinfold-run or of all processes,
-    in microseconds."""
+    """Returns a dictionary of functions. Each function returns a CPU time in microseconds: of one service, of PID 1, of all pinfold-run processes, or
+    of all processes."""
     cgroups = {**{unit: cpu_time.cgroup_of(unit) for unit in ("pinfoldd", "systemd-journald", "dbus")}, "all processes": CGROUP}
     return {**{part: functools.partial(cpu_time.of_cgroup, cgroup) for part, cgroup in cgroups.items()},
             "PID 1": cpu_time.of_pid1, "pinfold-run and the command": cpu_of_wrappers}
@@ -108,7 +108,7 @@ def live_memory():
 
 
 def measured():
-    """Returns all figures of the installed build. In every figure of a build, a smaller value is better."""
+    """Measures the installed build, and returns its figures. In every figure of a build, a smaller value is better."""
     run_many()
     figures = {"time of one job, supervised, in ms": median_time("pinfold-run", "--", "true") * 1e3,
                "time of one job with --exec, in ms": median_time("pinfold-run", "--exec", "--", "true") * 1e3}
@@ -134,7 +134,7 @@ def median(rounds, *sides):
 
 
 def interval(rounds, ratio):
-    """Computes a ratio from all rounds. Returns the ratio, and the two bounds of its confidence interval of 95 %."""
+    """Computes the ratio of two builds from all rounds. Returns the ratio, and the two bounds of its confidence interval of 95 %."""
     choice = random.Random(1)
     ratios = sorted(ratio(choice.choices(rounds, k=len(rounds))) for _ in range(2000))
     return ratio(rounds), ratios[50], ratios[-51]

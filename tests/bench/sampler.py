@@ -3,15 +3,15 @@
 
 The watchdog of pinfoldd is off during the measurement, so pinfoldd wakes up and uses CPU time only when it looks at the jobs. At first, no job is
 live, so pinfoldd must not wake up. Later, 100 jobs sleep. All jobs of the measurement are older than 16 seconds. Once in each interval, pinfoldd
-looks at all jobs that are older than 16 seconds together. The program counts the CPU time of all threads of pinfoldd. The program counts over
-five intervals, because pinfoldd writes down the profile of a job at each fifth look.
+wakes up and looks at all jobs that are older than 16 seconds. The program counts the CPU time of all threads of pinfoldd. The program measures during
+five intervals, because pinfoldd writes down a job's profile only at every fifth look.
 
-When pinfoldd looks at a job, it reads five files. The controllers io, memory and pids provide three of the five files. If the container lacks the
-controller io, memory or pids, pinfoldd needs less CPU time than on a node. The program prints which controllers the container lacks. The virtual
-machine has all controllers, but it is emulated and slow. The program itself reads a small file of a cgroup, and measures the time of a read. The
-program divides the time of one look of pinfoldd by the time of one read, and prints this ratio. The ratio is about the same on a slow and on a
-fast machine. Measure the time of a read in the container, and multiply it by the ratio from the virtual machine. The product estimates how long
-pinfoldd looks at a job in a container with all controllers."""
+When pinfoldd looks at a job, it reads five files. The controllers io, memory and pids provide three of the files that pinfoldd reads for a job. If
+the container lacks the controller io, memory or pids, pinfoldd needs less CPU time than on a node. The program prints which controllers the container
+lacks. The virtual machine has all controllers, but it is emulated and slow. For comparison, the program reads a small file of a cgroup, and measures
+the time of this read. The program divides the time of one look of pinfoldd by the time of one read, and prints this ratio. The ratio of look to read
+is about the same on slow and fast machines. Measure the time of a read in the container, and multiply it by the ratio from the virtual machine. The
+result of the multiplication estimates how long pinfoldd looks at a job in a container with all controllers."""
 
 import os
 import re

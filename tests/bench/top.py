@@ -22,7 +22,7 @@ from jobs import BATCH, live_jobs, main_pid, run, wait_until
 disposable.require()
 
 JOBS = 500
-MOST = 0.02  # the allowed share of one core
+MOST = 0.02  # the highest share of one core that `pinfold top` is allowed to use
 
 
 def cpu_of(pid):

@@ -45,7 +45,7 @@ def wait_until(predicate, what, deadline=60.0):
 
 
 def listens(path):
-    """Returns whether somebody listens at the socket. The function connects to the socket, because a socket's file may exist even if nobody
+    """Returns whether somebody listens at the socket. The function connects to the socket, because the socket's file can exist although nobody
     listens."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         return connection.connect_ex(str(path)) == 0
@@ -84,7 +84,7 @@ class World:
         return process
 
     def daemon_command(self, program):
-        """Passes the wrapper's socket as systemd does (sd_listen_fds(3))."""
+        """Returns a command that starts the program and passes the wrapper's socket to it, as systemd does (sd_listen_fds(3))."""
         return ["bash", "-c", f'exec 3<&{self.listener.fileno()}; LISTEN_FDS=1 LISTEN_PID=$$ exec "$@"', "bash", program, "--root", self.root]
 
     def start_daemon(self):

@@ -177,7 +177,7 @@ def path_of(unit):
 
 
 class FakeSystemd(dbus.service.Object):
-    SUPPORTS_MULTIPLE_CONNECTIONS = True  # the object has a new connection after the stand-in has left the bus and come back
+    SUPPORTS_MULTIPLE_CONNECTIONS = True  # the stand-in can leave the bus and come back; this object then has a new connection
 
     def __init__(self, bus, node):
         super().__init__(bus, PATH)
@@ -208,7 +208,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="as")
     def Faults(self, faults):
-        """`faults` lists one fault for each of the next starts of a unit."""
+        """Makes the next starts of units fail. `faults` contains one fault for each of these starts."""
         self.faults = [str(fault) for fault in faults]
 
     @dbus.service.method(CONTROL, in_signature="u")
@@ -226,7 +226,7 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="b")
     def HoldEnds(self, hold):
-        """After HoldEnds(True), calls get their answer, but systemd's jobs do not end until HoldEnds(False)."""
+        """After HoldEnds(True), the stand-in still answers calls, but it ends systemd's jobs only after HoldEnds(False)."""
         self.hold_ends = bool(hold)
         held, self.held_ends = self.held_ends, []
         for end in held:

@@ -52,8 +52,8 @@ class RawBus:
         socket.send_fds(self.connection, [message(kind, next(self.serials), fields, body)], descriptors)
 
     def answers(self):
-        """Calls a method that does not exist. No other function calls this method. Returns all messages that come before the bus's error
-        for the call. The bus keeps the order of messages, so the answers to all previous calls come before the error."""
+        """Calls a method that does not exist. No other function calls this method. The bus answers this call with an error. Returns all messages that
+        come before the error. The bus keeps the order of messages, so the answers to all earlier calls come before this error."""
         self.send(1, [], {"path": "/org/freedesktop/DBus", "interface": "org.freedesktop.DBus", "member": "NoSuchCall",
                           "destination": "org.freedesktop.DBus"})
         said = b""

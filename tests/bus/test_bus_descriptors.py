@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests descriptors that come with messages of the bus. In most tests, no argument of the message names the message's descriptors. No bus library
-sends unnamed descriptors."""
+"""Sends messages with file descriptors to pinfoldd over the bus. In most tests, a message carries descriptors, but no argument of the message names
+them. A bus library sends a descriptor only if an argument of the message names the descriptor."""
 
 import os
 import resource
@@ -18,7 +18,7 @@ from raw_bus import RawBus, text
 from test_callers import USER
 from test_wrapper_socket import LINGERING
 
-RAW_BUS = (HERE / "raw_bus.py").read_text()  # the user may not be able to read the file in its directory
+RAW_BUS = (HERE / "raw_bus.py").read_text()  # the test reads raw_bus.py itself, because the user is perhaps not allowed to read this file
 
 PING = dict(path="/", interface="org.freedesktop.DBus.Peer", member="Ping")
 MANAGER = dict(path="/org/pinfold1", interface="org.pinfold1.Manager")
@@ -99,8 +99,8 @@ def test_a_jobs_output_is_what_its_caller_has_sent(world):
 
 
 def test_more_descriptors_than_there_are_numbers_for(world):
-    """pinfoldd loses the message with too many descriptors, and no other message. If pinfoldd has too few free descriptor numbers, the kernel removes
-    the remaining descriptors from the message. Without pinfoldd's precautions, libsystemd would leave the bus after a message with cut-off
+    """If a message has too many descriptors, pinfoldd loses this one message. If pinfoldd has too few free descriptor numbers, the kernel removes the
+    remaining descriptors from the message. Without pinfoldd's precautions, libsystemd would leave the bus after a message with cut-off
     descriptors."""
     count = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     used, hard = count(), resource.prlimit(world.daemon.pid, resource.RLIMIT_NOFILE)[1]

@@ -45,7 +45,7 @@ def held_up(world):
 
 def bearable(usual):
     """Returns the longest median time in seconds that a call may take during a flood. `usual` is the time that the call took before the
-    flood. The limit grows with the load, because the flood and the bus also need a processor."""
+    flood. On a busy machine, a call may take longer, because the flood, the bus and pinfoldd share the processors."""
     return (1.0 + 20 * usual) * max(1, os.getloadavg()[0] / os.cpu_count())
 
 

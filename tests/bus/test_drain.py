@@ -46,8 +46,8 @@ def restart(world, number=signal.SIGKILL):
 
 @pytest.fixture
 def watcher(world):
-    """Returns a function that reads dbus-monitor's lines. A scheduler that watches the node's properties receives the signals that
-    dbus-monitor prints."""
+    """Returns a function that reads dbus-monitor's lines. dbus-monitor prints the signals that a scheduler would receive if it watched the node's
+    properties."""
     process = subprocess.Popen(["dbus-monitor", "--address", world.address, f"type='signal',interface='{PROPERTIES}',path='/org/pinfold1'"],
                                stdout=subprocess.PIPE, text=True)
     world.processes.append(process)

@@ -83,7 +83,7 @@ def test_json_has_a_document_in_each_line(world):
     rest = itertools.takewhile(lambda event: event["event"] != "drained", (json.loads(listener.line()) for _ in itertools.count()))
     world.manager().WaitJob("sge.1")
     world.manager().Drain("that was all", NOTHING)
-    # The stand-in for systemd may remove an ended leader from the job's cgroup too late, so pinfoldd may count the leader as a leftover.
+    # If the stand-in for systemd removes an ended leader from the job's cgroup too late, pinfoldd counts the leader as a leftover.
     removed, = [event for event in rest if event["event"] != "leftovers-found"]
     assert (removed["event"], removed["job"], removed["result"]) == ("job-removed", "sge.1", "exited")
 

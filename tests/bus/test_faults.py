@@ -18,7 +18,7 @@ NONE = dbus.Dictionary({}, signature="sv")
 
 
 class Asker:
-    """Makes calls one after the other, and does not wait for an answer before the next call."""
+    """Sends each call before the answer to the previous call has come."""
 
     def __init__(self, world, connections=1):
         self.buses = [dbus.bus.BusConnection(world.address, mainloop=DBusGMainLoop()) for _ in range(connections)]
@@ -76,8 +76,8 @@ def test_no_more_than_64_systemd_jobs_are_under_way(world):
 
 
 def test_never_an_answer_and_nothing_done(world):
-    """If systemd ignores the start of a job, pinfoldd gives up the job after systemd's time limit. Other jobs do not wait for the ignored
-    job."""
+    """If systemd ignores the start of a job, pinfoldd gives up the job after systemd's time limit. The starts of other jobs do not wait for the start
+    that systemd ignores."""
     world.systemd.Faults(["ignored"] * 3)
     asker = Asker(world)
     leader, other = world.process(), world.process()

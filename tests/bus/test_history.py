@@ -260,7 +260,7 @@ def test_vacuum(world):
 
 
 def copy_receipt(world, copies):
-    """Adds copies of the only receipt to the history. Each copy is an hour older than the copy before it."""
+    """The history contains one receipt, and the function adds copies of this receipt. Each copy is an hour older than the copy before it."""
     db = sqlite3.connect(world.root / "var/lib/pinfold/history.db", timeout=60)
     with db:
         db.execute("""WITH RECURSIVE copies(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM copies WHERE n < ?)

@@ -21,7 +21,7 @@ dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
 bus = dbus.bus.BusConnection(sys.argv[1])
 bus.add_signal_receiver(lambda *arguments, member: print(json.dumps([member, *arguments]), flush=True), bus_name="org.pinfold1",
                         member_keyword="member")
-bus.get_name_owner("org.pinfold1")  # the bus handles calls in order, so it has the match rule when get_name_owner() returns
+bus.get_name_owner("org.pinfold1")  # the bus handles calls in order, so the bus has added the match rule when get_name_owner() returns
 print("[]", flush=True)
 GLib.MainLoop().run()
 """

@@ -104,8 +104,8 @@ def test_an_ordinary_user_gets_all_of_theirs_though_it_takes_a_while(world):
 
 
 def fill(world, key, number, command):
-    """Adds `number` processes to the job, in the files in which the kernel would show the processes. The leader is a real process, and the
-    other processes exist only in files."""
+    """Adds `number` processes to the job: writes the files in which the kernel would show the processes. The leader is a real process, and the other
+    processes exist only in files."""
     leader = world.process()
     world.create(key, leader)
     proc = world.root / "proc"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests a process that hangs and holds the lock of its memory, so that nobody can read its command line. A FIFO to which nobody writes
-stands in for /proc/PID/cmdline: every process that opens it hangs."""
+"""Tests a process that hangs and holds the lock of its memory, so that nobody can read its command line. In place of /proc/PID/cmdline, the test puts
+a FIFO to which nobody writes. Every process that opens the FIFO hangs."""
 
 import os
 import signal

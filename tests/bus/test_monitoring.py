@@ -104,7 +104,7 @@ def site():
 
 
 def has_data(site, expression):
-    """Waits for data, because some expressions need more than one scrape, or need pinfoldd's next write of the metrics file."""
+    """Waits until the expression has a result. For some expressions, Prometheus must scrape twice, or pinfoldd must write its metrics file again."""
     return wait_until(lambda: site.series(expression), expression)
 
 
@@ -126,7 +126,7 @@ def test_the_alerts_are_those_of_what_happens(site):
     wait_until(lambda: site.alarms() == {}, "no alert when pinfoldd runs again")
 
     def alarms_about_an_old_file():
-        os.utime(site.file, (0, 0))  # pinfoldd may have written the file, so each call sets an old time stamp
+        os.utime(site.file, (0, 0))  # pinfoldd writes the file from time to time, so each call makes the file old again
         return site.alarms()
 
     wait_until(lambda: alarms_about_an_old_file() == {"PinfoldMetricsOld": "pending"}, "the alert about the file that is old")
@@ -136,7 +136,8 @@ def test_the_alerts_are_those_of_what_happens(site):
 
 @pytest.fixture(scope="module")
 def reports(site):
-    """Puts two metrics files on the node, as the timers of `pinfold doctor` and `pinfold strays` write them. The two files say that a check fails."""
+    """Puts two metrics files on the node, as the timers of `pinfold doctor` and `pinfold strays` write them. Each of the two files contains the
+    result of a failed check."""
     for kind in ("doctor", "strays"):
         shutil.copy(GOLDEN / f"{kind}.prom", site.file.with_name(f"pinfold-{kind}.prom"))
     return site
@@ -215,10 +216,10 @@ def test_the_expressions_of_the_page_find_series(busy):
         if "label_replace" in expression:
             replaced = has_data(busy, expression)
         elif "username" in expression:
-            busy.configure(per_job=True)  # pinfoldd may not have known the name of the owner at its last write
+            busy.configure(per_job=True)  # when pinfoldd last wrote the file, it perhaps did not know the owner's name yet
             joined = wait_until(lambda asked=expression: [found for found in busy.series(asked) if "username" in found["metric"]], expression)
         else:
-            # The expression finds nodes without pinfold, but each node of this test has pinfold.
+            # The unchanged expression finds nodes without pinfold, and this test has only nodes with pinfold.
             assert busy.series(expression.replace("node.*", ".*")) == []
             assert has_data(busy, expression.replace("node.*", ".*").replace("pinfold_jobs", "no_such_metric"))
     assert [series["metric"]["id"] for series in replaced] == ["4711"]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests jobs that somebody opens before the jobs have a process, while systemd has faults. In some tests, tasks open their job
-themselves."""
+"""Opens jobs before the jobs have a process, and makes systemd fail. In some tests, tasks open their job themselves."""
 
 import os
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the example script pinfold-receipts, with which a site without PostgreSQL collects receipts. After a restart, after a power cut,
-and after logrotate has begun a new file, the script's file must have all receipts."""
+"""Tests the example script pinfold-receipts, with which a site without PostgreSQL collects receipts. The script must not lose a receipt when it
+restarts, when the power fails, or when logrotate begins a new file."""
 
 import json
 import os
@@ -65,11 +65,11 @@ def test_each_receipt_is_in_the_file_once(world, collector):
     wait_until(lambda: collector.keys() == ["sge.1", "sge.2", "sge.3"], "the receipt of the time without the script")
     collector.kill()
     whole = collector.file.read_text()
-    collector.file.write_text(whole[:-20])  # the file as a power cut may leave it
+    collector.file.write_text(whole[:-20])  # a power cut can leave the file without its last bytes
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.1", "sge.2", "incomplete", "sge.3"], "the receipt whose line was cut")
     collector.kill()
-    collector.file.rename(collector.directory / "receipts.jsonl.1")  # by default, logrotate renames a file in the same way
+    collector.file.rename(collector.directory / "receipts.jsonl.1")  # by default, logrotate gives the file this name
     end_job(world, "sge.4")
     collector.start()
     wait_until(lambda: collector.keys() == ["sge.4"], "the first receipt of the new file")

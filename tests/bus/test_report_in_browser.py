@@ -34,8 +34,8 @@ def browser(tmp_path):
 
 @pytest.fixture
 def pictures(request, tmp_path):
-    """Returns the directory for pictures that people look at. If the suite has a directory for results, the test stores its pictures in this
-    directory."""
+    """Returns the directory for the test's pictures, so that people can look at the pictures. If the suite has a directory for results, the test
+    stores its pictures in this directory."""
     results = request.config.option.xmlpath
     folder = Path(results).parent if results else tmp_path
     folder.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ os.setgroups([]); os.setgid({uid}); os.setuid({uid})
 bus = dbus.bus.BusConnection({address!r})
 bus.add_signal_receiver(lambda *arguments, member: print(json.dumps([member, *arguments]), flush=True),
                         dbus_interface="org.pinfold1.Manager", member_keyword="member")
-bus.get_name_owner("org.pinfold1")  # the bus handles calls in order, so it has the match rule when get_name_owner() returns
+bus.get_name_owner("org.pinfold1")  # the bus handles calls in order, so the bus has added the match rule when get_name_owner() returns
 print("[]", flush=True)
 GLib.MainLoop().run()
 """
@@ -50,7 +50,7 @@ def test_a_stranger_hears_that_a_job_is_over_and_no_more(world, heard):
     path = world.manager().GetJob("sge.1")
     receipt = world.end("sge.1", leader)
     assert len(receipt) > 5
-    # The stand-in for systemd may remove an ended leader from the job's cgroup too late, so pinfoldd may count the leader as a leftover.
+    # If the stand-in for systemd removes an ended leader from the job's cgroup too late, pinfoldd counts the leader as a leftover.
     said = [signal for signal in heard() if signal[0] not in ("LeftoversFound", "ReceiptsStored")]
     assert said == [["JobAdded", "sge.1", path], ["JobRemoved", "sge.1", path, {"result": receipt["result"]}]]
 

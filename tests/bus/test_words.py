@@ -19,8 +19,7 @@ TEXTS = {"account", "after", "before", "epoch", "group", "job_name", "key", "pro
 
 
 def methods():
-    """Returns a dictionary. For the name of each method, the dictionary contains the method's comment, and the names and types of the
-    arguments."""
+    """Returns a dictionary that maps the name of each method to the method's comment and to its arguments."""
     found = re.findall(r'<!--((?:(?!-->).)*)-->\s*<method name="(\w+)">(.*?)</method>', XML, re.S)
     return {name: (comment, re.findall(r'<arg name="(\w+)" type="(\S+)" direction="in"/>', body)) for comment, name, body in found}
 
@@ -45,8 +44,8 @@ def words(about):
 
 
 def places():
-    """Yields each place in which a caller can put a string. A place has three parts: a method, an argument, and an entry. The entry is None if
-    the argument is not a dictionary. For each place, the result contains the words that are possible in this place."""
+    """Yields each place in which a caller can put a string. A place is a method, one of its arguments, and one entry of this argument. The entry is
+    None if the argument is not a dictionary. With each place, the function yields the words that the caller can put there."""
     for method, (comment, arguments) in METHODS.items():
         for argument, kind in arguments:
             text = described(comment, argument)
@@ -69,8 +68,8 @@ def node():
 
 
 def refusal(world, method, argument, entry):
-    """Calls the method with the word WRONG in the place that the caller names. Returns pinfoldd's message about the word, or None if the word may
-    be in this place. The call may fail although the word is valid, for example because a job with the same key is live."""
+    """Calls the method with the word WRONG in the place that the caller names. Returns pinfoldd's message about the word WRONG, or None if pinfoldd
+    accepts the word. If pinfoldd accepts the word but refuses the call, for example because the key is in use, the result is None."""
     leader = pidfd(world.leader)
     values = {"s": "bus.1", "h": leader, "ah": [leader], "a{sv}": dbus.Dictionary({}, signature="sv"), "i": 15, "u": 2}
     arguments = METHODS[method][1]

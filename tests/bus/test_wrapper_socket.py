@@ -350,8 +350,8 @@ def open_descriptors(world):
 
 
 def silent_connections(world, users, each):
-    """Makes `each` connections for each user, all in the queue of the wrapper's socket. A connection belongs to the effective user id of
-    the process that connects."""
+    """For each user, makes `each` connections. All the connections wait in the queue of the wrapper's socket. A connection belongs to the effective
+    user id of the process that connects."""
     silent = []
     for uid in users:
         os.seteuid(uid)
@@ -366,7 +366,7 @@ SUBORDINATE = range(200_000, 200_066)
 
 
 def most_descriptors_while_silent(world):
-    """66 users open 60 silent connections each, all at once. When root connects as the last user, pinfoldd must answer root."""
+    """66 users open 60 silent connections each, all at once. After the 66 users, root connects, and pinfoldd must answer root."""
     world.daemon.send_signal(signal.SIGSTOP)
     silent = silent_connections(world, SUBORDINATE, 60)
     with connect(world) as roots:
@@ -405,8 +405,8 @@ def test_subordinate_user_ids_are_one_user(world, owner):
     subuid.parent.mkdir(exist_ok=True)
     subuid.write_text(f"{owner}:200000:65536\n")
     may_have = restart_with_few_descriptors(world)
-    # pinfoldd limits the descriptors of all users together, and each user may have a quarter of this limit. While pinfoldd does not know the
-    # owner's name, it may accept twice as many descriptors from the owner.
+    # pinfoldd limits the descriptors of all users together, and each user may have a quarter of this limit. While pinfoldd does not know the owner's
+    # name, it may use half of this limit for the owner's descriptors.
     assert most_descriptors_while_silent(world) < 2 * may_have / 32 + 100
 
 
@@ -489,8 +489,8 @@ def test_requests_wait_while_pinfoldd_is_down(world):
 
 @pytest.mark.parametrize("attempt", range(5))
 def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
-    """pinfoldd gets the request and loses the bus at the same moment. The request may get no answer. If the wrapper gets no answer, it repeats the
-    request."""
+    """pinfoldd gets the request and loses the bus at the same moment. It is possible that pinfoldd does not answer the request. If the wrapper gets
+    no answer, it repeats the request."""
     fd = os.pidfd_open(world.process().pid)
     world.daemon.send_signal(signal.SIGSTOP)
     world.processes[0].kill()
@@ -511,7 +511,7 @@ def test_a_bus_that_goes_away_refuses_no_job(world, attempt):
 
 
 def end_with_a_configuration_that_is_wrong(world):
-    """Kills pinfoldd. The next pinfoldd refuses to start."""
+    """Kills pinfoldd. pinfoldd does not start again, because its configuration is wrong."""
     world.daemon.kill()
     world.daemon.wait()
     config = world.root / "etc/pinfold"
@@ -563,8 +563,8 @@ def test_who_waits_for_a_jobs_end_is_not_turned_away_for_good(world):
 
 
 def in_the_way_of(path):
-    """Makes a directory with the name of the temporary file that replace_file.cpp writes first. The directory prevents pinfoldd from writing the
-    file at `path`, as a full disk would."""
+    """replace_file.cpp first writes a temporary file; the function makes a directory with the name of this file. The directory prevents pinfoldd from
+    writing the file at `path`, as a full disk would."""
     path.with_name(f".{path.name}.tmp").mkdir()
 
 
@@ -650,7 +650,7 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
     create_with_output = {"version": 1, "call": "create", "key": "user.7", "limits": {}, "output": True}
     send = WAYS[way].format(list=packet({**LIST, "uid": USER}), create=packet(create_with_output), address=world.address)
     program = LINGERING.format(uid=USER, path=str(world.socket), send=send)
-    world.daemon.send_signal(signal.SIGSTOP)  # while pinfoldd is stopped, all messages arrive
+    world.daemon.send_signal(signal.SIGSTOP)  # pinfoldd stops, so all messages wait in the socket's queue
     for _ in range(6):  # pinfoldd has fewer than six threads for one user
         user = subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         world.processes.append(user)
