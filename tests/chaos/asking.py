@@ -26,7 +26,7 @@ RAN = b"ran\n"  # the first output of each job's command
 REFUSAL = "this node takes no jobs for now"
 STILL_LIVE = "is live already"
 NOT_OVER_YET = "is not over yet, so pinfold-run waits"
-# If a disturbance or a busy machine keeps pinfoldd from running for two seconds, pinfoldd takes the pause for a slow disk.
+# If a disturbance or a busy machine stops pinfoldd for two seconds, pinfoldd reports that the disk is slow.
 SLOW_DISK = "the disk did not confirm a write within"
 UNREACHABLE, TIMED_OUT = 6, 124  # exit statuses of pinfold
 OVER = ("no live job", "is live or in the history", "is ending", "is accounting", "too late")
@@ -35,9 +35,10 @@ OUTAGES = ("not reachable", "did not answer", "pinfold: systemd did not ")
 
 # After a disturbance in OUTAGE, pinfoldd may have lost its state, or PID 1 may have lost a call.
 OUTAGE = {"kill", "stop", "restart", "upgrade", "shutdown", "bus", "bus-kill", "daemon-reload", "daemon-reexec"}
-# During a disturbance in DELAY, PID 1 may answer a call only after a job's grace time is over. A disturbance in DELAY loses no call.
+# During a disturbance in DELAY, PID 1 may answer a call only after a job's grace time is over. During a disturbance in DELAY, calls can be late, but
+# calls do not get lost.
 DELAY = {"bus-stop", "systemd-stop"}
-# After the disk was full, pinfoldd first writes the receipts for which there was no room, and then takes jobs again.
+# When a full disk has room again, pinfoldd first writes the receipts that it could not write, and then takes jobs again.
 REOPENED_WITHIN = 30.0
 
 
@@ -65,7 +66,7 @@ def start(story, *command, user="root", **more):
 
 
 class Wrapper:
-    """Runs pinfold-run with the command of a job. The command reads a line, and may print "ran"."""
+    """Runs pinfold-run with the command of a job. The command reads a line, and some commands then print "ran"."""
 
     def __init__(self, story, *command, key=None, options=(), user=None, **more):
         self.story, self.key, self.supervises = story, key, "--exec" not in options
@@ -93,7 +94,7 @@ class Wrapper:
             self.process.kill()
             out, err = self.process.communicate()
         ended = Ended(self.process.returncode, out, err.decode(errors="replace"))
-        # When the wrapper ends, no process of its job may be left, because the batch system gives the job's slot to another job.
+        # When the wrapper ends, all processes of its job must have ended, because the batch system gives the job's slot to another job.
         if self.supervises and self.key and "--task" not in self.process.args and self.process.returncode != -signal.SIGKILL:
             if populated(self.key) and (left := members(self.key)):
                 self.story.fault(f"pid {self.process.pid} has left, and processes of {self.key} live: {left}")
@@ -106,8 +107,8 @@ def populated(key):
 
 
 def members(key):
-    """Returns the processes of the job, except the placeholder. pinfoldd starts a scope with a placeholder, and may be starting a scope
-    even after the wrapper's end."""
+    """Returns the processes of the job, except the placeholder. pinfoldd starts each scope with a placeholder process, sometimes even after the
+    wrapper has ended."""
     pids = [pid for scope in (BATCH / f"batch-{key}.slice").glob("*.scope") for pid in text_of(scope / "cgroup.procs").split()]
     found = [(pid, text_of(f"/proc/{pid}/comm").strip(), text_of(f"/proc/{pid}/wchan")) for pid in pids]
     return [entry for entry in found if entry[1] not in ("pinfold-place", "")]
@@ -119,13 +120,13 @@ def closed(story, since=None):
 
 
 def refused(story, words, since=None):
-    """Returns whether the words say that the node takes no jobs. A refusal is right only if the disk is slow or full, or if a disturbance has
-    drained the node."""
+    """Returns True if `words` says that the node takes no jobs, and if this refusal is right. A refusal is right only if the disk is slow or full, or
+    if a disturbance has drained the node."""
     return REFUSAL in words and (SLOW_DISK in words or closed(story, since))
 
 
 def admitted(story, ended, begin=None):
-    """Returns whether pinfoldd admitted the job. A refused job has not run, and its error says why."""
+    """Returns whether pinfoldd admitted the job. If pinfoldd refuses a job, the job's command must not run, and pinfold-run must print the reason."""
     if ended.status != 125 or RAN in ended.out:
         return True
     story.refused += 1
@@ -146,7 +147,7 @@ def with_names(line):
 
 def quiet(story, ended, because=None, needed=True):
     """Checks that the job's standard error has only the expected lines. `because`: the reason why the job was stopped, if it did not end by
-    itself. `needed`: whether the line with the reason must be there."""
+    itself. `needed`: False if the line with this reason can be missing."""
     lines = [line for line in ended.err.splitlines() if NOT_OVER_YET not in line and SLOW_DISK not in line]
     said = [with_names(line.partition(". It ran for ")[0]) for line in lines]
     due = [f"pinfold: job {story.key} on {os.uname().nodename} was stopped{because}"] if because else []
@@ -168,15 +169,15 @@ def job(story, script, key=None, options=(), user=None, statuses=None):
 
 
 def terminated(story):
-    """Returns the signals that may end a process after pinfoldd has asked PID 1 to send SIGTERM. When PID 1 is executed again, PID 1 may lose
+    """Returns the signals that can end a process after pinfoldd has asked PID 1 to send SIGTERM. When PID 1 is executed again, PID 1 may lose
     pinfoldd's call. If a disturbance stops PID 1 for a moment, PID 1 gets pinfoldd's call late. If PID 1 sends no SIGTERM, the kernel kills the
     process after the grace time."""
     return {-signal.SIGTERM, -signal.SIGKILL} if story.disturbed(OUTAGE | DELAY) else {-signal.SIGTERM}
 
 
 def pinfold(story, *words, done=lambda: False, statuses=(0,), user="root"):
-    """Repeats a call until it gets an answer. Even if the answer is lost, pinfoldd may have executed the call. Returns the command's standard
-    output, or None if the command failed and need not be repeated."""
+    """Runs a command of `pinfold` again and again, until the command gets an answer. If an answer is lost, pinfoldd has perhaps executed the call.
+    Returns the command's standard output, or None if the command failed and need not be repeated."""
     end = time.monotonic() + PATIENCE
     for tries in itertools.count():
         begin = time.monotonic()
@@ -212,8 +213,8 @@ def opened(story, *options, owner):
         _, err = process.communicate(timeout=PATIENCE)
         err = err.decode(errors="replace")
         story.note(f"pinfold open: status {process.returncode} {err!r} after {time.monotonic() - begin:.3f} s")
-        # If the answer to a call is lost, `pinfold open` repeats the call. The first call may have opened the job. If the job has ended
-        # meanwhile, the node may refuse the repeated call.
+        # If the answer to a call is lost, `pinfold open` repeats the call. A call whose answer was lost may have opened the job. If the job has ended
+        # between two calls, the node can refuse the second call.
         disturbed = bool(story.disturbed(OUTAGE, since=begin))
         story.asked_again |= disturbed
         if process.returncode == 0:

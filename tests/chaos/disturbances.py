@@ -13,7 +13,7 @@ from jobs import main_pid, run, systemd_stopped, wait_until
 
 STATE = Path("/var/lib/pinfold")
 BALLAST = STATE / "ballast"
-LONGEST_WINDOW = 8.0  # a lasting disturbance ends after this number of seconds, because all jobs may wait until the disturbance ends
+LONGEST_WINDOW = 8.0  # no disturbance lasts longer than this number of seconds, because perhaps all jobs wait for its end
 MOST_DUE, LONGEST_LAG = 4, 30.0  # events; seconds
 BACK_WITHIN = 30.0  # seconds
 
@@ -65,11 +65,11 @@ def restart(_):
 
 def shutdown(_):
     """Stops pinfoldd. The next request starts pinfoldd again."""
-    run("systemctl", "stop", "pinfoldd", check=False, timeout=120)  # the stop may fail, because a request may start pinfoldd again at once
+    run("systemctl", "stop", "pinfoldd", check=False, timeout=120)  # `systemctl stop` fails if a request starts pinfoldd again at once
 
 
 def reload(_):
-    run("systemctl", "reload", "pinfoldd", check=False, timeout=120)  # pinfoldd may not be running at this moment
+    run("systemctl", "reload", "pinfoldd", check=False, timeout=120)  # `systemctl reload` fails if pinfoldd does not run at this moment
 
 
 def upgrade(_):
@@ -165,8 +165,8 @@ WEIGHTS = {**{name: (weight, False) for name, (weight, _) in AT_ONCE.items()}, *
 
 
 class Disturber(threading.Thread):
-    """Begins each disturbance of the plan when Event.after jobs have begun. Ends a lasting disturbance when Event.until jobs have begun, when
-    LONGEST_WINDOW is over, or when all jobs are over."""
+    """A disturbance of the plan begins when the first `Event.after` jobs have begun. A lasting disturbance ends when the first `Event.until` jobs
+    have begun, after LONGEST_WINDOW seconds, or when all jobs are over."""
 
     def __init__(self, events, log):
         super().__init__(name="disturber")
@@ -179,8 +179,8 @@ class Disturber(threading.Thread):
         self._changed = threading.Condition()
 
     def begun(self, jobs):
-        """Waits until at most MOST_DUE disturbances are late. If begun() did not wait, a node that refuses all jobs could be done with the plan
-        before a single restart is complete."""
+        """Waits until at most MOST_DUE disturbances are due but have not begun. Without this wait, a node that refuses all jobs would end the plan
+        before pinfoldd has restarted once."""
         with self._changed:
             self._begun += jobs
             self._changed.notify_all()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Defines the kinds of jobs, and the outcomes that a job of each kind may have. The rules are as strict as possible. If a job may end in more than
-one way, a comment says when and why."""
+"""Defines the kinds of jobs, and the outcomes that a job of each kind may have. Each kind of job allows as few outcomes as possible. If a job may end
+in more than one way, a comment says when and why."""
 
 import os
 import signal
@@ -14,8 +14,8 @@ SIGNALS = (signal.SIGSEGV, signal.SIGTERM, signal.SIGKILL, signal.SIGUSR1, signa
 FOR_EVER = "exec sleep 100000"
 UNTIL_TOLD = "read line; exit 4"  # exits with 4 when the test writes a line
 WAYS = ("set-sid", "double-fork", "daemon")
-# A test kills a wrapper at a random moment in the first CREATION seconds after the wrapper's start. The kill comes at any step of the job's
-# creation, or shortly after the last step.
+# The test kills the wrapper at a random moment, at most CREATION seconds after the wrapper's start. The wrapper dies during a random step of the
+# job's creation, or shortly after the last step.
 CREATION = 0.06  # seconds
 
 
@@ -221,8 +221,8 @@ def adopt(story):
 
 
 def tasks_of(story, number):
-    """Returns the possible numbers of the task. The caller may repeat the start of a task. If a restarted pinfoldd has no record of the first
-    start, the repeated start gets a new number."""
+    """Returns the numbers that the task may have. A test sometimes repeats the start of a task. If pinfoldd has restarted and has no record of the
+    task's first start, the second start gets a new number."""
     return range(number, number + 1 + (9 if story.disturbed(OUTAGE) else 0))
 
 
@@ -329,7 +329,7 @@ def slurm_step(story):
     story.admit(Outcome("exited", 0), uid=OWNERS[owner], tasks=tasks_of(story, len(joined)))
 
 
-# For each kind, KINDS contains two numbers: the kind's weight in the random choice, and the number of jobs of one Item.
+# KINDS contains two numbers for each kind: its weight in the random choice, and how many jobs one Item of this kind starts.
 KINDS = {
     exits: (14, 1), empty_at_once: (5, 1), by_a_signal: (6, 1), leaves_daemons: (8, 1), leaves_a_stubborn_one: (2, 1), over_time: (5, 1),
     stopped: (8, 1), told_to_end: (4, 1), supervisor_killed: (4, 1), group_killed: (2, 1), in_place: (6, 1), cannot_be_executed: (3, 1),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Runs jobs of all kinds. While the jobs run, other programs of the node are killed, stopped, restarted and reloaded, and the disks of the node fill
-up. No job may be lost, counted twice or left behind, and each job ends in an allowed way. If PINFOLD_CHAOS_SEED contains the seed of an earlier run,
-the run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of jobs."""
+up. The node must not lose a job, count a job twice or leave a job behind. Each job must end in a way that is allowed for it. If PINFOLD_CHAOS_SEED
+contains the seed of an earlier run, the run makes the same decisions as the earlier run. PINFOLD_CHAOS_JOBS is the number of jobs."""
 
 import json
 import os
@@ -60,7 +60,7 @@ class Chaos:
         wait_until(lambda: not list(SET_ASIDE.glob("*")), "the receipts that were set aside while the disk was full are written")
         self.receipts = all_receipts(self.stories)
         run("journalctl", "--sync")
-        # The log of the disturbances uses the same clock as short-monotonic.
+        # The time stamps of `journalctl -o short-monotonic` and the log of the disturbances use the same clock.
         self.journal = run("journalctl", "-b", "-o", "short-monotonic", "--no-hostname", "-u", "pinfoldd").stdout.splitlines()
         self.faults = verify.check_all(self.stories, self.receipts)
 
@@ -95,7 +95,8 @@ class Chaos:
 
 def all_receipts(stories):
     """One answer contains a limited number of receipts, so the function asks for the receipts of each scheduler and user separately. The result
-    includes the newest receipts of each user and each scheduler. A new receipt is in the result even if no job of the run explains the receipt."""
+    includes the newest receipts of each user and each scheduler. all_receipts() returns every new receipt, even a receipt that does not belong to a
+    job of the run."""
     schedulers = {story.key.split(".")[0] for story in stories} | {"manual"}
     found = {receipt["id"]: receipt for scheduler in schedulers for user in plan.USERS
              for receipt in history("--scheduler", scheduler, "--user", user)}
@@ -190,6 +191,6 @@ def test_the_journal_has_nothing_unexpected(chaos):
 
 
 def test_the_loop_never_waits(chaos):
-    """The loop may have to wait for a lock in the kernel. The process that holds the lock may be waiting for a processor. The more processes want a
-    processor, the longer the process with the lock waits."""
+    """The loop may have to wait for a lock in the kernel. The process that holds the kernel's lock perhaps waits for a processor. On a busier
+    machine, the process that holds the lock waits longer for a processor."""
     assert verify.loop_faults(chaos.journal, chaos.log, LOOP_WAIT * chaos.busy) == [], f"seed {chaos.plan.seed}"

@@ -4,11 +4,11 @@
 import collections
 import re
 
-# The expression NEVER matches messages that must not come: messages of pinfoldd, and messages of systemd about pinfoldd. A disturbance causes
-# messages about a kill or about exit status 1, so NEVER does not match these messages.
+# The expression NEVER matches messages that must not come: messages of pinfoldd, and messages of systemd about pinfoldd. NEVER does not match
+# messages about a kill or about exit status 1, because disturbances cause such messages.
 NEVER = re.compile(r"unexpected|terminate called|Sanitizer|runtime error:|core-dump|dumped|Watchdog timeout|status=78|"
                    r"status=6/ABRT|status=11/SEGV|assert", re.IGNORECASE)
-# PID 1 asks the bus who owns org.pinfold1. If a disturbance ends the bus before the answer, PID 1 writes NO_BUS.
+# PID 1 asks the bus who owns org.pinfold1. If a disturbance stops the bus before the bus has answered, PID 1 writes NO_BUS.
 NO_BUS = "systemd[1]: pinfoldd.service: Unexpected error response from GetNameOwner(): Connection terminated"
 # WAITED matches a line of pinfoldd's meter (LoopMeter), in journalctl's format short-monotonic.
 WAITED = re.compile(r"^\[ *([\d.]+)\].* the loop waited (\d+) ms ")
@@ -19,7 +19,7 @@ def outcome_of(receipt):
 
 
 def faults_of(attempt, receipt):
-    """Returns a line for each fact in the receipt that the attempt does not allow."""
+    """Returns a line for each fact in the receipt that contradicts the attempt."""
     faults = []
     allowed = {(outcome.result, outcome.status, outcome.signal) for outcome in attempt.outcomes}
     if outcome_of(receipt) not in allowed:
@@ -57,7 +57,7 @@ def same_receipt(told, stored):
 
 
 def check_story(story, found):
-    """Returns a line for each fault in the story. `found` is the result of receipts_by_key()."""
+    """Compares the receipts of a story with its attempts, and returns a line for each fault. `found` is the result of receipts_by_key()."""
     faults = list(story.wrong)
     attempts = collections.defaultdict(list)
     for attempt in story.attempts:
@@ -78,7 +78,8 @@ def check_story(story, found):
 
 
 def check_all(stories, receipts):
-    """Returns a dictionary that maps the number of each story to the faults in this story. The key None has the receipts that match no story."""
+    """Returns a dictionary that maps the number of each story to the faults that check_story() found. If a receipt does not belong to a story, the
+    dictionary has a line about this receipt under the key None."""
     found = receipts_by_key(receipts)
     faults = {story.item.number: check_story(story, found) for story in stories}
     known = collections.Counter(attempt.key for story in stories for attempt in story.attempts) + collections.Counter(

@@ -55,7 +55,8 @@ ESCAPES = {
 
 
 def prepare():
-    """On all nodes, gives bob many groups and alice a password. Some escapes need the groups, and some escapes need the password."""
+    """On all nodes, gives bob many groups and alice a password. bob needs the groups for some of the escapes, and alice needs the password for other
+    escapes."""
     for node in NODES:
         on(node, "sh", "-c", f'seq 20001 {20000 + GROUPS} | sed "s/.*/group&:x:&:bob/" >>/etc/group')
         on(node, "sh", "-c", f'echo "alice:{PASSWORD}" | chpasswd')

@@ -108,7 +108,7 @@ class Job:
         return file.read_text() if file.exists() else ""
 
     def wait_output(self, text, task=None):
-        """Waits until the job has written a line that begins with `text`. Returns the other words of the line."""
+        """Waits until the job has written a line that begins with `text`. Returns the words that follow `text` in this line."""
         line = wait_until(lambda: next((line for line in self.output(task).splitlines(True)
                                         if line.startswith(text) and line.endswith("\n")), None), f"'{text}' from job {self.id}")
         return line[len(text):].split()

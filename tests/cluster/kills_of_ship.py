@@ -17,7 +17,8 @@ def main_process(node, unit):
 
 
 def cursor(node):
-    """Returns the sequence that the node's cursor contains. The node knows that the archive has all receipts up to this sequence."""
+    """Returns the sequence number in the node's cursor. The node knows that the archive has every receipt up to the receipt with this sequence
+    number."""
     return json.loads(on(node, "cat", f"{STATE}/sent").stdout)["sequence"]
 
 
@@ -57,7 +58,7 @@ def kill_in_state(node, in_state, what):
 
 
 def kill_all_in_state(in_state, what, afterwards=lambda node: None):
-    """Kills pinfold-ship of each node while in_state(node) is true, and waits until systemd has started it again."""
+    """Kills pinfold-ship of each node while in_state(node) is true, and waits until systemd has started pinfold-ship again."""
     killed = {node: kill_in_state(node, lambda node=node: in_state(node), what) for node in NODES}
     for node, pid in killed.items():
         afterwards(node)
@@ -84,7 +85,8 @@ def kill_while_it_asks_for_the_position(site):
 
 def gaps_locked(site):
     """While the context lasts, each call of pinfold.put() stores its receipts and then waits, before the commit. At the end of a call, pinfold.put()
-    writes to the table of gaps, which is locked. If the archive already has all the receipts, pinfold.put() does not write to the table of gaps."""
+    writes to the table pinfold.gap and waits, because the test has locked this table. If the archive already has all the receipts, pinfold.put() does
+    not write to the table of gaps."""
     return site.server.locked("pinfold.gap", "SHARE")
 
 
@@ -96,7 +98,7 @@ def kill_while_a_put_runs(site):
 
 def kill_between_the_commit_and_the_answer(site):
     """Kills pinfold-ship when the server has committed receipts, but the answer has not arrived. After the commit, the archive has a new position for
-    the node, and the relay passes on no byte. The connection on which pinfold-ship sent the receipts is still open."""
+    the node, but the relay does not send the answer to pinfold-ship. The connection on which pinfold-ship sent the receipts is still open."""
     try:
         with gaps_locked(site):
             for node in NODES:
@@ -112,8 +114,8 @@ def kill_between_the_commit_and_the_answer(site):
 
 def kill_between_the_answer_and_the_cursor(site):
     """Kills pinfold-ship when pinfold-ship has read an answer, but has not written its cursor. A directory has the name of the cursor's temporary
-    file, so pinfold-ship cannot write the cursor. The test first waits until the archive's position is higher than the old cursor. After that, the
-    test waits until pinfold-ship has counted the receipts of one more answer."""
+    file, so pinfold-ship cannot write the cursor. The test first waits until the archive's position is higher than the old cursor. The test then
+    waits until pinfold-ship has counted the receipts of one more answer."""
     obstacle = f"{STATE}/.sent.tmp"
     for node in NODES:
         # After a start, pinfold-ship sends some old receipts a second time before the first new receipt. pinfold-ship counts even the receipts that
@@ -128,8 +130,7 @@ def kill_between_the_answer_and_the_cursor(site):
 
 
 def is_idle(site, node):
-    """Returns true if the archive has all receipts of the node, the node's cursor names the newest receipt, and pinfold-ship has closed its
-    connection."""
+    """Returns true if the node's cursor names the newest receipt, the archive has all receipts up to it, and pinfold-ship has no connection."""
     return not connections(site, node) and cursor(node) == site.position(node) == site.newest(node)
 
 

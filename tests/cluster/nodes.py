@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs commands on the nodes of a cluster. The tests run on node1, which is also the only node of a box without a cluster."""
+"""Runs commands on the nodes of a cluster. The tests run on node1. A box without a cluster has only node1."""
 
 import json
 import shlex

@@ -110,7 +110,7 @@ class Site:
         return f"--host={DIRECTORY}", f"--port={self.server.port}"
 
     def position(self, node):
-        """Returns the node's position: the archive has all receipts of the node up to this sequence."""
+        """Returns the sequence number up to which the archive has all receipts of the node."""
         found = self.server.rows(f"SELECT position FROM pinfold.status WHERE node = '{node}'")
         return int(found[0][0]) if found else 0
 

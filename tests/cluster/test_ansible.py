@@ -111,8 +111,8 @@ def test_it_installs_pinfold_and_connects_grid_engine(older):
 
 
 def test_it_upgrades_node_by_node_and_no_job_is_lost():
-    """Each job waits for a file, and ends when the test has made this file. The site has changed the configuration file, and the new version has a
-    different configuration file, too."""
+    """Each job waits for a file, and ends when the test has made this file. The configuration file has changed twice: the site has edited it, and the
+    new version of pinfold brings a different file."""
     edited = "# the site's\n"
     on("node1", "sh", "-c", f'echo "{edited.strip()}" >>{MAIN}')
     statuses = {}  # the exit status of each job

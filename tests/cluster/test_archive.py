@@ -60,7 +60,7 @@ print(*(key for key, in sqlite3.connect("file:/var/lib/pinfold/history.db?mode=r
 
 
 def start_on(node, key, *command):
-    """Starts a job on the node, and waits until it runs."""
+    """Starts a job on the node, and waits until the job runs."""
     process = subprocess.Popen(["ssh", node, "pinfold-run", "--job", key, "--", *command], stderr=subprocess.DEVNULL)
     wait_until(lambda: key in ask(node, "live_jobs"), f"the job {key}")
     return process
@@ -99,8 +99,8 @@ class Stream:
 
     @staticmethod
     def interrupted(node):
-        """Returns the keys of the jobs that had begun, and had not ended, when the node was rebooted. A job that the reboot interrupted may
-        have no receipt."""
+        """Returns the keys of the jobs that had begun, and had not ended, when the node was rebooted. If the reboot interrupted a job, it is not an
+        error if the job has no receipt."""
         return set(on(node, "cat", BEGUN).stdout.split()) - {key for key, _ in Stream.ended(node)}
 
 

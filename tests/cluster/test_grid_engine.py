@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests Grid Engine with pinfold's wrapper in place of Grid Engine's shepherd. No process survives its job, and Grid Engine works as
-before."""
+"""Tests Grid Engine with pinfold's wrapper in place of Grid Engine's shepherd. Grid Engine works as it does with its own shepherd, but no process
+survives its job."""
 
 import pwd
 from pathlib import Path

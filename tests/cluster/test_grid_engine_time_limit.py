@@ -52,8 +52,7 @@ def test_a_job_is_warned_before_its_h_rt():
     assert limit_of(job) == 30 * 1000000
     job.wait_output("warned")
     job.wait()
-    # One of two daemons ends the job: sge_execd (100) or sge_qmaster (37). The daemon that is the first to notice the end of the time limit ends the
-    # job.
+    # One of two daemons ends the job: sge_execd (100) or sge_qmaster (37). The daemon that notices the time limit first ends the job.
     assert job.account()["failed"].split()[0] in ("37", "100") and job.account()["exit_status"].split()[0] == "137", "Grid Engine has ended it"
     [receipt] = ask(NODE, "receipts", job.key())
     assert receipt["result"] == "signaled" and receipt["stopped_by"] is None

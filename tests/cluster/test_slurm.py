@@ -38,7 +38,7 @@ def kill_all(pids):
 
 
 def leaving(way, mark):
-    """Returns a script line that leaves a process behind. When the next line of the script runs, the process already exists. The line runs
+    """Returns a script line that leaves a process behind. When the script reaches its next line, this process already exists. The line runs
     `escapist`, which exits with status 3."""
     return f"{ESCAPIST} {way} {mark}"
 
@@ -415,7 +415,7 @@ def test_srun_with_a_terminal(cluster):
 # The epilogue
 
 def test_a_job_without_a_batch_script_ends_when_slurm_says_so(cluster):
-    """If a job has no task for the time jobs.linger, pinfoldd normally ends the job. In this test, the job lives until Slurm ends the job."""
+    """If a job has no task for a certain time (jobs.linger), pinfoldd normally ends the job. In this test, the job lives until Slurm ends the job."""
     granted = run("runuser", "-u", "alice", "--", "salloc", "--chdir=/tmp", "--no-shell", "--immediate=60")
     number = int(granted.stderr.split("job allocation ")[1].split()[0])
     run("runuser", "-u", "alice", "--", "srun", f"--jobid={number}", "--chdir=/tmp", "true")

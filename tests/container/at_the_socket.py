@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sends requests to the wrapper's socket. Each request passes processes to pinfoldd. On the bus, only admins may pass processes. Programs of any user
-can use this module."""
+"""Sends requests to the wrapper's socket. Each request passes processes to pinfoldd. On the bus, only admins may pass processes to pinfoldd. Programs
+of any user can use this module."""
 
 import json
 import os

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Measures how long pinfoldd's answers take while a part of the node is broken. Root and an ordinary user make the same calls."""
+"""Measures how long pinfoldd's answers take while something on the node does not work. Root and an ordinary user make the same calls."""
 
 import select
 import statistics
@@ -28,8 +28,8 @@ def answered(commands=(), until=lambda: True):
     took = []
     round_begun = 0.0
     while len(took) < 30 or not until():
-        # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. The loop waits between two
-        # rounds, so that pinfoldd refuses no call.
+        # Each command makes several calls, and pinfoldd refuses more than 100 calls per second of one ordinary user. The loop runs all commands, and
+        # then waits before it runs them again, so that pinfoldd refuses no call.
         select.select([], [], [], max(0.0, round_begun + 0.3 - time.monotonic()))
         round_begun = time.monotonic()
         for command in commands or COMMANDS:

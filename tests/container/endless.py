@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes a process whose file /proc/PID/maps is very long. A search for files in use reads only a part of such a file. If this module runs as a
-script, the script's own process gets the long /proc/PID/maps."""
+"""Makes a process whose file /proc/PID/maps is very long. When pinfold searches for files in use, it reads only a part of a very long /proc/PID/maps.
+If this module runs as a script, the script's own process gets the long /proc/PID/maps."""
 
 import contextlib
 import ctypes

@@ -79,7 +79,7 @@ def let_end(job):
 
 
 def held_up():
-    """Returns the seconds that a call of pinfoldd takes. The tests add the result to their time limits, because the machine may be busy."""
+    """Returns the seconds that a call of pinfoldd takes. The tests add these seconds to their time limits, because the machine may be busy."""
     begun = time.monotonic()
     run("pinfold", "status")
     return time.monotonic() - begun
@@ -233,7 +233,7 @@ def drop_in(service, settings):
 
 @contextlib.contextmanager
 def preloaded(library, **environment):
-    """Runs pinfoldd with a library of tests/support/guest. The library replaces functions of libc (LD_PRELOAD)."""
+    """Loads a library of tests/support/guest into pinfoldd. The library replaces functions of libc (LD_PRELOAD)."""
     words = [f"{name}={value}" for name, value in {"LD_PRELOAD": f"/usr/libexec/pinfold-tests/{library}", **environment}.items()]
     try:
         with drop_in("pinfoldd", f"Environment={' '.join(words)}"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Makes logins for the tests of pam_pinfold: with stacks of PAM, with pamtester, and with a real sshd on this node."""
+"""Logs users in for the tests of pam_pinfold: with pamtester, or with a real sshd on this node. The module also writes the PAM stacks."""
 
 import contextlib
 import os
@@ -92,7 +92,7 @@ def stack(options="", systemd="before"):
 
 @contextlib.contextmanager
 def sshd():
-    """Runs an sshd that admits users by password, key and keyboard-interactive, and root by key. Fifty logins may come at once."""
+    """Runs an sshd that admits users by password, key and keyboard-interactive, and root by key. The sshd allows fifty logins at the same moment."""
     original = DEBIANS.read_text()
     CONFIG.write_text("UsePAM yes\nPasswordAuthentication yes\nKbdInteractiveAuthentication yes\nPermitRootLogin yes\n"
                       "MaxStartups 200\nMaxSessions 50\nLoginGraceTime 600\n")
@@ -133,7 +133,7 @@ def ssh(user, *command, options=(), check=True, **more):
 
 
 def open_ssh(user, *command, options=()):
-    """Opens a session by ssh that stays open. The test can read the output of the session's command."""
+    """Opens a session by ssh. The session stays open. The test can read the output of the session's command."""
     return subprocess.Popen(ssh_command(user, *command, options=options), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, text=True)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""As soon as a process has ended, the kernel may give its id to another process. The attacker is a job's owner who offers a process to pinfoldd. The
-owner ends the process while pinfoldd and systemd handle the request. When the offered process has ended, a new process of root gets the same process
-id."""
+"""As soon as a process has ended, the kernel may give its id to another process. In this attack, the owner of a job passes a process to pinfoldd, so
+that pinfoldd puts the process into the job. The owner ends the process while pinfoldd and systemd handle the request. When the passed process has
+ended, a new process of root gets the same process id."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from jobs import as_alice, run
 
 RECYCLER = "/usr/libexec/pinfold-tests/recycler"
 SOCKET = "/run/recycler.sock"
-HIGHEST = 1500  # with systemd's kernel.pid_max of 4194304, one try would take some minutes
+HIGHEST = 1500  # with systemd's usual kernel.pid_max of 4194304, each try would take some minutes
 
 
 @contextlib.contextmanager
@@ -49,9 +49,9 @@ def forking_daemon(*options):
 
 
 def attack(key, tries, place):
-    """Makes the attack. If a process of root gets the process id of the offered process, root's process must stay in its cgroup. The result has one
-    entry for each process of root that got such a process id. The entry is the cgroup of the process's child, or an empty text if the process has no
-    child."""
+    """Makes the attack. If a process of root gets the process id of the process that the attacker passed, root's process must stay in its cgroup. The
+    result has one entry for each process of root that got the process id of a passed process. The entry is the cgroup of the process's child, or an
+    empty text if the process has no child."""
     said = run(*as_alice(RECYCLER, "attack", SOCKET, key, tries), timeout=120 + 2 * tries).stdout.splitlines()
     recycled = [others for got, *others in (line.split("\t") for line in said) if got == "1"]
     print(f"{len(said)} tries, {len(recycled)} times root's process got the number")

@@ -88,8 +88,8 @@ def sequences(found):
 
 
 def written():
-    """Returns the sequences of this test's jobs in all files, the oldest file first. Each line must be a whole receipt, except a line that is not
-    complete yet."""
+    """Returns the sequence numbers in the receipts of this test's jobs, from all files, the oldest file first. Each line must be a whole receipt,
+    except a line that is not complete yet."""
     files = sorted(LOGS.glob("receipts.jsonl*"), key=lambda file: -int((file.name.split(".") + ["0"])[2]))
     texts = [gzip.decompress(file.read_bytes()).decode() if file.suffix == ".gz" else file.read_text() for file in files]
     return sequences(json.loads(line) for text in texts for line in text.split("\n")[:-1])

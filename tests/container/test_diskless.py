@@ -18,8 +18,8 @@ UNITS = {"multi-user.target.wants/pinfoldd.service", "sockets.target.wants/pinfo
 
 
 def stop():
-    """If systemd is just restarting pinfoldd after a failure, the restart cancels the stop of the socket. stop() repeats `systemctl stop` until the
-    command succeeds."""
+    """If pinfoldd has failed and systemd is about to restart it, the restart cancels the stop of the socket. stop() repeats `systemctl stop` until
+    the command succeeds."""
     wait_until(lambda: run("systemctl", "stop", "pinfoldd.socket", "pinfoldd", check=False).returncode == 0, "pinfoldd stopped")
 
 
@@ -194,12 +194,12 @@ def test_a_read_only_tmp():
     try:
         starts = run("systemctl", "start", "pinfoldd", check=False).returncode == 0
         assert starts == (version >= 257)
-        # systemd restarts a failed service again and again, and shows no exit status during each start.
+        # While systemd starts a failed service again, it does not show the exit status of the failure.
         expected = "0" if starts else "226"
         wait_until(lambda: run("systemctl", "show", "-P", "ExecMainStatus", "pinfoldd").stdout.strip() == expected, f"the status {expected}")
     finally:
         stop()
-        run("umount", "-l", "/tmp")  # a service that is just starting may have a copy of the mount
+        run("umount", "-l", "/tmp")  # if a service starts at this moment, the service can have a copy of the mount
         start()
 
 

@@ -14,7 +14,7 @@ import pytest
 from jobs import (ESCAPIST, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, receipts, run, start_job, wait_running,
                   wait_until)
 
-# Until its standard input ends, the job prints a line for every signal that it gets. After that, the job exits with status 5.
+# Until its standard input ends, the job prints a line for every signal that it gets. When the input has ended, the job exits with status 5.
 WITNESS = """
 import os, signal, sys
 for s in range(1, 65):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""pinfold doctor reports no problem on a healthy node, and finds each fault that the tests plant."""
+"""pinfold doctor reports no problem on a healthy node, and finds each fault that the tests cause."""
 
 import contextlib
 import json
@@ -43,7 +43,8 @@ def wrong():
 
 
 def expected():
-    """Returns the findings that the box itself causes. The host may keep some controllers for itself, and nobody has set up Grid Engine."""
+    """Returns the findings that the box itself causes. It is possible that the host does not give all controllers to the box. Grid Engine is not set
+    up in the box."""
     there = Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
     missing = {f"cgroup.{name}": state for name, state in CONTROLLERS.items() if name not in there}
     return {**missing, "grid-engine.shepherd": "warn"}

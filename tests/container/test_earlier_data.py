@@ -22,8 +22,9 @@ MILLION = 1_000_000
 LIVE = 20
 CONVERTED = "converting the receipts of an older pinfold"
 
-# The receipts have the members that every version has written. The statement FILL adds receipts that are smaller than real receipts, so that pinfoldd
-# converts them quickly. Between the ends of two successive jobs, one second passed. All users have the same number of receipts.
+# Each receipt contains the JSON members that every version of pinfold has written. The statement FILL adds receipts that are smaller than real
+# receipts, so that pinfoldd converts them quickly. Between the ends of two successive jobs, one second passed. All users have the same number of
+# receipts.
 FILL = """
 WITH RECURSIVE copies(n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM copies WHERE n < ?1 - 1)
 INSERT INTO receipts (id, key, uid, ended, receipt, kind)
@@ -105,7 +106,8 @@ def test_a_million_receipts_are_converted_while_jobs_run(own_history):
     assert take_live_rows(old) == LIVE
     replace_history(old)
 
-    # Some jobs end while pinfoldd does not run, and other jobs start. All these jobs wait until pinfoldd has converted the history.
+    # Some jobs end while pinfoldd does not run, and other jobs start. The ending jobs and the starting jobs wait until pinfoldd has converted the
+    # history.
     ending = {key: live.pop(key) for key in list(live)[:LIVE // 2]}
     starting = {f"mig.new.{number}": start_waiting(f"mig.new.{number}") for number in range(LIVE // 2)}
     with ThreadPoolExecutor(LIVE) as pool:
@@ -136,7 +138,8 @@ def test_a_million_receipts_are_converted_while_jobs_run(own_history):
 
 
 def become_earlier(record, schema):
-    """Rewrites the record of a live job in the form of an earlier version. The record still identifies the same job, boot and processes."""
+    """Rewrites the record of a live job in the form of an earlier version. The record keeps the job's id, the boot id and the ids of the
+    processes."""
     now = json.loads(record.read_text())
     then = live_job(schema)
     for name in ("id", "boot_id", "key", "uid", "created", "created_boot", "supervisor", "next_task"):

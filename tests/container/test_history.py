@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests how a user finds receipts by the contents of the receipts. Tests the limits of the history, too."""
+"""Tests how a user finds receipts by the contents of the receipts. Tests the limits of the history."""
 
 import json
 import shutil

@@ -254,7 +254,7 @@ def test_receipts_can_be_read_without_the_daemon(no_daemon):
 
 
 def test_why_says_that_a_job_may_still_run(no_daemon):
-    """root can read the history's file, but the file has no receipt of the job. alice may not read the file."""
+    """root can read the history's file, but the file has no receipt of the job. alice does not have permission to read the history's file."""
     for become in ([], ["runuser", "-u", "alice", "--"]):
         done = run(*become, "pinfold", "why", "still.1", check=False)
         assert done.returncode == 6 and "the job may still run: see `systemctl status 'batch-still.1.slice'`" in done.stderr, done.stderr

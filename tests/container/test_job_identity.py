@@ -155,8 +155,9 @@ def test_nothing_is_adopted_into_a_job_that_an_admin_stops():
     adopted = run("pinfold", "adopt", "sge.stopped", guest.pid, check=False)
     stopping.wait(timeout=60)
     finish(job)
-    # If the request to adopt the process `guest` came before the stop of the slice, pinfoldd has adopted `guest`. If the request came later, pinfoldd
-    # has refused the request. After a refusal, `guest` has ended with the job, or was never in the job.
+    # If the request to adopt the process `guest` came before the stop of the slice, pinfoldd has adopted `guest`. If the slice was stopped before
+    # pinfoldd got the request, pinfoldd has refused the request. If pinfoldd refused the request, `guest` ended together with the job, or `guest` was
+    # never in the job.
     wait_until(lambda: guest.poll() is not None or "batch-" not in Path(f"/proc/{guest.pid}/cgroup").read_text(), "the guest outside the job")
     if adopted.returncode == 0:
         assert guest.wait(timeout=30) < 0

@@ -203,7 +203,8 @@ def test_kept_while_the_user_has_a_process(left):
     assert left.there() == KINDS and left.kept() == dict.fromkeys(KINDS)
 
 
-# Maps each kind of use to the kind of the used object, and to a Python program. Another user runs the program, which uses the object.
+# Maps each kind of use to the kind of the used object, and to a Python program. Another user runs the Python program, so a process of this user uses
+# the object.
 USES = {
     "open": ("shm-file", "file = open(path)"),
     "mapped": ("shm-file", "import mmap\nmap = mmap.mmap(os.open(path, os.O_RDWR), 0)\nos.close(3)"),
@@ -224,7 +225,7 @@ def test_kept_while_it_is_used(left, use):
     user.stdout.readline()
     if use == "thread":
         wait_until(lambda: Path(f"/proc/{user.pid}/stat").read_text().split(")")[1].split()[0] == "Z", "main thread ended")
-    # pinfold may report "changed" in place of "in-use" if a process attaches a System V object a second after the job's end.
+    # If a process attaches a System V object a second after the job's end, pinfold can report "changed" in place of "in-use".
     assert left.kept()[kind] in ("in-use", "changed")
     kept = {kind: why for kind, why in left.kept("--remove").items() if why}
     assert list(kept) == [kind] and left.there() == {kind}
@@ -266,8 +267,8 @@ def test_born_before_or_after_a_job_is_never_its():
         run("setpriv", "--reuid=alice", "--regid=alice", "--clear-groups", "touch", path)
     touch("/tmp/alices-before")
     left = Left("manual.between")
-    # When a file changes, the kernel sets the file's times to the time of the kernel's last clock tick. The clock of the last tick is up to 10 ms
-    # late, but the receipt has the exact time of the job's end.
+    # When a file changes, the kernel sets the file's times to the time of the kernel's last clock tick. The time of the last tick is up to 10 ms in
+    # the past, but the receipt has the exact time of the job's end.
     [receipt] = receipts(left.key)
     wait_until(lambda: time.clock_gettime_ns(CLOCK_REALTIME_COARSE) // 1000 > receipt["ended"], "a tick after the job's end")
     touch("/tmp/alices-after")

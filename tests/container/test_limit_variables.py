@@ -10,7 +10,7 @@ from jobs import finish, receipts, site, start_job
 
 @pytest.fixture
 def any_limits():
-    """The box may lack the controllers that some limits need."""
+    """Some limits need controllers that the box perhaps does not have."""
     with site('[jobs]\nunenforced_limits = "warn"\nomp_num_threads = true\n'):
         yield
 

@@ -57,7 +57,7 @@ def test_the_form_is_journalctls():
     finish(job)
 
     def journalctl(*words):
-        # systemd 257 writes a colon into the time zone, and systemd 252 and pinfold do not.
+        # systemd 257 writes the time zone with a colon. systemd 252 and pinfold write the time zone without a colon.
         return re.sub(r"^([\dT:-]+[+-]\d\d):(\d\d) ", r"\1\2 ", run("journalctl", "-o", *words, *asked).stdout, flags=re.M)
 
     def keys(documents):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A part of the node that pinfoldd needs hangs. Tests that pinfoldd still handles the calls and signals of other callers at once."""
+"""The tests make something hang that pinfoldd needs, for example systemd or a file. Tests that pinfoldd still handles all other calls and signals at
+once."""
 
 import contextlib
 import os
@@ -95,7 +96,7 @@ def test_systemd_that_does_not_read_the_messages_of_services_holds_up_nobody(in_
         return run("systemctl", "show", "--property=StatusText", "--value", "pinfoldd").stdout.strip()
     with full_notify_socket():
         run("pinfold", "drain", "--reason", "systemd stands still")
-        run("pinfold", "reload", timeout=20)  # pinfoldd tells systemd its status, and then answers
+        run("pinfold", "reload", timeout=20)  # pinfoldd tells its status to systemd before it answers `pinfold reload`
         in_time(answered())
     wait_until(lambda: status().endswith("takes no new jobs: systemd stands still"), "the status, although nothing has changed since")
     run("pinfold", "undrain")

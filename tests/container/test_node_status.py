@@ -14,7 +14,7 @@ from test_smoke import LEAVES_SLEEP
 MIB = 1 << 20
 CPUS = os.sysconf("SC_NPROCESSORS_ONLN")
 MEMORY = int(Path("/proc/meminfo").read_text().split()[1]) * 1024
-# The box may lack the controllers that some limits need.
+# Some limits need controllers that the box perhaps does not have.
 NODE = '[jobs]\nunenforced_limits = "warn"\n[gpus]\ndevices = ["/dev/full", "/dev/zero"]\n'
 
 

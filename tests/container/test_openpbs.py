@@ -34,7 +34,7 @@ def one_host(job_id="1.srv", **more):
 
 
 def cgroup(pid):
-    """Returns the cgroup in the unified hierarchy. A container may have further cgroups in hierarchies of version 1."""
+    """Returns the cgroup in the unified hierarchy. In a container, /proc/PID/cgroup can contain lines about hierarchies of version 1, too."""
     [line] = [line for line in Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0:")]
     return line
 
@@ -170,7 +170,7 @@ def reported_and_then_seen(mom, job, _, status):
 
 @pytest.mark.parametrize("order", [seen_and_then_reported, reported_and_then_seen])
 def test_each_receipt_says_how_its_job_ended(mom, order):
-    """PINFOLD_MOM_RUNS is the number of jobs in each order."""
+    """The test runs PINFOLD_MOM_RUNS jobs for each order of the events."""
     def one(number):
         script, status, expected = ENDINGS[number % len(ENDINGS)]
         order(mom, begin(mom, one_host(f"{number}.{order.__name__}")), script, status)
@@ -524,7 +524,7 @@ def refused(mom, job_id, exec_vnode, *hosts):
 
 
 def test_each_vnode_that_the_hook_has_taken_away_comes_back(mom):
-    """The hook takes vnodes away for different reasons. For each job of this test, the hook takes away a different vnode."""
+    """The hook can set vnodes offline for different reasons. For each job of this test, the hook sets a different vnode offline."""
     mom.add_vnode("second")
     mom.add_vnode("third", by_qmgr=True)
     mom.add_vnode("admins", state=OFFLINE)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end the waiting process. Everything else
-on the node must work as usual."""
+"""A user's process waits for a file server that belongs to the same user and never answers. SIGKILL does not end the waiting process. Everything on
+the node that does not use this server must work as usual."""
 
 import contextlib
 import json
@@ -34,8 +34,8 @@ def test_nobody_drains_the_node_by_a_file_server_of_his_own():
     expect_nothing_left()
 
 
-# This program traces a process, and then waits for the server. The traced process ends only when its tracer ends. The first few reads of the
-# server's file may fail.
+# This program traces a process, and then waits for the server. The traced process ends only when its tracer ends. The first few reads from the user's
+# file server can fail.
 TRACES = """
 import ctypes, os, sys
 target, traced, file, hangs = sys.argv[1:]
@@ -108,9 +108,9 @@ def test_nor_by_a_file_of_it_that_is_handed_to_a_job():
 
 @contextlib.contextmanager
 def connections_are_shown():
-    """Mounts the directory of FUSE connections, as systemd does on a node. In a container, nobody mounts the directory of FUSE connections. A node
-    has the directory before pinfoldd starts. With systemd 257, a running service does not see a file system that is mounted below /sys after the
-    service's start."""
+    """Mounts the directory of FUSE connections, as systemd does on a node. In a container, nobody mounts the directory of FUSE connections. On a
+    node, the directory of FUSE connections exists before pinfoldd starts. With systemd 257, a running service does not see a file system that is
+    mounted below /sys after the service's start."""
     directory = "/sys/fs/fuse/connections"
     if run("mountpoint", "--quiet", directory, check=False).returncode == 0:
         yield

@@ -257,7 +257,8 @@ def missing():
 
 @contextlib.contextmanager
 def foreign():
-    """A user's program listens at pinfoldd's socket in place of pinfoldd. The program's answers would let every user log in."""
+    """A user's program listens at pinfoldd's socket in place of pinfoldd. If pam_pinfold trusted the answers of this program, every user could log
+    in."""
     program = """
 import socket, sys
 s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

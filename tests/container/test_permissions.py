@@ -172,7 +172,7 @@ def test_no_job(callers):
 @pytest.mark.parametrize("user", [OWNER, OTHER])
 def test_what_only_admins_may(callers, user):
     assert callers(user).ask(ADMINS, key=KEY) == all_are(DENIED, ADMINS)
-    # pinfoldd refuses the requests of these users before pinfoldd looks at the arguments of the requests.
+    # pinfoldd checks whether a user is allowed to make a request before it looks at the request's arguments.
     nonsense = "dbus.Dictionary({{'nonsense': dbus.UInt64(1)}}, signature='sv')"
     for call in (f"m.Reconcile({nonsense})", f"m.Drain('', {nonsense})", f"m.VacuumHistory({nonsense})", f"m.OpenJob('', {nonsense})"):
         assert callers(user).ask({"call": call}) == {"call": DENIED}, call

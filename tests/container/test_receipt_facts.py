@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what a receipt says about a job's owner and origin. Tests who may set the owner and the origin, and who may read them."""
+"""Tests what a receipt says about a job's owner and origin. Tests who may set a job's owner and origin, and who may read a job's owner and origin."""
 
 import json
 import os

@@ -30,7 +30,7 @@ def clean_node():
 
 
 def reconcile(*options):
-    """Runs `pinfold reconcile`, and returns those lists of its output that are not empty."""
+    """Runs `pinfold reconcile`, and returns the lists in its output. The result does not contain empty lists."""
     done = run("pinfold", "reconcile", "--json", *options, check=False)
     found = json.loads(done.stdout)
     assert done.returncode == (0 if found["clean"] else 1), done.stderr

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A new process of root may get the process id of a job's process, but must never get into the job (recycled.py). PINFOLD_RECYCLED_TRIES is the
-number of tries. The default is 60."""
+"""A new process of root may get the process id of a job's process, but must never get into the job (recycled.py). PINFOLD_RECYCLED_TRIES says how
+often the test tries the attack. The default is 60."""
 
 import contextlib
 import os
@@ -68,8 +68,8 @@ def test_nor_hit_by_what_the_owner_does_to_the_job(place):
 
 
 def test_who_is_moved_by_mistake_goes_back(place):
-    """pinfoldd looks at the pidfd, and then writes to cgroup.procs. The test delays the write to cgroup.procs. During the delay, another process may
-    get the process id. pinfoldd moves the wrong process in 3 to 9 of 60 tries, and in fewer tries on a busy machine."""
+    """pinfoldd looks at the pidfd, and then writes to cgroup.procs. The test delays the write to cgroup.procs. During the delay, the process can end,
+    and a different process can get its process id. pinfoldd moves the wrong process in 3 to 9 of 60 tries, and in fewer tries on a busy machine."""
     def put_back():
         attack_job(place)
         return f"has been put back to {place}" in read_journal(f"_PID={main_pid()}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """While jobs start, run and end, the tests break or use up something that pinfoldd needs. In spite of the fault, the jobs must end on time, and all
-callers must get their answers. At the end, each job must have a receipt with the right times. With PINFOLD_SICK_FULL, systemd and the bus hang for
-minutes."""
+callers must get their answers. At the end, each job must have a receipt with the times at which the job really began and ended. With
+PINFOLD_SICK_FULL, systemd and the bus hang for minutes."""
 
 import contextlib
 import os
@@ -107,7 +107,7 @@ def leaves(key, number, status=0):
 
 
 def no_more(*numbers):
-    """Waits until the process `sleep NUMBER` of each given number has ended. Returns the monotonic time at the end of the wait."""
+    """Waits until the processes `sleep NUMBER` have ended, for all `numbers`. After the wait, returns the monotonic time."""
     wait_until(lambda: not any(processes_with(f"sleep\0{number}") for number in numbers), f"the end of {numbers}", deadline=30)
     return time.monotonic()
 
@@ -167,8 +167,8 @@ def test_descriptors_that_are_nearly_used_up(in_time):
     """When few descriptors are left, pinfoldd uses them for the jobs that exist."""
     with site(f'[jobs]\nkill_grace = "{GRACE:.0f}s"\n'):
         begun = microseconds()
-        # pinfoldd reserves a share of its limit of open files. While the jobs run, the test lowers the limit of open files. With the lower limit, the
-        # share is just large enough for six jobs that end at once.
+        # pinfoldd reserves a share of its limit of open files. While the jobs run, the test lowers the limit of open files. When the test has lowered
+        # the limit, the reserved share is just large enough for six jobs that end at once.
         others = {f"other.{n}": start_job(f"other.{n}", "sleep", "7430") for n in range(20)}
         for key in others:
             wait_running(key)

@@ -69,8 +69,8 @@ def test_a_full_disk(in_time):
     wait_until(lambda: not draining(), "the node takes jobs again", deadline=60)
     kept = {receipt["key"]: receipt for receipt in receipts() if receipt["key"].startswith("full.")}
     assert sorted(kept) == [f"full.{n}" for n in range(9)]
-    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. A receipt with the wrong end would say that the job ran
-    # for more than ten seconds.
+    # pinfoldd must not mistake the time at which it writes a receipt for the end of the job. If a receipt took the time of its own write for the
+    # job's end, it would say that the job ran for more than ten seconds.
     most = 3_000_000 * busy()
     assert all(900_000 < kept[f"full.{n}"]["wall"] < most and kept[f"full.{n}"]["exit_status"] == 7 for n in range(1, 9)), kept
     assert list(KEPT.iterdir()) == []
@@ -185,8 +185,8 @@ def lists():
 
 
 def expect_no_delay(usual, slow):
-    """Sorts the lists `usual` and `slow`, and compares their first values, their second values, and so on. Fails if a value of `slow` exceeds the
-    value of `usual` by more than the allowed delay."""
+    """Sorts the lists `usual` and `slow`, and compares their first values, their second values, and so on. Fails if an element of `slow` exceeds the
+    element at the same place of `usual` by more than LATE * busy() seconds."""
     late = [f"{after:.3f} instead of {before:.3f}" for before, after in zip(sorted(usual), sorted(slow)) if after > before + LATE * busy()]
     assert not late, late
 
@@ -217,8 +217,8 @@ def test_a_disk_that_takes_ten_seconds(slow_disk):
     limited = start_job("slow.limited", "sleep", "7502", options=["--run-time-max", "4s"])
     wait_running("slow.limited")
     running = time.monotonic()
-    # On a busy machine, the jobs need more time to start, so the disk is slow for longer. The delay of the disk stays below history.patience, which
-    # is 30 s.
+    # On a busy machine, the jobs need more time to start, so the test delays each fsync for a longer time. The delay of the disk stays below
+    # history.patience, which is 30 s.
     seconds = min(10 * busy(), 25)
     slow_disk.write_text(f"{seconds * 1000:.0f}")
     let_end(first)

@@ -102,7 +102,8 @@ def sessions():
 
 @pytest.fixture
 def node(request):
-    """The fixture is a stack of calls that stop what the test has started. At the test's end, the calls run, the newest call first."""
+    """The fixture is a stack of calls that stop what the test has started. At the end of the test, the fixture makes these calls, beginning with the
+    newest call."""
     with contextlib.ExitStack() as stack:
         yield stack
     expect_nothing_left()
@@ -285,8 +286,9 @@ def test_kill_takes_just_the_strays(node):
     assert all(alive(pid) for pid in sum(made.values(), []))
     done = document("--mode=kill", *EXEMPT)
     assert (planned["acted"], done["acted"], planned["reasons"], done["reasons"]) == (False, True, [], [])
-    # When pinfold kills a process, further processes may end before pinfold has sent them a signal. A user's manager, for example, ends the processes
-    # that it has started. pinfold checks each process, and then sends the signal. In both steps, pinfold may notice that the process has ended.
+    # When pinfold kills one process, other processes may end before pinfold sends them a signal. A user's manager, for example, ends the processes
+    # that it has started. pinfold checks each process, and then sends the signal. During the check and during the signal, pinfold may notice that the
+    # process has ended.
     along = [s["pid"] for s in done["strays"] if s["spared"] in (f"process {s['pid']} has ended", "it has ended")]
     told = [[(s["pid"], s["actions"], s["spared"]) for s in report["strays"] if s["pid"] not in along]
             for report in (planned, done)]
@@ -319,8 +321,8 @@ def test_no_more_than_max_kills(node):
 
 
 def test_stop_gives_a_grace(node):
-    """SIGTERM ends a process that does not ignore SIGTERM, even if the process is stopped. A process that ignores SIGTERM gets SIGKILL. If such a
-    process comes into a job before the SIGKILL, it lives."""
+    """SIGTERM ends a process that does not ignore SIGTERM, even if the process is stopped. A process that ignores SIGTERM gets SIGKILL. If a process
+    survives SIGTERM and comes into a job before pinfold sends SIGKILL, the process lives."""
     good, stopped = scope(node, "strays-good", 9251), scope(node, "strays-stopped", 9252)
     run("kill", "-STOP", stopped)
     deaf = [subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=alice", "sh", "-c", "trap '' TERM; echo; exec sleep 9253"],
@@ -394,7 +396,7 @@ def test_the_timers_service_acts_as_the_site_wants(node, mode):
 
 
 def refused(pid, *options):
-    """Returns the messages of a run with --mode=kill, and checks that the run lists the stray but does not kill it."""
+    """Runs `pinfold strays --mode=kill`, and checks that the command lists the stray but does not kill the stray. Returns the command's messages."""
     done = run("pinfold", "strays", "--mode=kill", *NOW, *options, check=False)
     assert done.returncode == 1
     assert any(line.split()[:1] == [str(pid)] for line in done.stdout.splitlines()), done.stdout
@@ -490,8 +492,8 @@ def test_a_live_jobs_supervisor_is_none(node):
 
 
 def test_a_users_wrappers_are_none_until_they_have_ended(node):
-    """After the end of its job, a pinfold-run stays in pinfold.slice for a moment. At that time, no record of a job names the process of
-    pinfold-run."""
+    """After the end of its job, a pinfold-run stays in pinfold.slice for a moment. When a job is over, no record of a job names this pinfold-run any
+    more."""
     with site("[jobs]\nallow_user_jobs = true\n"):
         # pinfoldd moves supervisors 0.2 s after the start.
         churn = [subprocess.Popen(as_user("alice", "sh", "-c", f"i=0; while [ $i -lt 15 ]; do i=$((i + 1)); pinfold-run --job "
@@ -538,7 +540,8 @@ def cost(*command):
 
 
 def least_cost(runs, *command):
-    """Runs the command several times, and returns the lowest cost. Programs on the same CPU cores can make a run more expensive."""
+    """Runs the command several times, and returns the result of the run with the least CPU time. Programs on the same CPU cores can make a run more
+    expensive."""
     return min((cost(*command) for _ in range(runs)), key=lambda result: result[1])
 
 
@@ -552,8 +555,8 @@ READ_ALL = ("sh", "-c", "cat /proc/[0-9]*/stat /proc/[0-9]*/status /proc/[0-9]*/
 @pytest.mark.parametrize("options, most, runs", [((), 8, 3), (("--json",), 8, 3), (("--mode=kill", *ALL, "--dry-run"), 8, 3),
                                                  (("--mode=warn", *ALL), 12, 1), (("--mode=kill", *ALL), 12, 1)])
 def test_a_run_with_5000_processes_is_cheap(node, options, most, runs):
-    """A run may use up to `most` times as much CPU time as READ_ALL. `most` is 12 if pinfold logs each process in the journal and looks at each
-    process twice. For the other runs, `most` is 8."""
+    """The CPU time of a run must be at most `most` times the CPU time of READ_ALL. `most` is 12 if pinfold logs each process in the journal and looks
+    at each process twice. If pinfold neither logs nor kills the processes, `most` is 8."""
     crowd = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--unit=strays-crowd", "--uid=alice", ESCAPIST, "many", str(PROCESSES)],
                              stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
@@ -609,7 +612,7 @@ LOCKED = 7
 
 
 def test_who_cannot_be_read_is_killed_and_holds_up_nobody(node):
-    """alice decides how long the locked processes hang. In the list of processes, bob's stray comes after the locked processes."""
+    """alice's file server decides how long the locked processes hang. In the list of processes, bob's stray comes after the locked processes."""
     with locked_memories("alice", LOCKED) as locked:
         behind = subprocess.Popen(["systemd-run", "--quiet", "--scope", "--uid=bob", "--collect", "sleep", "9401"])
         node.callback(behind.wait)

@@ -12,8 +12,8 @@ import pytest
 from jobs import as_alice, daemon_ready, expect_nothing_left, finish, live_jobs, main_pid, run, site, start_job, wait_until
 from without_first import WITHOUT_FIRST
 
-# WORKER runs its second thread as the given user, and prints the thread's id. WORKER makes the system call setresuid directly, because the C
-# library's setresuid() would change the user of all threads.
+# WORKER runs its second thread as the user that its argument names, and prints the thread's id. WORKER makes the system call setresuid directly,
+# because the C library's setresuid() would change the user of all threads.
 WORKER = """
 import ctypes, os, platform, pwd, sys, threading
 setresuid = {"x86_64": 117, "aarch64": 147}[platform.machine()]
@@ -45,9 +45,9 @@ def place(pid):
 
 @pytest.fixture
 def offer():
-    """Tries to make a thread part of alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd again by its file handle. A pidfd
-    from a file handle does not show whether the pidfd refers to a thread. systemd-nspawn does not allow open_by_handle_at(2), so process_test.cpp
-    tests pidfds from file handles."""
+    """Asks pinfoldd to put a thread, which is not a whole process, into alice's job. Returns the answer. Linux 6.14 allows everybody to open a pidfd
+    again by its file handle. A pidfd from a file handle does not show whether the pidfd refers to a thread. systemd-nspawn does not allow
+    open_by_handle_at(2), so process_test.cpp tests pidfds from file handles."""
     if tuple(map(int, os.uname().release.split(".")[:2])) < (6, 9):
         pytest.skip("this kernel has no pidfds of threads, which Linux 6.9 introduced")
     run("pinfold", "open", "opened.1", "--uid", "alice", "--linger", "infinity")

@@ -236,7 +236,8 @@ def histories(frame, key):
 
 
 def test_the_histories_of_a_job_that_begins_to_work_late():
-    """The job sleeps until pinfoldd has measured the job once. After that, the job is busy until pinfoldd has measured the job again."""
+    """The job sleeps until pinfoldd has measured the job once. When pinfoldd has measured the job once, the job uses CPU time until pinfoldd measures
+    the job again."""
     job = start_job("top.late", "sh", "-c", f"read line; {LOOP}", stdin=subprocess.PIPE)
 
     def cpu():
@@ -247,8 +248,8 @@ def test_the_histories_of_a_job_that_begins_to_work_late():
         wait_until(cpu, "pinfoldd has looked at the idle job")
         job.stdin.write("\n")
         job.stdin.flush()
-        # The curve has eight different heights. If the CPU use grows to nine times its earlier value, the curve shows the earlier value by the lowest
-        # of the eight heights.
+        # The curve has eight different heights. If the job later uses nine times as much CPU time as at first, the first value has the lowest of
+        # these heights.
         wait_until(lambda: max(cpu()) > max(100_000, 9 * cpu()[0]), "pinfoldd has looked at the busy job")
         with contextlib.closing(OnTerminal(columns=200)) as terminal:
             memory, busy = histories(terminal.until(FRAME_ENDS), "top.late")

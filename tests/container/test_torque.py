@@ -20,8 +20,8 @@ from torque_mom import JOB_EXEC_FAIL2, JOB_EXEC_OK, JOB_EXEC_RETRY, Mom
 PROGRAMS = Path("/usr/libexec/pinfold")
 DROP_IN = Path("/etc/pinfold/pinfold.toml.d/torque.toml")
 REFUSED = 125
-# The commands unmask the socket before the service. If a prologue waits for pinfoldd, the bus starts pinfoldd.service as soon as the second
-# command unmasks it.
+# The commands unmask the socket before the service. If a prologue waits for pinfoldd, the bus starts pinfoldd.service as soon as the service is
+# unmasked.
 START_PINFOLDD = ("systemctl unmask --runtime pinfoldd.socket; systemctl unmask --runtime pinfoldd.service; "
                   "systemctl start pinfoldd.socket pinfoldd.service")
 
@@ -182,8 +182,8 @@ def test_a_task_of_the_mother_superior_is_a_further_task(mom):
 
 
 def stubborn(command):
-    """Returns lines for a script. The lines start the command, and the command outlives the script. The command runs in its own session, and ignores
-    SIGTERM."""
+    """Returns lines for a script. A script that contains these lines starts `command`, and the command outlives the script. The command runs in its
+    own session, and ignores SIGTERM."""
     return ("ready=$(mktemp -u); mkfifo $ready\n"
             f"setsid sh -c \"trap '' TERM; echo > $ready; {command} & {command}; wait\" & read line < $ready\n")
 
@@ -363,7 +363,7 @@ def seen_and_then_reported(mom, number, script, _):
 
 
 def reported_and_then_seen(mom, number, _, status):
-    """Acts as if a busy pinfoldd noticed the leader's end only after pbs_mom's report: pbs_mom reports the status while the leader lives."""
+    """Acts as if a busy pinfoldd noticed the leader's end only after pbs_mom's report. pbs_mom reports the status while the leader lives."""
     it = job(number, "exec sleep 1000")
     started = start(mom, it)
     assert mom.ask("epilogue", job=it, session=started["session"], status=status)["code"] == 0
@@ -372,7 +372,7 @@ def reported_and_then_seen(mom, number, _, status):
 
 @pytest.mark.parametrize("order", [seen_and_then_reported, reported_and_then_seen])
 def test_each_receipt_says_how_its_job_ended(make_mom, order):
-    """PINFOLD_MOM_RUNS is the number of jobs in each order."""
+    """The test runs PINFOLD_MOM_RUNS jobs for each order of the events."""
     moms = [make_mom() for _ in range(4)]
 
     def some(mom):
@@ -404,7 +404,8 @@ STAYS = "trap 'echo got term; while :; do :; done' TERM\necho ready\nwhile :; do
 
 
 def test_a_job_that_pbs_mom_ends_is_signalled_once(make_mom):
-    """pbs_mom ends the login shell and immediately afterwards the shell's child, the script. pinfold must not count the script as a leftover."""
+    """pbs_mom ends the login shell, and immediately afterwards ends the script, which is the shell's child. pinfold must not count the script as a
+    leftover."""
     mom = make_mom()
     it = job("4736.server", STAYS)
     started = start(mom, it)
@@ -640,7 +641,7 @@ def test_the_jobs_environment_loads_nothing_into_root(mom, preload):
 
 @pytest.fixture
 def two_users(mom):
-    """alice has one job, and bob has one job. Both jobs run on the same two hosts, and pbs_mom of this host knows both jobs."""
+    """alice has one job, and bob has one job. Each of the two jobs runs on node0 and node1, and pbs_mom of this host knows the two jobs."""
     jobs = [job("4730.server", user="alice", hosts=["node0", "node1"], node=1),
             job("4731.server", user="bob", hosts=["node0", "node1"], node=1)]
     for it in jobs:

@@ -251,7 +251,7 @@ print(calls(int(sys.argv[2])), time.monotonic() - begun)
 
 
 def test_calls_of_subordinate_user_ids_share_one_throttle():
-    """In this test, bob is a subordinate id of alice, because dbus-daemon admits only users of /etc/passwd."""
+    """dbus-daemon refuses a user who is not in /etc/passwd, so the test makes bob's user id a subordinate id of alice."""
     alice, bob = (pwd.getpwnam(name).pw_uid for name in (USER, OTHER))
     with subordinate_ids(f"{alice}:{bob}:1\n"):
         done, took = run("/usr/bin/python3", "-c", FLOOD_AS, alice, bob).stdout.split()

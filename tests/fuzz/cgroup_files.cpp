@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tests the reader of a cgroup's files. Each section of an input has one of the names in kFiles.
+// Tests the functions that read the files of a cgroup. Each section of an input has one of the names in kFiles.
 #include "fuzz.hpp"
 #include "os/cgroup.hpp"
 

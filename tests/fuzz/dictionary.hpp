@@ -114,16 +114,17 @@ private:
     bool good_ = true;
 };
 
-// In sdbus-c++ 1.2, only a variant can make a message without a connection. The message is a private member of the variant. An
-// explicit instantiation of a template may name a private member, so MessageOfVariant can read the message.
+// In sdbus-c++ 1.2, a program without a bus connection can get a message object only from a variant. The message is a private
+// member of the variant. An explicit instantiation of a template may name a private member, so MessageOfVariant can read the
+// message.
 template <auto Message> struct MessageOfVariant {
     friend sdbus::PlainMessage messageOf(const sdbus::Variant& variant) { return variant.*Message; }
 };
 sdbus::PlainMessage messageOf(const sdbus::Variant& variant);
 template struct MessageOfVariant<&sdbus::Variant::msg_>;
 
-/// Returns a message that contains the dictionary. The caller can read the message without further preparation. Returns nullopt
-/// if the text is not a dictionary.
+/// Returns a message that contains the dictionary. The caller can read the returned message at once. Returns nullopt if the text
+/// is not a dictionary.
 inline std::optional<sdbus::PlainMessage> dictionaryMessage(std::string_view text) {
     auto message = messageOf(sdbus::Variant());
     if (!DictionaryWriter(dbus::rawMessage(message)).write(text))

@@ -70,8 +70,8 @@ public:
 
     const std::filesystem::path& top() const { return top_; }
 
-    /// For each file of `files`, writes the section of the input with the file's name into `directory`. Removes a file without a
-    /// section.
+    /// For each name in `files`, writes the section of the input that has this name into the file `directory`/NAME. Removes a
+    /// file without a section.
     template <class Files> void show(std::string_view input, const Files& files, const std::filesystem::path& directory) {
         const auto given = sections(input);
         for (const auto* file : files) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// The data that Torque's pbs_mom passes to its scripts. Users write the resource list, and the environment of a task. The
-// sections of an input are words (one argument on each line), environment (lines NAME=VALUE), nodefile and jobfile.
+// The data that Torque's pbs_mom passes to its scripts. A user can choose the resource list of a job and the environment of a
+// task. The sections of an input are words (one argument on each line), environment (lines NAME=VALUE), nodefile and jobfile.
 #include "adapters/torque/translate.hpp"
 #include "fuzz.hpp"
 

@@ -67,14 +67,15 @@ def forged_signals(number, key):
         signal.append(*arguments, signature=signature)
         bus.send_message(signal)
         if i % 1000 == 0:
-            bus.get_name_owner(SERVICE)  # get_name_owner() also reads the bus's answers to the signals
+            bus.get_name_owner(SERVICE)  # get_name_owner() also reads the errors that the bus sends because of the forged signals
     # The bus keeps the order of messages, so pinfoldd has seen the signals when it answers this call.
     return len(manager().ListJobs())
 
 
 def lingering_sockets(number):
-    """Sends sockets to pinfoldd. The close() of each socket waits for a reader that does not read. After the sends, the child exits, so that pinfoldd
-    closes the last descriptor of each socket. If pinfoldd closes its descriptors before the child exits, the child's exit waits for the reader."""
+    """Sends sockets to pinfoldd. The close() of each socket waits until the other end reads, and the other end never reads. When the child has sent
+    the sockets, it exits, so that pinfoldd closes the last descriptor of each socket. If pinfoldd closes its descriptors before the child exits, the
+    child closes the last descriptors, and its exit waits for the other end."""
     server = socket.create_server(("127.0.0.1", 0))
     for _ in range(int(number)):
         if os.fork() != 0:
@@ -96,8 +97,8 @@ def lingering_sockets(number):
 
 
 def files_that_never_close(path, number):
-    """Sends files of the user's own file server, which does not answer close(). After the sends, this process exits, so that pinfoldd closes the
-    last descriptor of each file."""
+    """Sends files of the user's own file server, which does not answer close(). When this process has sent the files, it exits, so that pinfoldd
+    closes the last descriptor of each file."""
     for _ in range(int(number)):
         if os.fork() == 0:
             for stream in (0, 1, 2):
@@ -140,13 +141,13 @@ def refusal(answer):
 
 
 def create(key, role, leader, supervisor=None):
-    """Calls CreateJob at the socket, because on the bus ordinary users cannot pass processes."""
+    """Calls CreateJob at the wrapper's socket, because ordinary users cannot pass processes to pinfoldd on the bus."""
     request = {"version": 1, "call": "create", "key": key, "limits": {}, **({"supervised": True} if supervisor else {}), **role}
     return refusal(ask(request, *(os.pidfd_open(int(pid)) for pid in (leader, supervisor) if pid)))
 
 
 def leave_as_supervisor(key, *supervisors):
-    """Names processes of the job as supervisors, because pinfoldd moves supervisors out of jobs."""
+    """Tells pinfoldd that processes of the job are supervisors, because pinfoldd moves supervisors out of jobs."""
     own = idle()
     answers = [create(key, {"role": "task"}, own.pid, pid) for pid in (*supervisors, own.pid)]
     own.kill()
@@ -209,7 +210,7 @@ def list_whole(key):
 
 
 def cgroup_of_a_name(above, path):
-    """Makes a cgroup below the cgroup `above`. The rest of the new cgroup's path is the path of another user's job. The user may write to `above`.
+    """Makes a cgroup below the cgroup `above`. The path of the new cgroup ends with the path of another user's job. The user may write to `above`.
     Returns pinfoldd's answer about a process in the new cgroup."""
     cgroup = Path(above + path)
     cgroup.mkdir(parents=True)
@@ -236,8 +237,8 @@ def look_at(pid):
 
 
 def same_again(key, pid):
-    """Asks pinfoldd to create another user's live job a second time, with the leader that the job already has. Asks once on the bus, and once at the
-    socket."""
+    """Asks pinfoldd to create another user's live job a second time, with the leader that the job already has. Makes the request once on the bus, and
+    once at the socket."""
     leader = os.pidfd_open(int(pid))
     return [call("CreateJob", key, dbus.types.UnixFd(leader), {}),
             ask({"version": 1, "call": "create", "key": key, "limits": {}}, leader)]
