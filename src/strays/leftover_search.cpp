@@ -157,7 +157,7 @@ private:
         for (const auto& directory : directories_)
             devices.insert(directory->device());
         auto inUse = orGap(filesInUse(devices, looks_));
-        // If pinfold cannot see which files a process has open, it keeps all files of the user of the process. If the process
+        // If pinfold cannot see which files a process has open, pinfold keeps all files of the process's user. If the process
         // runs as root, pinfold keeps the files of all users. pinfold keeps all files of each user who has processes on the node.
         // A process that has another user's file open can still read the file after pinfold has removed the file.
         for (const auto& [uid, why] : inUse.unseen)

@@ -29,8 +29,8 @@ struct LeftoverRules {
     std::vector<std::string> doubts;  ///< one line for each problem of the rules; if there is a problem, pinfold removes nothing
 };
 
-/// Holds functions that ask pinfoldd, or read its records and receipts. If endedJobs() fails, pinfold lacks knowledge about the
-/// user `uid`. If usersWithLiveJobs() fails, pinfold lacks knowledge about the whole node.
+/// Holds functions that ask pinfoldd, or read its records and receipts. If endedJobs() fails, pinfold does not know all facts
+/// about the user `uid`. If usersWithLiveJobs() fails, pinfold does not know all facts about the users of the node.
 struct LeftoverSources {
     std::function<Result<std::set<uid_t>>()> usersWithLiveJobs;
     /// Returns the user's jobs that ended at `since` or later.

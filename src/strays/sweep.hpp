@@ -14,12 +14,12 @@ namespace pinfold {
 struct StrayAction {
     enum class Kind { Report, Warning, Terminate, Kill, Spare, Failure };
     Kind kind = Kind::Report;
-    std::string why; ///< the reason for the actions Spare and Failure
+    std::string why; ///< why pinfold spares the stray (Spare), or why an action failed (Failure)
 };
 
 using Tell = std::function<void(const Stray&, const StrayAction&)>;
 
-/// Returns the first action of a sweep in the given mode.
+/// Returns what sweep() does first with the stray in the given mode.
 StrayAction plannedAction(const Stray& stray, StraysMode mode);
 
 /// Acts on the strays. Call sweep() only if Findings::areSure() has returned true, and if the strays have pidfds. For each

@@ -12,8 +12,8 @@ struct SlotRemover {
 };
 
 /// Owns a filter, a table of properties or anything else that the program has added to a connection of libsystemd. The destructor
-/// of the Slot removes the filter or table from the connection. libsystemd keeps a connection in memory for as long as a Slot of
-/// the connection exists.
+/// of a Slot removes from the connection what the Slot owns. libsystemd keeps a connection in memory for as long as a Slot of the
+/// connection exists.
 using Slot = std::unique_ptr<sd_bus_slot, SlotRemover>;
 
 } // namespace pinfold::dbus

@@ -107,8 +107,8 @@ inline sd_bus* rawBus(sdbus::IConnection& connection) {
 
 /// Returns true if the message is a broadcast. The bus has checked the sender of a broadcast signal. The bus delivers a
 /// broadcast only to connections with a match rule for the broadcast's sender. Anybody can send a direct message to pinfoldd's
-/// connection, and the bus does not compare direct messages with match rules. libsystemd checks match rules itself, but accepts
-/// any unique name as the sender (bus-match.c).
+/// connection, and the bus does not compare direct messages with match rules. libsystemd compares each message with its match
+/// rules, but accepts any unique name as the sender (bus-match.c).
 inline bool isBroadcast(sd_bus_message* message) { return sd_bus_message_get_destination(message) == nullptr; }
 
 using Match = decltype(addMatch(std::declval<sdbus::IConnection&>(), std::string(), [](sdbus::Message&) {}));

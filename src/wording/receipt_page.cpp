@@ -154,7 +154,7 @@ std::string waitLine(const Usage& usage, const Amounts& amounts) {
     return words.empty() ? "" : line("waited", joined(words, ", "));
 }
 
-/// Describes an out-of-memory kill of a process if the job itself survived the kill.
+/// Describes an out-of-memory kill of a process if the job continued to run after the kill.
 std::string oomLines(const Receipt& receipt) {
     return receipt.oom && receipt.result != JobResult::OutOfMemory ? line("killed", oomLine(*receipt.oom, {})) : "";
 }

@@ -109,7 +109,7 @@ constexpr std::array kSections{
 };
 
 constexpr std::size_t kMostRows = 1000; // no query of the report returns more rows than kMostRows
-/// Returns the value of a cell, or nullptr if the table has no such cell or the cell is NULL.
+/// Returns the value of a cell. Returns nullptr if the table does not have the cell, or if the cell is NULL.
 const std::string* valueAt(const ReportTable& table, std::size_t row, std::size_t column) {
     const auto& values = table.rows[row];
     return column < values.size() && values[column] ? &*values[column] : nullptr;
@@ -132,8 +132,8 @@ std::optional<double> numberAt(const ReportTable& table, std::size_t row, std::s
     return at && row < table.rows.size() ? numberIn(valueAt(table, row, *at)) : std::nullopt;
 }
 
-/// LIMIT may cut off rows, so the query itself computes the total of `column` over all rows. Every row of the answer repeats the
-/// total. The query names the column with the total; nameOfAll() returns this name.
+/// LIMIT may cut off rows, so each query computes the total of `column` over all rows. Every row of the answer repeats the total.
+/// The query names the column with the total; nameOfAll() returns this name.
 std::string nameOfAll(std::string_view column) { return "all_" + std::string(column); }
 
 bool isOfAll(std::string_view column) { return column.starts_with("all_"); }

@@ -24,8 +24,8 @@ public:
     pid_t pid() const { return pid_; }
     int pidfd() const { return pidfd_.get(); }
 
-    /// Call letGo() when the process is in its scope. After letGo(), the process runs the command. The command gets the
-    /// variables in `environment`, and the process's own variables.
+    /// Call letGo() when the process is in its scope. After letGo(), the process runs the command. The command gets the variables
+    /// in `environment`, and all variables of this process.
     void letGo(const std::map<std::string, std::string>& environment);
     /// Ends the process before the process runs the command.
     void giveUp();

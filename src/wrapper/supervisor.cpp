@@ -111,9 +111,9 @@ SupervisorDuties plainDuties() {
 }
 
 int Supervisor::run() {
-    // The supervisor runs outside of the job's cgroup, but it has the same user id as the job. With PR_SET_DUMPABLE 0, the job's
-    // processes cannot trace the supervisor and make it run other code (see prctl(2)). The child inherits PR_SET_DUMPABLE 0, and
-    // becomes traceable again when it executes the job's command.
+    // The supervisor runs as the job's user, but outside of the job's cgroup. With PR_SET_DUMPABLE 0, the job's processes cannot
+    // trace the supervisor and make it run other code (see prctl(2)). The child inherits PR_SET_DUMPABLE 0, and becomes traceable
+    // again when it executes the job's command.
     if (::prctl(PR_SET_DUMPABLE, 0) != 0)
         return failed("PR_SET_DUMPABLE");
     // The supervisor, and not PID 1, becomes the parent of the job's orphans. If PID 1 were the parent of very many orphans, PID
@@ -163,7 +163,8 @@ void Supervisor::takeUp(const WrapperReply& created) {
     key_ = created.key;
     task_ = created.task;
     processes_.emplace(key_, task_);
-    forgetEndRequest(); // the command has received the signal that asked this program to end, so the supervisor goes on
+    forgetEndRequest(); // the command has received the signal that asked the supervisor to end, so the supervisor does not end
+                        // because of the signal
     environment_ = created.environment;
 }
 
