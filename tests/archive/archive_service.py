@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Runs the real service pinfold-archive, and sends it requests as different users."""
+"""Runs the real service pinfold-archive, and sends requests to the service as different users."""
 
 import contextlib
 import json
@@ -139,8 +139,8 @@ def answer(connection):
 
 
 def ask_for_ever(path, uid, clients, answers):
-    """Lets each client of the user ask for 100 receipts, read the answer, and ask again at once. Counts the complete answers and the
-    incomplete answers."""
+    """Lets each client of the user ask for 100 receipts, read the answer, and ask again at once. Counts the answers that are complete and the answers
+    that are not."""
     os.seteuid(uid)
 
     def ask():
@@ -178,7 +178,8 @@ def flood(service, uid, clients):
 
 
 def closed(connection, within):
-    """Waits until the service has closed the connection. The function does not read from the connection. Returns how long the wait took."""
+    """Waits until the service has closed the connection. The function does not read from the connection. Returns how many seconds the function
+    waited."""
     begun = time.monotonic()
     poll = select.poll()
     poll.register(connection, 0)

@@ -146,7 +146,7 @@ def server():
 
 @pytest.fixture(scope="module")
 def made_once(server):
-    """Makes a new database, because the tests of another module may have changed or removed the old one."""
+    """Makes a new database, because the tests of another module may have changed or removed the existing database."""
     made = Archive(server)
     made.make()
     return made

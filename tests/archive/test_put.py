@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Nodes send the same receipts once or several times. The archive must store each receipt exactly once."""
+"""A node may send a receipt once or several times. The archive must store each receipt exactly once."""
 
 import json
 import subprocess

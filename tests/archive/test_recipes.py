@@ -31,7 +31,7 @@ ORDER BY 1, 2
 
 
 def commands(heading):
-    """Returns the shell commands in the section of the page with this heading."""
+    """Returns the shell commands in the section `heading` of the page."""
     section = re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#|\Z)", PAGE, re.M | re.S)[1]
     blocks = re.findall(r"^( *)```sh\n(.*?)^ *```", section, re.M | re.S)
     assert blocks, f"the section {heading} has no commands"

@@ -316,7 +316,7 @@ def test_unkillable_by_node(filled):
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_panel_of_grafana_has_the_same_figures(filled, name):
-    """Grafana replaces its macros by texts in quotation marks."""
+    """Grafana replaces its macros with texts in quotation marks."""
     dashboard = json.loads((TOP / "docs/monitoring/site-dashboard.json").read_text())
     [sql] = [target["rawSql"] for panel in dashboard["panels"] for target in panel.get("targets", []) if target["refId"] == name]
     sql = sql.replace("$__timeFrom()", "'2026-11-20T00:00:00Z'").replace("$__timeTo()", "'2026-11-27T00:00:00Z'")

@@ -6,9 +6,9 @@ ratio. The program divides the jobs per second with pinfold by the jobs per seco
 on the machine, this ratio differs from run to run. The program also prints how much CPU time the batch system, some services and all remaining
 processes spend on a job. Other programs have less effect on the CPU time for a job than on the jobs per second.
 
-The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many jobs
-start at once, slurmctld sometimes waits 2 seconds before it sends further jobs (agent_retry() in its source). If Slurm had more slots, some turns
-would be more than twice as fast as others: 63 jobs per second in place of 28. For Slurm, the program repeats a third kind of turn: Slurm runs without
+The node of Slurm has as many slots as the machine has processors. If the node had many more slots, many jobs would start at once. If many jobs start
+at once, slurmctld sometimes pauses for 2 seconds before it sends more jobs (agent_retry() in its source). If Slurm had more slots, some turns would
+be more than twice as fast as others: 63 jobs per second in place of 28. For Slurm, the program repeats a third kind of turn: Slurm runs without
 pinfold, but with an empty epilogue. Without an epilogue, slurmctld waits up to a second before it gives an ended job's slot to the next job.
 
 At the start of a job, the kernel makes pinfold wait once, and pinfold cannot avoid this wait. Before it moves a process to a different cgroup, the

@@ -240,8 +240,7 @@ def quiet():
     # pinfoldd looks at each job 1, 2, 4, 8 and 16 seconds after its start.
     wait_until(lambda: time.monotonic() - born > 17 and sleeps(), "pinfoldd has done all that starts leave to do", deadline=60)
     before = switches()
-    # The test reads a counter of the kernel, because a tracer would itself wake up the process. A process that does not wake up makes no
-    # system call.
+    # The test reads a counter of the kernel, because a tracer would wake up the process. A process that does not wake up makes no system call.
     select.select([], [], [], 10)
     woken = switches() - before
     report("pinfoldd's wake-ups in 10 s with 100 live, quiet jobs", str(woken),

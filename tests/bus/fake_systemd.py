@@ -202,8 +202,8 @@ class FakeSystemd(dbus.service.Object):
 
     @dbus.service.method(CONTROL, in_signature="u")
     def Hang(self, pid):
-        """Lets a process hang in the kernel, as if the process waited for a file server that does not answer. The process outlives SIGKILL
-        until the test ends it."""
+        """Lets a process hang in the kernel, as if the process waited for a file server that does not answer. SIGKILL does not end the process before
+        the test releases the process."""
         self.node.hanging.add(int(pid))
 
     @dbus.service.method(CONTROL, in_signature="as")

@@ -188,8 +188,8 @@ def test_nothing_to_start_on(world, missing):
 
 
 def start_with(world, descriptors, notified):
-    """Starts pinfoldd with a limit of `descriptors` open descriptors. Returns "ready" if pinfoldd becomes ready, and otherwise its exit
-    status."""
+    """Starts pinfoldd with a limit of `descriptors` open descriptors. Returns "ready" if pinfoldd becomes ready. If pinfoldd ends, the function
+    returns the exit status of pinfoldd."""
     daemon = world.start("prlimit", f"--nofile={descriptors}", *world.daemon_command(BUILD / "src/daemon/pinfoldd"))
     said = []
 

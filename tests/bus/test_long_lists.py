@@ -22,8 +22,8 @@ def expect_the_same_pinfoldd(world):
 
 
 def multiply(world, number, uid=0, **entries):
-    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. In hundreds of the copies, the job ended in the same
-    microsecond."""
+    """Writes copies of the newest receipt of "sge.1" for the keys sge.2, sge.3 and so on. Hundreds of the copied receipts have the same microsecond
+    as the job's end."""
     with sqlite3.connect(world.root / "var/lib/pinfold/history.db") as history:
         text, kind = history.execute("SELECT receipt, kind FROM receipts WHERE key = 'sge.1'").fetchone()
         receipt = json.loads(text)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests jobs with very many tasks. For each further task, pinfoldd needs two more descriptors, and the job's record gets longer."""
+"""Tests jobs with very many tasks. For each additional task, pinfoldd needs two more descriptors, and the job's record gets longer."""
 
 import dbus
 

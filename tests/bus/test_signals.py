@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests what a user learns about another user's job, because everybody on the bus receives signals."""
+"""Everybody on the bus receives signals. Tests what a user learns about another user's job from the signals."""
 
 import json
 import subprocess

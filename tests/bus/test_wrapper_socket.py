@@ -263,7 +263,7 @@ def test_what_is_no_request_is_told_in_one_line(world, name):
 def test_descriptors(world):
     open_now = lambda: len(os.listdir(f"/proc/{world.daemon.pid}/fd"))
     process = world.process()
-    before = open_now()  # pinfoldd closes a connection a moment after its answer, so the number may include an earlier connection
+    before = open_now()  # pinfoldd closes each connection a moment after the answer, so an earlier connection may still count
     assert ask(world, CREATE)["error"] == "InvalidArgument", "none"
     with open(os.devnull) as file:
         assert "not a pidfd" in ask(world, CREATE, [file.fileno()])["message"]
@@ -533,7 +533,7 @@ def test_a_pinfoldd_that_refuses_to_start_says_why(world):
 
 def test_the_silent_do_not_keep_a_pinfoldd_that_refuses_to_start(world):
     """pinfoldd waits a tenth of a second for all silent connections together. If pinfoldd waited a tenth of a second for each connection,
-    the 300 connections of this test would take half a minute. The queue has room for 4,096 connections."""
+    the 300 connections of this test would take half a minute. The wrapper's socket has a queue for 4,096 connections."""
     end_with_a_configuration_that_is_wrong(world)
     silent = [connect(world) for _ in range(300)]
     with connect(world) as asks:
@@ -667,8 +667,8 @@ def test_a_descriptor_that_does_not_close_holds_up_nobody(world, way):
 
 
 def test_nor_does_a_descriptor_that_does_not_close(world):
-    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. The kernel closes a socket
-    without a wait for the other end of the socket."""
+    """pinfoldd refuses to start. When pinfoldd ends, the kernel closes the descriptors that pinfoldd has not received. The kernel closes a socket at
+    once, and does not wait for the other end of the socket."""
     world.configure("")
     world.daemon.kill()
     world.daemon.wait()

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from jobs import BATCH, text_of, wait_until
 
-PATIENCE = 150.0  # PATIENCE is in seconds; every job of this suite ends within this time, in spite of all disturbances
+PATIENCE = 150.0  # in seconds; every job of this suite ends within this time, even if disturbances delay the job
 # All processes that jobs start have the variable TAG in their environment. If a process with the variable TAG exists at the end of the run, a job
 # has left the process behind.
 TAG = "PINFOLD_CHAOS"
@@ -50,7 +50,7 @@ class Ended:
 
     @property
     def how(self):
-        """Returns the exit status and the signal in the form of a receipt."""
+        """Returns the exit status and the signal as a receipt contains them."""
         return (self.status, None) if self.status >= 0 else (None, -self.status)
 
 
@@ -76,7 +76,7 @@ class Wrapper:
         story.note(f"pid {self.process.pid}: {' '.join(words)}")
 
     def has_run(self):
-        """Waits until the command has printed that it runs. Returns False if the command ends before it has printed that it runs."""
+        """Waits until the command has printed that it runs. Returns False if the command ends and has not printed RAN."""
         ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         said = self.process.stdout.read(len(RAN)) if ready else b""
         self.story.note(f"pid {self.process.pid} says {said!r}")
@@ -138,15 +138,15 @@ def admitted(story, ended, begin=None):
 
 
 def with_names(line):
-    """If the user database is too slow for a short job, pinfoldd writes the owner's user id in place of the owner's name. This function replaces
-    the user id by the owner's name."""
+    """If the user database is too slow for a short job, pinfoldd writes the owner's user id in place of the owner's name. with_names() replaces the
+    user id by the owner's name."""
     for name, number in OWNERS.items():
         line = line.replace(f" of user {number}", f" of user {name}")
     return line
 
 
 def quiet(story, ended, because=None, needed=True):
-    """Checks that the job's standard error has only the expected lines. `because`: the reason why the job was stopped, if it did not end by
+    """Checks that the job's standard error has only the expected lines. `because`: the reason why the job was stopped, or None if the job ended by
     itself. `needed`: False if the line with this reason can be missing."""
     lines = [line for line in ended.err.splitlines() if NOT_OVER_YET not in line and SLOW_DISK not in line]
     said = [with_names(line.partition(". It ran for ")[0]) for line in lines]

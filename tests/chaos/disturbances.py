@@ -142,7 +142,7 @@ def drain():
 
 @contextlib.contextmanager
 def full_disk():
-    """Fills up /var/lib/pinfold, so that no program can write a file there. This directory is a small file system of its own."""
+    """Fills up /var/lib/pinfold, so that no program can write a file there. /var/lib/pinfold is a small file system of its own."""
     # The checkpoint makes the write-ahead log empty. Without the checkpoint, SQLite could write hundreds of receipts into the existing log.
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(STATE / "history.db")) as history:
         history.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 USERS = ("root", "alice", "bob")
 FEWEST_BETWEEN, MOST_BETWEEN = 4, 24  # the number of jobs from one disturbance to the next
 SHORTEST, LONGEST = 0.3, 3.0  # how many seconds a program is stopped
-FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # the number of jobs that begin during a lasting disturbance
+FEWEST_IN_WINDOW, MOST_IN_WINDOW = 6, 30  # how many jobs begin between the start and the end of a lasting disturbance
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Item:
     kind: str
     size: int  # number of jobs
     user: str
-    seed: int  # the seed of the item's random numbers, which must not depend on the order in which threads run items
+    seed: int  # the seed of the item's random numbers; the numbers must not depend on the order in which threads run items
 
     @property
     def key(self):
@@ -36,7 +36,7 @@ class Event:
     name: str
     after: int
     until: int
-    seconds: float  # if the disturbance stops a program: how long the program is stopped
+    seconds: float  # how long a disturbance stops a program, if the disturbance stops one
 
 
 @dataclass(frozen=True)

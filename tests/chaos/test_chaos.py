@@ -178,7 +178,8 @@ def test_nothing_is_left(chaos):
 
 def test_what_was_done_was_done(chaos):
     assert chaos.disturber.failures == [], f"seed {chaos.plan.seed}"
-    # If all jobs are over, the Disturber begins no more disturbances. The log may lack the last few disturbances of the plan.
+    # If all jobs are over, the Disturber begins no more disturbances. Perhaps the last few disturbances of the plan did not begin, so the log does
+    # not contain them.
     assert len(chaos.log.entries) >= len(chaos.plan.events) * 0.9 - MOST_DUE
 
 

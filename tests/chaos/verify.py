@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Compares the events of the run with the allowed events. The functions do no I/O, so that unit tests can test these functions."""
+"""Compares the events of a chaos run with the events that the stories allow. The functions do no I/O, so that unit tests can test these functions."""
 
 import collections
 import re

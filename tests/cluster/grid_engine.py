@@ -30,7 +30,7 @@ def shown(*question):
 
 
 def store(option, name, values):
-    """qconf reads the name of a configuration from the name of the file."""
+    """qconf takes the name of the configuration from the name of the file."""
     FILES.mkdir(exist_ok=True)
     file = FILES / name
     file.write_text("".join(f"{key} {value}\n" for key, value in values.items()))

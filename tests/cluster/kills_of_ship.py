@@ -43,7 +43,7 @@ def waits_in(site, node, function, table):
 
 
 def kill_in_state(node, in_state, what):
-    """Kills pinfold-ship of the node while in_state() is true, and returns its process id."""
+    """Kills pinfold-ship of the node while in_state() is true, and returns the process id of the killed pinfold-ship."""
     def killed():
         pid = in_state() and main_process(node, "pinfold-ship")
         if not pid:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Controls a Slurm cluster on this node, and its jobs. The cluster has munge, slurmctld and slurmd, and Slurm itself makes no cgroups."""
+"""Controls a Slurm cluster on this node, and its jobs. The cluster has munge, slurmctld and slurmd. Slurm does not make cgroups in this cluster."""
 
 import contextlib
 import re
@@ -60,7 +60,8 @@ def start(pinfold=True, cgroup_plugin="cgroup/v1", **settings):
 
 
 def add_node(node):
-    """Adds another node to the cluster, with the same configuration. The hosts have the same key of munge, because they come from one image."""
+    """Adds another node to the cluster, and gives the node the configuration files of node1. The hosts have the same key of munge, because they come
+    from one image."""
     both = f"node1,{node}"
     text = CONFIGURATION.read_text().replace("NodeName=node1 ", f"NodeName={both} ").replace("Nodes=node1 ", f"Nodes={both} ")
     CONFIGURATION.write_text(text)

@@ -25,7 +25,7 @@ VARIABLES = {"pinfold_configuration": '[jobs]\nlinger = "1s"\nunenforced_limits 
 
 
 class Play:
-    """Runs the playbook with the packages in `directory`. `changed`: the number of tasks that have changed something, by node."""
+    """Runs the playbook with the packages in `directory`. `changed` maps each node to the number of tasks that have changed something on the node."""
 
     def __init__(self, directory):
         done = run("ansible-playbook", "--inventory", "inventory.yml", "--extra-vars", json.dumps({**VARIABLES, "pinfold_debs": str(directory)}),

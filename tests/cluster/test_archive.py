@@ -201,7 +201,7 @@ def reboot(site, stream):
     stream.begin("node2")
     site.relay.open()
     # The sandbox of pinfoldd has its own /proc, which shows the boot id of the containers' host. The boot id of the host is the same after the
-    # reboot, so pinfoldd does not notice the reboot. The result is not node-lost.
+    # reboot, so pinfoldd does not notice the reboot. The receipt has the result lost, in place of node-lost.
     wait_until(lambda: site.server.rows(f"SELECT result FROM pinfold.receipt WHERE key = '{LONG}'") == [["lost"]],
                "the archive knows that the reboot ended the job", 300)
 

@@ -228,7 +228,7 @@ def test_supervisor_killed():
 
 
 def test_without_pinfoldd_a_job_waits():
-    """The node's queue must take no further jobs. If the queue took jobs, all waiting jobs would start and fail."""
+    """When pinfoldd cannot start, the queue of the node must stop taking jobs. If the queue took jobs, all waiting jobs would start and fail."""
     on("node1", "systemctl", "stop", "pinfoldd.socket", "pinfoldd.service")
     job = Job("echo ran", node="node1")
     try:

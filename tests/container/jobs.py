@@ -188,8 +188,8 @@ def expect_nothing_left():
 
 
 def processes_with(text):
-    """Finds all processes that have the text in their command lines. Leaves out the test's own process. Returns the command line and the cgroup of
-    each process."""
+    """Finds all processes that have the text in their command lines. The result does not contain the test's own process. Returns the command line and
+    the cgroup of each process."""
     found = {}
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -258,7 +258,7 @@ def main_pid(unit="pinfoldd"):
 
 
 def daemon_ready(other_than=0):
-    """Waits until pinfoldd is ready, and its pid is not `other_than`."""
+    """Waits until pinfoldd is ready and has a pid other than `other_than`."""
     def up():
         pid = main_pid()
         active = run("systemctl", "show", "-P", "ActiveState", "pinfoldd", check=False).stdout.strip() == "active"

@@ -67,7 +67,7 @@ def logged():
     return read_journal("-b", "-o", "cat", "-g", r"^pam_pinfold\(")
 
 
-# The following code serves the tests that use sshd.
+# The tests that use sshd need the following functions.
 
 DEBIANS = Path("/etc/pam.d/sshd")
 CONFIG = Path("/etc/ssh/sshd_config.d/pinfold.conf")
@@ -75,8 +75,8 @@ KEY = Path("/root/pinfold-test-key")
 
 
 def stack(options="", systemd="before"):
-    """Writes sshd's PAM stack: the lines from Debian, and the lines that pam_pinfold(8) shows. pam_systemd is "before" pam_pinfold (as in the
-    manual), "after" pam_pinfold, or "absent"."""
+    """Writes sshd's PAM stack: the lines from Debian, and the lines that pam_pinfold(8) shows. If `systemd` is "before" or "after", the stack has
+    pam_systemd before or after pam_pinfold. The manual shows "before". If `systemd` is "absent", the stack does not have pam_systemd."""
     lines = {"before": "session optional pam_systemd.so\nsession required pam_pinfold.so OPTIONS\n",
              "absent": "session required pam_pinfold.so OPTIONS\n",
              "after": "session required pam_pinfold.so OPTIONS\nsession optional pam_systemd.so\n"}[systemd]

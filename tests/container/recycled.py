@@ -23,7 +23,7 @@ def few_numbers(directory, highest=HIGHEST):
     release = tuple(map(int, os.uname().release.split(".")[:2]))
     if release < (6, 14):
         pytest.skip("kernel.pid_max would be the host's")
-    run("mount", "-t", "proc", "proc", directory)  # the box's own /proc/sys is read-only
+    run("mount", "-t", "proc", "proc", directory)  # /proc/sys of the box is read-only
     file = directory / "sys/kernel/pid_max"
     before = file.read_text()
     file.write_text(str(highest))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests that the bus does not pass certain messages to pinfoldd. tests/hostile tests a flood of messages, and test_permissions.py tests the
+"""Tests which messages the bus does not deliver to pinfoldd. The tests in tests/hostile send a flood of messages, and test_permissions.py covers the
 three methods that take descriptors."""
 
 import sys
@@ -22,8 +22,8 @@ print(b"org.freedesktop.DBus.Error.AccessDenied" in bus.answers())
 
 
 def test_users_descriptors_do_not_reach_a_pinfoldd_that_is_not_ready_yet():
-    """As soon as pinfoldd connects to the bus, it takes the name org.pinfold1.Daemon. In this test, a connection of root asks for the same name,
-    waits for the name, and acts as pinfoldd. The bus applies the policy to all connections that have asked for a name."""
+    """As soon as pinfoldd connects to the bus, it takes the name org.pinfold1.Daemon. In this test, a connection of root asks for the name
+    org.pinfold1.Daemon, waits for the name, and acts as pinfoldd. The bus applies the policy to all connections that have asked for a name."""
     early = dbus.SystemBus(private=True)
 
     def refused():

@@ -205,8 +205,8 @@ def test_a_read_only_tmp():
 
 @pytest.fixture
 def image():
-    """Makes a root tree in which no systemd runs. The tree is a copy of the box's root file system, but not of the file systems that are mounted
-    below it."""
+    """Makes a root tree in which no systemd runs. The tree contains the box's root file system, but not the file systems that are mounted below the
+    root."""
     IMAGE.mkdir()
     run("mount", "-t", "tmpfs", "tmpfs", IMAGE)
     for name in ("upper", "work", "root"):

@@ -43,8 +43,8 @@ def wrong():
 
 
 def expected():
-    """Returns the findings that the box itself causes. It is possible that the host does not give all controllers to the box. Grid Engine is not set
-    up in the box."""
+    """Returns the findings that `pinfold doctor` reports because the node is a box. It is possible that the host does not give all controllers to the
+    box. Grid Engine is not set up in the box."""
     there = Path("/sys/fs/cgroup/cgroup.controllers").read_text().split()
     missing = {f"cgroup.{name}": state for name, state in CONTROLLERS.items() if name not in there}
     return {**missing, "grid-engine.shepherd": "warn"}

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """A user forges signals of systemd and systemd-oomd, and sends the signals to pinfoldd. systemd sends its signals to everybody, and the attacker
-sends forged signals only to pinfoldd. tests/bus/test_forged_signals.py tests further forged signals."""
+sends forged signals only to pinfoldd. The tests in tests/bus/test_forged_signals.py also forge broadcasts."""
 
 import json
 

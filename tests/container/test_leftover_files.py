@@ -74,7 +74,7 @@ class Left:
         self.paths = {"shm-file": Path("/dev/shm", key), "tmp-file": Path("/tmp", key), "tmp-directory": Path("/tmp", f"{key}.d")}
 
     def listed(self, *options, status=0):
-        """Returns a dictionary with those listed objects that belong to the job, by kind."""
+        """Runs `pinfold strays --files`. Returns a dictionary that maps each kind to the listed object of this job."""
         done = run("pinfold", "strays", "--files", "--json", *options, check=False)
         assert done.returncode == status, done.stderr
         mine = [file for file in json.loads(done.stdout)["files"] if self.key in file["jobs"]]
@@ -86,7 +86,7 @@ class Left:
         return {kind: file["kept"] for kind, file in self.listed(*options, status=status).items()}
 
     def there(self):
-        """Returns the kinds whose object still exists with all its contents."""
+        """Returns the kinds of the files and IPC objects that still exist with all their contents."""
         there = {kind for kind, path in self.paths.items() if path.exists()}
         if "tmp-directory" in there and not (self.paths["tmp-directory"] / "sub/deep/file").exists():
             there.remove("tmp-directory")
@@ -267,8 +267,8 @@ def test_born_before_or_after_a_job_is_never_its():
         run("setpriv", "--reuid=alice", "--regid=alice", "--clear-groups", "touch", path)
     touch("/tmp/alices-before")
     left = Left("manual.between")
-    # When a file changes, the kernel sets the file's times to the time of the kernel's last clock tick. The time of the last tick is up to 10 ms in
-    # the past, but the receipt has the exact time of the job's end.
+    # When a file changes, the kernel sets the file's time stamp to the time of the kernel's last clock tick. The time of the last tick is up to 10 ms
+    # in the past, but the receipt has the exact time of the job's end.
     [receipt] = receipts(left.key)
     wait_until(lambda: time.clock_gettime_ns(CLOCK_REALTIME_COARSE) // 1000 > receipt["ended"], "a tick after the job's end")
     touch("/tmp/alices-after")
@@ -342,8 +342,8 @@ def test_a_process_that_cant_be_looked_into_keeps_its_own_users_files_only(left)
 
 
 def test_processes_whose_memory_is_locked_hold_up_nobody_elses_files(left):
-    """Some kernels have a lock for each mapping. On such a kernel, a read of /proc/PID/maps does not wait for the lock of the process's whole
-    memory."""
+    """Some kernels have a lock for each mapping. If the kernel has a lock for each mapping, a read of /proc/PID/maps does not wait for the lock of
+    the process's whole memory."""
     with locked_memories("bob", 6) as locked:
         waits = subprocess.run(["timeout", "2", "cat", f"/proc/{locked[0]}/maps"], stdout=subprocess.DEVNULL).returncode == 124
         done = run("pinfold", "strays", "--files", "--remove", "--json", check=False, timeout=120)

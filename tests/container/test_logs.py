@@ -64,7 +64,8 @@ def test_the_form_is_journalctls():
         # systemd 257 has added the sequence numbers of the entries to the output.
         return [{key for key in json.loads(line) if not key.startswith("__SEQNUM")} for line in documents.splitlines()]
 
-    # After the job's end, systemd may write further lines about the units. The test repeats the comparison until both commands print the same lines.
+    # After the job's end, systemd may write more lines about the job's units. The test repeats the comparison until both commands print the same
+    # lines.
     wait_until(lambda: logs("logs.2").stdout == journalctl("short-iso"), "both print the same")
     wait_until(lambda: logs("logs.2", "-n", "2").stdout == journalctl("short-iso", "-n", "2"), "both print the same last lines")
     wait_until(lambda: keys(logs("logs.2", "--json").stdout) == keys(journalctl("json", "--all")), "both print the same fields")

@@ -149,7 +149,7 @@ def test_a_leftover_whose_memory_is_locked_is_killed_all_the_same(file_server, i
     job.stderr.close()
     receipt = wait_until(lambda: receipts("locked.1"), "receipt")[0]
     assert (receipt["result"], receipt["exit_status"], receipt["leftovers"]) == ("exited", 3, 1)
-    # SIGTERM may free the lock early enough for pinfoldd to read the command line.
+    # SIGTERM may make the process free the lock so early that pinfoldd can read the command line.
     [leftover] = [entry["MESSAGE"] for entry in journal("locked.1", "leftover")]
     assert leftover == "leftover: [fuse_hang]" or leftover.startswith(f"leftover: {FUSE_HANG} victim")
     expect_nothing_left()

@@ -24,7 +24,7 @@ def configure(path, per_job=False):
 
 
 def figures(path=STANDARD):
-    """Returns the figures by series, or no figures while the file does not exist."""
+    """Returns a dictionary that maps each series to its figure. The dictionary is empty while the file does not exist."""
     try:
         lines = path.read_text().splitlines()
     except FileNotFoundError:

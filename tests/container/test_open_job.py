@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests jobs that are opened before their first process exists. The tests also check the tasks and the shepherds of these jobs."""
+"""Tests jobs that are opened before their first process exists. The tests cover the tasks and the shepherds of an opened job."""
 
 import contextlib
 import json

@@ -385,7 +385,7 @@ def test_what_a_former_run_left_is_gone_when_the_next_begins(mom):
 def test_a_receipt_of_an_earlier_run_is_not_reported(mom):
     job = begin(mom, one_host("7.srv"))
     finished(mom, job, started(mom, job, "true"))
-    job["stime"] = 4102444800  # the job's start is now later than the receipt of the job's earlier run
+    job["stime"] = 4102444800  # with this time, the job starts after the end that the earlier run's receipt reports
     answer = mom.epilogue(job)
     assert answer.accepted and answer.job["resources_used"] == {} and "no scope" in answer.log[0]
 

@@ -296,8 +296,8 @@ def test_the_owner_adopts_by_the_command_line():
 
 
 def test_the_owner_reaches_nothing_of_roots(callers):
-    """Some batch systems run an epilogue as root inside the job. The kernel does not let the job's owner send a signal to root's epilogue. On a
-    request of the job's owner, pinfoldd sends no signal to root's epilogue."""
+    """Some batch systems run an epilogue as root inside the job. The kernel does not let the job's owner send a signal to root's epilogue. If the
+    job's owner asks pinfoldd to send a signal, pinfoldd does not send the signal to root's epilogue."""
     with live_job() as pid, contextlib.ExitStack() as ends:
         epilogue = subprocess.Popen(["sleep", "1000"])
         ends.callback(epilogue.kill)

@@ -54,7 +54,7 @@ def told_at_the_start():
 
 
 def empty_slice(key):
-    """Makes an empty slice: systemd keeps a slice that has become empty."""
+    """Makes an empty slice. systemd keeps a slice whose last process has ended."""
     name = f"batch-{key}.slice"
     run("systemd-run", "--quiet", "--wait", f"--slice={name}", "true")
     wait_until(lambda: "populated 0" in (BATCH / name / "cgroup.events").read_text(), "empty")

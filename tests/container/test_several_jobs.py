@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""A command for several jobs tries each job and reports each failure with its job. The command exits with the status of its first failure."""
+"""If a command gets several jobs, it tries each job. For each failure, it reports the job and the error. The command exits with the status of its
+first failure."""
 
 import json
 import re

@@ -20,7 +20,7 @@ from sick import LIB, bus_stands_still, draining, full, small_lib
 CONFIG = Path("/etc/pinfold/pinfold.toml")
 # A leader that runs LEAVES starts a process, and leaves the process behind. When the leader's standard input ends, the leader exits with status 3.
 LEAVES = "setsid sleep {} >/dev/null 2>&1 & read line; exit 3"
-SOON = 1.0  # the most seconds until pinfold-run ends on a machine that is not busy; pinfold-run itself needs half a second
+SOON = 1.0  # on a machine that is not busy, pinfold-run ends within this number of seconds, and usually within half a second
 
 
 def pinfoldd_stands_still():

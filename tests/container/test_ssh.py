@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests pam_pinfold in a real sshd. The tests check who may log in, into which job, and for how long. test_pam.py tests how each phase can
-fail."""
+"""Tests pam_pinfold in a real sshd. The tests check who may log in, into which job, and for how long. The tests in test_pam.py show how each phase
+can fail."""
 
 import os
 import re

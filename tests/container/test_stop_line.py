@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""At the end of a job, pinfoldd writes a line about the end to the job's standard error. If the job itself caused its end, pinfoldd adds no line to
-the job's standard error."""
+"""At the end of a job, pinfoldd writes a line about the end to the job's standard error. If the job caused its own end, pinfoldd adds no line to the
+job's standard error."""
 
 import os
 import pwd

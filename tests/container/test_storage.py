@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""The history's disk is slow, full, read-only or damaged. Jobs must still start and end, and no receipt may be lost."""
+"""The history's disk is slow, full, read-only or damaged. Jobs must still start and end, and pinfoldd must not lose a receipt."""
 
 import contextlib
 import os
@@ -86,7 +86,8 @@ def test_a_read_only_disk(in_time):
     started = time.time()
     stop_pinfoldd()
     run("mount", "-o", "remount,ro", LIB)
-    # When a disk has an error, the kernel makes the file system read-only, but the mount stays writable. pinfoldd has its own copy of the mount.
+    # When a disk has an error, the kernel makes the file system read-only, and does not change the flags of the mount. pinfoldd's sandbox has its own
+    # copy of the mount.
     run("mount", "-o", "remount,bind,rw", LIB)
     start_pinfoldd()
     wait_until(draining, "no jobs on a read-only disk")

@@ -124,7 +124,7 @@ def scope(node, name, number, *options, user="alice"):
 
 
 def login(node, number):
-    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # by itself, the user's manager ends only 10 s after the session
+    node.callback(run, "systemctl", "stop", f"user@{ALICE}.service")  # without this stop, the user's manager runs for 10 s after the session
     terminal = Terminal(number)
     node.callback(terminal.close)
     return terminal
@@ -540,8 +540,8 @@ def cost(*command):
 
 
 def least_cost(runs, *command):
-    """Runs the command several times, and returns the result of the run with the least CPU time. Programs on the same CPU cores can make a run more
-    expensive."""
+    """Runs the command several times, and returns the result of the run with the least CPU time. A run uses more CPU time if other programs use the
+    same CPU cores."""
     return min((cost(*command) for _ in range(runs)), key=lambda result: result[1])
 
 

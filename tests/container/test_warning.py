@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Tests the warning that a job gets before its run time limit ends it. tests/vm tests the warning that a job gets before its memory limit."""
+"""Tests the warning that a job gets before its run time limit ends it. The tests in tests/vm cover the warning that a job gets before its memory
+limit."""
 
 import os
 import re

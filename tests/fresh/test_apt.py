@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Installs the package pinfold with apt, and then purges the package. Before the installation, the Debian system contains only systemd and the bus.
-The boxes of other suites have many more packages, so the other suites do not notice a missing dependency."""
+The boxes of the other suites contain many more packages, so the tests there do not notice a missing dependency."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Tests how the archive's service and its clients read lines from the service's socket. Any user can send a request to the
-// service. An attacker who controls a node chooses the receipts in the service's answers.
+// service. If an attacker controls a node, the attacker can write any text into the receipts that the service sends.
 #include "archive_client/archive_protocol.hpp"
 #include "archive_service/receipt_query.hpp"
 #include "fuzz.hpp"

@@ -10,7 +10,8 @@ using namespace pinfold;
 
 namespace {
 
-/// If an entry has a wrong type, `decode` throws sdbus::Error. If `decode` throws a different exception, `decode` has a fault.
+/// If an entry has a wrong type, `decode` throws sdbus::Error. If `decode` throws an exception that is not an sdbus::Error,
+/// `decode` has a fault.
 template <class Decode> void decodeOne(Decode decode, const Dict& dict) {
     try {
         (void)decode(dict);

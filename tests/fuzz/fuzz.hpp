@@ -79,8 +79,8 @@ public:
             write(directory / file, section == given.end() ? std::nullopt : std::optional(section->second));
         }
     }
-    /// Writes the file, or removes it. If the file already has the right text, the function does not write the file. To write a
-    /// file takes longer than to test an input.
+    /// Writes the file, or removes it. If the file already has the right text, the function does not write the file. A write to a
+    /// file takes longer than a test of an input.
     void write(const std::filesystem::path& path, const std::optional<std::string>& text) {
         auto& now = files_[path];
         if (now == text)
@@ -96,7 +96,7 @@ public:
 
 private:
     std::filesystem::path top_;
-    std::map<std::filesystem::path, std::optional<std::string>> files_; ///< the present text of each file
+    std::map<std::filesystem::path, std::optional<std::string>> files_; ///< the text of each file at this moment
 };
 
 } // namespace pinfold::fuzz

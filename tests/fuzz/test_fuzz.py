@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each target first runs the inputs of its corpus, and then runs mutations of these inputs for some seconds (PINFOLD_FUZZ_SECONDS). libFuzzer
-inserts words of a dictionary into the mutations. New inputs stay in the build directory for the next run. Inputs that fail stay in
+"""Each target first runs the inputs of its corpus, and then runs mutations of these inputs for some seconds (PINFOLD_FUZZ_SECONDS). libFuzzer has a
+dictionary of words, and inserts these words into the mutations. New inputs stay in the build directory for the next run. Inputs that fail stay in
 build/results/fuzz."""
 
 import os
@@ -19,7 +19,8 @@ SECONDS = int(os.environ.get("PINFOLD_FUZZ_SECONDS", "5"))
 def run(target, *arguments, tmp_path, seconds=0):
     failed = BUILD.parent / "results/fuzz" / target
     failed.mkdir(parents=True, exist_ok=True)
-    # Inputs of more than 16 KiB would cost time, but would find no further faults. The time-out for an input is long, because the node may be busy.
+    # A test of an input of more than 16 KiB takes longer, but does not find more faults. The time-out for an input is long, because the node may be
+    # busy.
     options = ["-timeout=60", "-rss_limit_mb=2048", "-max_len=16384", f"-artifact_prefix={failed}/"]
     done = subprocess.run([BUILD / "tests/fuzz" / target, *options, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=seconds + 300, env=dict(os.environ, TMPDIR=str(tmp_path)), check=False)

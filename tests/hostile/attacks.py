@@ -52,8 +52,8 @@ def idle():
 
 
 def forged_signals(number, key):
-    """Forges signals of systemd-oomd and systemd, and sends the signals to pinfoldd. A real signal has no destination, but a forged one names
-    pinfoldd."""
+    """Forges signals of systemd-oomd and systemd, and sends the signals to pinfoldd. A signal of systemd does not have a destination, but each forged
+    signal names pinfoldd as its destination."""
     bus = dbus.SystemBus()
     told = [("/org/freedesktop/oom1", "org.freedesktop.oom1.Manager", "Killed", "ss", f"/batch.slice/batch-{key}.slice/job-{key}.scope", "memory-used"),
             ("/org/freedesktop/systemd1", "org.freedesktop.systemd1.Manager", "Reloading", "b", True),
@@ -104,7 +104,7 @@ def files_that_never_close(path, number):
             for stream in (0, 1, 2):
                 os.close(stream)
             connect().sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [os.open(path, os.O_RDONLY)]))])
-            os._exit(0)  # the attack does not depend on the success of the send
+            os._exit(0)  # the attack succeeds even if sendmsg() fails
     return "sent"
 
 
@@ -186,7 +186,7 @@ def flood_of_connections(number, hold):
 
 
 def flood_of_ids(first, number, each, hold):
-    """Makes `each` connections as each of `number` users. This process runs as root. The process starts a child for each user, and the child takes
+    """Makes `each` connections for each of `number` users. This process runs as root. The process starts a child for each user, and the child takes
     the user's id."""
     for user in range(int(first), int(first) + int(number)):
         if os.fork() == 0:
