@@ -21,9 +21,10 @@ constexpr auto kMeasureNames = enumNames<Measure>({
     {Measure::MemoryPressure, "memory_pressure"},
 });
 
-// encode() first writes the version, the number of points and the step of the profile. After the step of the profile, encode()
-// writes the lengths of all points and the numbers of all points. encode() stores a number n in 12 bits, as 64 * log2(n + 1).
-// With 12 bits for each number, 120 points take 3,006 bytes. Floating-point numbers of 16 bits would take more than 3 KiB.
+// encode() first writes the version, the number of points and the step of the profile. After the profile's step, encode() writes
+// the lengths and then the measures of all points. encode() stores a number n in 12 bits, as 64 * log2(n + 1). With 12 bits for
+// each number, 120 points take 3,006 bytes. As floating-point numbers of 16 bits, the numbers of 120 points would take more than
+// 3 KiB.
 constexpr char kVersion = 1;
 constexpr std::size_t kHeaderBytes = 6;
 constexpr std::size_t kLengthBytes = 4;
@@ -95,8 +96,8 @@ void merge(ProfilePoint& into, const ProfilePoint& next) {
 std::string_view toString(Measure measure) { return kMeasureNames[measure]; }
 
 void Profile::add(const ProfilePoint& point) {
-    // pinfoldd looks at a job at irregular intervals, so the lengths of points differ from the step. add() merges `point` into
-    // the last point if the merged point's length is nearer to the step than the last point's length.
+    // pinfoldd looks at a job at irregular intervals, so the points of a profile cover times of different lengths. add() merges
+    // `point` into the last point only if the longer last point is nearer to the step.
     if (step_ > 0s && points_.back().length + point.length / 2 <= step_)
         return merge(points_.back(), point);
     if (points_.size() == kMostPoints) {
@@ -114,8 +115,9 @@ void Profile::halve() {
         lengths.push_back(points_[i].length);
     }
     points_.resize(points_.size() / 2);
-    // The first points of a profile are short, and a point that spans an outage of pinfoldd is long. halve() uses the median
-    // length of the points as the new step. Very short and very long points hardly change the median.
+    // The first points of a profile cover short times. While pinfoldd does not run, one point covers the whole outage. halve()
+    // uses the median length of the points as the new step. Very short and very long points of a profile hardly change the median
+    // length of the points.
     const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
     std::nth_element(lengths.begin(), middle, lengths.end());
     step_ = *middle;

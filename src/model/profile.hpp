@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Holds what a job used over time, in a bounded number of points.
+// Holds what a job used over time. The number of points in a profile is limited.
 #pragma once
 
 #include "base/clock.hpp"
@@ -30,7 +30,8 @@ std::string_view toString(Measure measure);
 constexpr std::array<Measure, kMeasures> kAllMeasures{Measure::Anon, Measure::Shmem, Measure::Cache,         Measure::Cpu,
                                                       Measure::Io,   Measure::Tasks, Measure::MemoryPressure};
 
-/// Holds the mean and the maximum of each measure over a part of the job's time.
+/// A job's profile consists of points. Each point holds the mean and the maximum of each measure over one part of the job's run
+/// time.
 struct ProfilePoint {
     Microseconds length{};
     /// The mean of each measure. A float is exact enough for a mean, and takes half as much memory as a
@@ -55,7 +56,7 @@ public:
     void add(const ProfilePoint& point);
     const std::vector<ProfilePoint>& points() const { return points_; }
     bool empty() const { return points_.empty(); }
-    /// Returns the sum of the lengths of all points.
+    /// Returns the time that all points of the profile cover together.
     Microseconds length() const;
     /// Returns the mean of the measure over the whole time of the profile, or 0 for an empty profile.
     double meanOf(Measure measure) const;
@@ -70,11 +71,12 @@ private:
     void halve();
 
     std::vector<ProfilePoint> points_;
-    Microseconds step_{}; ///< the usual length of a point; 0 until Profile merges points for the first time
+    /// The time that a point of the profile usually covers; 0 until Profile merges points for the first time.
+    Microseconds step_{};
 };
 
-/// Encodes the profile in at most Profile::kMostBytes bytes. encode() rounds each number by at most 0.6 %, and rounds each length
-/// to whole milliseconds.
+/// Encodes the profile in at most Profile::kMostBytes bytes. encode() changes each measure by at most 0.6 %, and rounds the
+/// length of each point to whole milliseconds.
 std::string encode(const Profile& profile);
 /// Reads bytes that encode() has written, and fails with InvalidArgument for any other bytes.
 Result<Profile> decodeProfile(std::string_view bytes);

@@ -12,14 +12,14 @@
 
 namespace pinfold {
 
-/// Makes the profile of a live job. From time to time, pinfoldd reads the counters of the job's cgroup, and passes the counters
-/// to look(). A ProfileRecorder takes at most 8 KiB.
+/// Builds the profile of a job while the job runs. From time to time, pinfoldd reads the counters of the job's cgroup, and passes
+/// the counters to look(). A ProfileRecorder takes at most 8 KiB.
 class ProfileRecorder {
 public:
     /// Adds a point to the profile for the time since the previous call of look(). The first call of look() adds a point for the
     /// time since the job's start. look() assumes that the amounts of memory and the number of tasks grow or shrink evenly
     /// between two calls. `age` is the time since the job's start. If `age` is not greater than in the previous call, look() adds
-    /// nothing.
+    /// no point to the profile.
     void look(Microseconds age, const Usage& usage);
     /// Adds to the profile a point for the time from the last call of look() to the job's end. An ended job has freed its memory.
     /// end() uses the amounts of memory and the number of tasks from the last call of look(). `usage` has the job's final
@@ -65,8 +65,8 @@ private:
 
 /// Returns the recorder of the job with the id `job` as a JSON text, so that a restarted pinfoldd can continue.
 std::string encode(const std::string& job, const ProfileRecorder& recorder);
-/// Reads a text that encode() has written. decodeRecorder() fails with InvalidArgument for a text in another form, and for the
-/// recorder of a job other than `job`.
+/// Reads a text that encode() has written. decodeRecorder() fails with InvalidArgument if the text has another form than encode()
+/// writes, or belongs to a job other than `job`.
 Result<ProfileRecorder> decodeRecorder(const std::string& job, std::string_view text);
 
 } // namespace pinfold

@@ -26,7 +26,7 @@ namespace pinfold {
 enum class JobResult {
     Exited,         ///< the leader exited; the exit status may be unknown, because pinfoldd is not the leader's parent
     Signaled,       ///< a signal ended the leader
-    Stopped,        ///< somebody asked for the job's end
+    Stopped,        ///< a user or the batch system told pinfoldd to end the job
     Timeout,        ///< the job ran longer than its run time limit
     OutOfMemory,    ///< the kernel killed the job or its leader, because memory ran out
     SupervisorLost, ///< pinfold-run was killed
@@ -71,7 +71,7 @@ template <class R, class F> void forEachEndField(R& ended, F&& f) {
     f("unkillable_processes", ended.unkillableProcesses);
 }
 
-/// Says where a job ran. Each member is unset in receipts of an earlier pinfold.
+/// Says where a job ran. An earlier pinfold wrote receipts in which all members of Origin are unset.
 struct Origin {
     std::optional<std::string> host;    ///< the name of the node at the job's end
     std::optional<std::string> bootId;  ///< the boot in which the job ran: /proc/sys/kernel/random/boot_id
@@ -108,8 +108,9 @@ struct Receipt {
     std::optional<std::uint32_t> unkillableProcesses;
     Usage usage;
     Boxed<OomVerdict> oom;
-    bool oomSaid = false;  ///< the job's own output already has a line about `oom`; not stored in the history
-    bool stopSaid = false; ///< the job's own output already has the line from stopLine(); not stored in the history
+    bool oomSaid = false; ///< true if the job's own output already has a line about `oom`; the history does not store oomSaid
+    /// True if the job's own output already has the line from stopLine(); the history does not store stopSaid.
+    bool stopSaid = false;
     /// Says why the receipt is not in the history yet. `unwritten` is empty if the receipt is in the history, or if pinfoldd will
     /// soon write the receipt to the history. The history does not store `unwritten`.
     std::string unwritten;
@@ -128,8 +129,8 @@ struct Receipt {
     bool operator==(const Receipt&) const = default;
 };
 
-/// Calls f(name, member) for each member of Receipt that is not a nested structure. For the members of nested structures, call
-/// other functions such as forEachUsage(). D-Bus and JSON use the names from forEachReceiptField().
+/// Calls f(name, member) for each member of Receipt that is not a nested structure. forEachUsage() and similar functions visit
+/// the members of the nested structures in a Receipt. D-Bus and JSON use the names from forEachReceiptField().
 template <class R, class F> void forEachReceiptField(R& receipt, F&& f) {
     f("id", receipt.id);
     f("sequence", receipt.sequence);
@@ -167,7 +168,7 @@ JobOutcome outcomeOf(const Receipt& receipt);
 /// Adds the exit state of the leader and the facts in `identity` to a receipt. Call amend() if somebody reports the exit state or
 /// the facts only after pinfoldd has written the receipt. amend() adds only what the receipt does not have, and replaces nothing.
 /// An admin can add facts even if the owner has already reported an exit state. Returns false if amend() added nothing. amend()
-/// adds nothing if `identity` describes another run of the job than `receipt`.
+/// adds nothing if `identity` and `receipt` name different runs of the job.
 bool amend(Receipt& receipt, const ExitState& exit, const JobIdentity& identity = {});
 
 } // namespace pinfold

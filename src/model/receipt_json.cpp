@@ -28,7 +28,7 @@ Json tasksToJson(const Receipt& receipt, Unset unset) {
     return list;
 }
 
-/// Reads the tasks from JSON. The caller must read the rest of the receipt first, because onlyTask() uses members of the receipt.
+/// Reads the tasks from JSON. The caller must read the other members of the receipt first, because onlyTask() uses them.
 void takeTasks(const Json& json, Receipt& receipt) {
     const auto list = json.find("task_list"); // a text from an earlier pinfold does not contain the tasks
     if (list == json.end())

@@ -7,7 +7,7 @@
 
 namespace pinfold {
 
-/// Lists the orphans: units, cgroups and records that did not belong together. Each list contains orphans of one kind that
+/// Lists the orphans, such as units without a record and records without a unit. Each list contains orphans of one kind that
 /// pinfoldd has treated in the same way. The list unitsStopped, for example, contains the units that pinfoldd has stopped.
 struct Reconciliation {
     std::vector<std::string> unitsStopped; ///< the units without a record and without processes; pinfoldd has stopped them
@@ -16,7 +16,7 @@ struct Reconciliation {
     std::vector<std::string> cgroupsRemoved;
     std::vector<std::string> cgroupsLeft;    ///< the cgroups that have no unit and may have processes
     std::vector<std::string> recordsEnded;   ///< the records of jobs that have no unit any more
-    std::vector<std::string> recordsTakenUp; ///< the jobs that pinfoldd did not know, although each job has a unit and a record
+    std::vector<std::string> recordsTakenUp; ///< the jobs that have a unit and a record, but were unknown to pinfoldd
     /// Each text names a record that cannot be read, and says why the record cannot be read. Until all records can be read,
     /// pinfoldd changes no unit and no cgroup.
     std::vector<std::string> recordsUnreadable;
@@ -27,7 +27,8 @@ struct Reconciliation {
     bool operator==(const Reconciliation&) const = default;
 };
 
-/// Calls f(name, list) for each list. D-Bus, JSON and the metric of orphans use the names from forEachOrphanKind().
+/// Calls f(name, list) for each list of orphans in `found`. D-Bus, JSON and the metric of orphans use the names from
+/// forEachOrphanKind().
 template <class R, class F> void forEachOrphanKind(R&& found, F&& f) {
     f("units_stopped", found.unitsStopped);
     f("units_left", found.unitsLeft);

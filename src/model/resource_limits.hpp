@@ -20,8 +20,8 @@ enum class OomPolicy {
 };
 
 /// Holds a job's limits. If a limit is unset, the site's default or the kernel's default applies. The value kInfinity means that
-/// the job explicitly has no limit. Each member has a row in the table of limit_table.cpp. A row of the table contains the name,
-/// the range, the systemd property and the cgroup file of one limit.
+/// the job explicitly has no limit. Each member of ResourceLimits has a row in the table of limit_table.cpp. A row of the table
+/// contains the name, the range, the systemd property and the cgroup file of one limit.
 struct ResourceLimits {
     std::optional<std::uint64_t> memoryMax = {};      ///< the number of bytes above which the kernel kills the job
     std::optional<std::uint64_t> memoryHigh = {};     ///< the number of bytes above which the kernel slows the job down
@@ -45,7 +45,8 @@ struct ResourceLimits {
     /// The run time at which the batch system ends the job, in microseconds. pinfoldd warns the job before the batch system ends
     /// the job.
     std::optional<std::uint64_t> batchRunTimeMax = {};
-    /// The time between the warning and runTimeEnd(), in microseconds. If runTimeWarning is 0, pinfoldd does not warn the job.
+    /// The time between the warning and runTimeEnd(), in microseconds. If runTimeWarning is 0, pinfoldd does not warn the job
+    /// before the job's run time ends.
     std::optional<std::uint64_t> runTimeWarning = {};
     /// The number of the signal with which pinfoldd warns the job, 1 to 64. If runTimeWarningSignal is unset, pinfoldd sends no
     /// signal with the warning.
@@ -67,8 +68,9 @@ inline std::optional<Microseconds> timeLimit(std::optional<std::uint64_t> limit)
     return limit ? std::optional(fromUsec<Microseconds>(*limit)) : std::nullopt;
 }
 
-/// Returns the run time at which pinfoldd or the batch system ends the job, in microseconds. The run time is the smaller one of
-/// the limits run_time_max and batch_run_time_max. The result is unset if the job may run for ever.
+/// Returns the run time at which pinfoldd or the batch system ends the job, in microseconds. Both run_time_max and
+/// batch_run_time_max limit the run time, so the result is the smaller of these two limits. The result is unset if the job may
+/// run for ever.
 std::optional<std::uint64_t> runTimeEnd(const ResourceLimits& limits);
 
 /// Returns true if the batch system ends the job at runTimeEnd(), before pinfoldd would end it.
@@ -84,9 +86,9 @@ ResourceLimits withDefaults(ResourceLimits limits, const ResourceLimits& default
 
 /// Returns the name of the first limit in `limits` that is looser than the limit of the same name in `ceiling`. If no limit in
 /// `limits` is looser than in `ceiling`, the result is nullptr. For an unset limit, looserThan() uses the kernel's default. A
-/// limit with a higher memory protection or a higher weight is looser, because the limit may disadvantage other jobs. A limit
-/// with a different device profile counts as looser. Disks are compared by their device numbers, because one disk has several
-/// names.
+/// higher memory protection or a higher weight counts as looser, because it may disadvantage other jobs. If `limits` and
+/// `ceiling` have different device profiles, looserThan() counts the device profile as looser. Disks are compared by their device
+/// numbers, because one disk has several names.
 const char* looserThan(const ResourceLimits& limits, const ResourceLimits& ceiling, const DeviceNumbers& numbers);
 
 } // namespace pinfold

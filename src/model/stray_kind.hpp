@@ -28,7 +28,7 @@ enum class StrayKind {
 
 using StrayKinds = std::set<StrayKind>;
 
-/// Returns the name of a kind, such as "session", "user-manager", ...
+/// Returns the name of a kind of stray, such as "session" or "user-manager".
 std::string_view toString(StrayKind kind);
 std::optional<StrayKind> strayKindFromString(std::string_view text);
 /// Returns the names of all kinds, in the order of the enumeration.

@@ -20,7 +20,7 @@ struct SubordinateRange {
 };
 
 struct SubordinateIds {
-    std::map<uid_t, SubordinateRange> ranges; ///< the ranges, by the first id of each range; the ranges do not overlap
+    std::map<uid_t, SubordinateRange> ranges; ///< maps the first id of each range to the range; the ranges do not overlap
     std::vector<std::size_t> wrongLines;      ///< the numbers of the lines without a valid range; the first line has the number 1
 };
 
@@ -38,7 +38,7 @@ struct SubordinateOwners {
         uid_t last = 0;
         uid_t owner = 0;
     };
-    std::map<uid_t, Range> ranges = {}; ///< the ranges, by the first id of each range; the ranges do not overlap
+    std::map<uid_t, Range> ranges = {}; ///< maps the first id of each range to the range; the ranges do not overlap
 
     /// Returns the owner of `id` if `id` is a subordinate id. If `id` is not a subordinate id, the result is `id`.
     uid_t userOf(uid_t id) const;

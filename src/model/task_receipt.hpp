@@ -15,7 +15,7 @@ namespace pinfold {
 
 enum class TaskKind {
     Batch, ///< the job's batch script, which is task 0
-    Task,  ///< a further task, or processes that somebody moved into the job
+    Task,  ///< a task other than the batch script, or a group of processes that somebody moved into the job
     Login, ///< a login on the node; pam_pinfold moved the process of the login into the job
 };
 
@@ -23,8 +23,9 @@ std::string_view toString(TaskKind kind);
 std::optional<TaskKind> taskKindFromString(std::string_view text);
 
 struct TaskReceipt {
-    /// The maximum number of tasks in a receipt. pinfoldd writes a job's record, with the list of tasks, at the start and at the
-    /// end of each task. Without kMost, a job with thousands of short tasks would make the record large and each write slow.
+    /// The maximum number of tasks in a receipt. A job's record contains the list of tasks. pinfoldd writes the record each time
+    /// a task of the job starts or ends. Without kMost, a job with thousands of short tasks would make the record large and each
+    /// write slow.
     static constexpr std::size_t kMost = 64;
 
     std::uint32_t number = 0;
@@ -43,7 +44,7 @@ struct TaskReceipt {
     bool operator==(const TaskReceipt&) const = default;
 };
 
-/// Calls f(name, member) for each member. Records and JSON use the names from forEachTaskField().
+/// Calls f(name, member) for each member of `task`. Records and JSON use the names from forEachTaskField().
 template <class T, class F> void forEachTaskField(T& task, F&& f) {
     f("number", task.number);
     f("kind", task.kind);

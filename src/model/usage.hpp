@@ -23,7 +23,7 @@ struct DeviceIo {
 };
 
 /// Holds the resource usage of a job, from the files of its slice's cgroup (cgroup-v2.rst, psi.rst). A member of Usage is unset
-/// if the kernel or the node does not count the member's figure.
+/// if the kernel does not count the figure on this node.
 struct Usage {
     std::optional<Microseconds> cpuUser;
     std::optional<Microseconds> cpuSystem;
@@ -62,9 +62,9 @@ struct Usage {
     std::optional<std::uint64_t> ioWrites;  ///< the number of write operations on all devices
     std::vector<DeviceIo> ioDevices;
 
-    // The pressure figures say how long processes of the job had to wait for CPU time, memory or I/O. The figures with "Full" in
-    // the name count the time in which all processes waited. A figure whose name does not contain "Full" counts the time in which
-    // at least one process waited.
+    // The pressure figures say how long processes of the job had to wait for CPU time, memory or I/O. A figure with "Full" in its
+    // name counts the time in which all processes had to wait at once. A figure whose name does not contain "Full" counts the
+    // time in which at least one process had to wait.
     std::optional<Microseconds> cpuPressure;
     std::optional<Microseconds> memoryPressure;
     std::optional<Microseconds> memoryPressureFull;
@@ -72,7 +72,8 @@ struct Usage {
     std::optional<Microseconds> ioPressureFull;
 
     std::optional<std::uint64_t> memoryHighEvents; ///< how often the kernel slowed the job down at memory_high
-    std::optional<std::uint64_t> memoryMaxEvents;  ///< how often the kernel reclaimed memory at the limit memory_max
+    /// How often the kernel had to reclaim memory because the job reached memory_max.
+    std::optional<std::uint64_t> memoryMaxEvents;
     /// How often the job reached a memory limit while the kernel could not reclaim any of the job's memory. If memory runs out
     /// once, the kernel may count several events.
     std::optional<std::uint64_t> oomEvents;

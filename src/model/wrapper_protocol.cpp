@@ -10,9 +10,9 @@
 namespace pinfold {
 namespace {
 
-// A supervisor may use an older version of the protocol than pinfoldd. To serve old supervisors, a new version of pinfoldd must
-// keep all old members of the protocol. A new version may add members to the protocol. If a new member has no value, a program
-// must leave the new member out of its packet.
+// A supervisor may use an older version of the protocol than pinfoldd. Old supervisors still use the old members of the packets,
+// so a new pinfoldd must accept all old members. A new version may add members to the protocol. If a new member has no value, a
+// program must leave the new member out of its packet.
 constexpr int kVersion = 1;
 
 constexpr auto kRoles = enumNames<WrapperRole>({
@@ -169,8 +169,9 @@ Result<WrapperReply> replyFromJson(const Json& json) {
 
 Json errorToJson(const Error& error) { return {{"error", errorRow(error.code).dbusName}, {"message", error.message}}; }
 
-/// Returns a copy of the receipt without the command lines of leftovers and without the list of tasks. The receiver needs neither
-/// the command lines nor the list of tasks. Users choose the command lines, and a command line may be far longer than a packet.
+/// Returns a copy of the receipt without the command lines of leftovers and without the list of tasks. The program that gets this
+/// copy needs neither the command lines nor the list of tasks. Users choose the command lines, and a command line may be far
+/// longer than a packet.
 Json withoutLists(Receipt receipt) {
     receipt.leftovers.commands.clear();
     receipt.taskList.clear();

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Contains the protocol that pinfold-run and pam_pinfold use to call pinfoldd through a SOCK_SEQPACKET socket (unix(7)). Each
 // request has its own connection, with one packet for the request and one packet for the answer. pinfold-run does not use the
-// bus, because the bus broker would do a third of all work for a job. Because pinfold-run uses the socket, a job can start even
-// while the bus does not run.
+// bus. With the bus, the bus broker would do a third of the work that a job causes on the node. Because pinfold-run uses the
+// socket, a job can start even while the bus does not run.
 #pragma once
 
 #include "base/boxed.hpp"
@@ -58,7 +58,7 @@ struct WrapperCreate {
     /// If `shepherd` is true, the leader is a program of the batch system, and starts the job's processes. Only admins may set
     /// `shepherd`.
     bool shepherd = false;
-    JobIdentity identity = {}; ///< the identity of the job; only admins may set members other than the labels
+    JobIdentity identity = {}; ///< says which job this is, for example by its labels; ordinary users may set only the labels
 
     bool operator==(const WrapperCreate&) const = default;
 };
@@ -74,7 +74,7 @@ struct WrapperEnd {
     /// If `task` is set, the request waits only for the end of the task with this number (1 or more).
     std::optional<std::uint32_t> task = {};
     bool receipt = false; ///< true if the answer should contain the receipt
-    /// If toldOfRefusal is true, the wrapper knows that the error Unreachable does not mean the end of the job. Earlier wrappers
+    /// If toldOfRefusal is true, the wrapper does not take the error Unreachable for the end of the job. Earlier wrappers
     /// believed that the error Unreachable means the end of the job.
     bool toldOfRefusal = false;
     JobIdentity identity = {}; ///< facts to add to the receipt, if the receipt lacks them; only admins may set `identity`
@@ -128,7 +128,7 @@ struct WrapperReply {
     std::map<std::string, std::string> environment; ///< for a new job, the variables that pinfoldd adds to the job's environment
     std::string notice;                             ///< for an ended job, a text for the job's standard error; may be empty
     std::string summary;                            ///< for an ended job, a text for the job's standard output; may be empty
-    std::optional<std::uint32_t> task = {};         ///< for a further task, the number of the task
+    std::optional<std::uint32_t> task = {};         ///< the number of the task, if the request started a further task of the job
     /// If the request asked for the receipt, the answer contains the receipt of the ended job. `receipt` lacks the command lines
     /// of leftovers and the list of tasks.
     Boxed<Receipt> receipt = {};

@@ -13,8 +13,8 @@ namespace pinfold {
 /// Returns the usage line of a command, such as "pinfold stop [OPTIONS] JOB...".
 std::string usageLine(const std::string& command, const OptionSet& options);
 
-/// Returns the help texts of all arguments, and after them the help texts of all options. Before each group there is an empty
-/// line and a headline.
+/// Returns the help texts of all arguments, and after them the help texts of all options. In the help text, an empty line and a
+/// headline precede each group of arguments or options.
 std::string optionsHelp(const OptionSet& options);
 
 /// Returns the name and the help text of one option or argument. The help text begins at the column `column`.

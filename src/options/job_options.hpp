@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the options for the limits and the allocation of a job. The options are used by pinfold-run and by several verbs of
-// pinfold.
+// Declares the options for the limits and the allocation of a job. pinfold-run and several commands of pinfold use these options.
 #pragma once
 
 #include "model/allocation.hpp"
@@ -22,7 +21,7 @@ OptionSet allocationOptions(AllocationRequest& request);
 /// Returns the option --label NAME=VALUE.
 Option labelOption(Labels& labels);
 
-/// Returns the option --label, and the options for the batch system's description of a job, such as --account.
+/// Returns the option --label, and options such as --account, with which the batch system describes the job.
 OptionSet identityOptions(JobIdentity& identity);
 
 /// Holds the values of the options of pinfold-run and `pinfold run`.

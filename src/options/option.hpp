@@ -25,8 +25,8 @@ enum class Values {
     Several,  ///< each use of the option has one or more values
 };
 
-/// A shell's completion offers the words in Option::words as the value of an option. An Offer names words that the completion
-/// takes from the running system, such as the names of users.
+/// A shell's completion offers the words in Option::words as the value of an option. An Offer names a kind of values that exist
+/// only on the running system, such as user names.
 enum class Offer { Nothing, LiveJobs, EndedJobs, AllJobs, Users, Groups, Processes, Directories, Commands };
 
 /// Refers to a text that exists until the program ends, such as a literal. pinfold-run makes a table of options for each job, so

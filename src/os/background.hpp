@@ -8,13 +8,13 @@
 // - The event loop's thread reads and writes cgroup files, and files in /run such as the records of live jobs.
 // - The event loop's thread reads files in /proc and /sys such as /proc/PID/stat, /proc/PID/status and /proc/PID/cgroup. The
 //   kernel does not lock a process when a thread reads, for example, /proc/PID/stat.
-// - The event loop's thread reads events of inotify, lines of the kernel's log, timers and signals. For inotify, the kernel's
-//   log, timers and signals, read(2) does not block.
+// - The event loop's thread reads events of inotify, lines of the kernel's log, timers and signals. read(2) does not block when
+//   the thread reads from inotify, the kernel's log, a timer or a signal descriptor.
 // - The event loop's thread uses three sockets, and never blocks on a socket. The sockets are the connection to the bus, the
 //   socket for wrappers, and the socket for messages from services to systemd (NotifySocket).
 //
-// As an exception, the event loop's thread reads the configuration at the start and at each reload. As a second exception, the
-// event loop's thread reads drain.json at the start.
+// Reading the configuration may block, but the event loop's thread reads the configuration at the start and at each reload.
+// Reading drain.json may block, but the event loop's thread reads drain.json at the start.
 #pragma once
 
 #include <array>
@@ -29,32 +29,33 @@
 
 namespace pinfold {
 
-/// Lists the lanes. A lane is a queue for calls that may block. Calls that can hang for the same reason share a lane. If a call
-/// hangs, the calls in other lanes continue.
+/// Lists the lanes. A lane is a queue for calls that may block. Two calls that can hang for the same reason use the same lane. If
+/// a call in one lane hangs, the calls in all other lanes continue.
 enum class Lane {
-    HistoryWrite, ///< the lane for transactions of history.db; only one transaction runs at a time
-    HistoryRead,  ///< the lane for queries of history.db
-    Processes,    ///< the lane for files such as /proc/PID/cmdline; the kernel locks the process during the read
-    WaitPoints,   ///< the lane that finds out where in the kernel threads wait; a process may have thousands of threads
-    Descriptors,  ///< the lane for close() of descriptors that other users' programs made
-    Output,       ///< the lane for lines that pinfoldd writes to the standard error of jobs
-    Journal,      ///< the lane for messages to journald; pinfoldd sends the oldest message first
-    Names,        ///< the lane for questions to the name service
-    Files,        ///< the lane that writes drain.json and reads /etc/subuid
-    Metrics,      ///< the lane for the file that the site names in metrics.textfile
-    Script,       ///< the lane that checks the program of unkillable.script before pinfoldd runs it
-    Moves,  ///< the lane that moves processes into other cgroups; each move waits for all forks and exits in progress on the node
-    Owners, ///< the lane for an owner's request to look at all processes of a job; a job may have thousands of processes
-    Kills,  ///< the lane that sends SIGKILL to processes that survived cgroup.kill; each kill takes about 20 ms
+    HistoryWrite, ///< the queue for transactions that write history.db; only one transaction runs at a time
+    HistoryRead,  ///< the queue for queries that read history.db
+    Processes,    ///< the queue for reading files such as /proc/PID/cmdline, for which the kernel locks the process
+    WaitPoints,   ///< the queue for finding out in which kernel functions the threads of a process wait
+    Descriptors,  ///< the queue for closing descriptors that other users' programs made
+    Output,       ///< the queue for writing lines to the standard error of jobs
+    Journal,      ///< the queue for sending messages to journald, the oldest message first
+    Names,        ///< the queue for asking the name service questions
+    Files,        ///< the queue for writing drain.json and for reading /etc/subuid
+    Metrics,      ///< the queue for writing the file that the site names in metrics.textfile
+    Script,       ///< the queue for checking the program of unkillable.script before the program runs
+    Moves,        ///< the queue for moving processes into other cgroups; each move waits for all running forks and exits
+    Owners,       ///< the queue for examining all processes of a job at the request of the job's owner
+    Kills,        ///< the queue for sending SIGKILL to processes that survived cgroup.kill; each kill takes about 20 ms
 };
 inline constexpr std::size_t kLanes = 14;
 
 std::string_view toString(Lane lane);
 
-/// Runs work in threads. Tests use another implementation of Background. Only the event loop's thread may use a Background.
+/// Runs work in threads. The unit tests have their own class that implements Background. Only the event loop's thread may use a
+/// Background.
 class Background {
 public:
-    /// Limits how many calls of a lane may hang at the same time, and how many further calls may wait.
+    /// Limits how many calls of one lane may run or hang at once, and how many more calls may wait.
     struct Bound {
         std::size_t threads;
         std::size_t queued;
@@ -62,16 +63,16 @@ public:
     static Bound boundOf(Lane lane);
 
     virtual ~Background() = default;
-    /// Runs `work` in a thread of the lane. When the work is done, the event loop's thread calls `then`. A lane with one thread
-    /// does its work in the order of the calls of run(). `work` must not throw. `work` must own all data that it uses, because
-    /// `work` may still run when the Background no longer exists. If the Background no longer exists, nothing calls `then`.
-    /// Returns false if too many earlier calls in this lane hang. When run() returns false, Background calls neither `work` nor
-    /// `then`, and refused() counts the call.
+    /// Runs `work` in a background thread of `lane`. When the work is done, the event loop's thread calls `then`. If a lane has
+    /// only one thread, the thread does the work in the order of the calls of run(). `work` must not throw. `work` must own all
+    /// data that it uses, because `work` may still run when the Background no longer exists. If the Background no longer exists,
+    /// nothing calls `then`. Returns false if the lane is full because too many earlier calls hang. When run() returns false,
+    /// Background calls neither `work` nor `then`, and refused() counts the call.
     virtual bool run(Lane lane, std::function<void()> work, std::function<void()> then) = 0;
-    /// Counts a refused call of the lane, and calls onRefused. run() calls refuse() before it returns false. If a class has its
-    /// own limit for the work in a lane, the class calls refuse() for each call that it refuses.
+    /// Adds 1 to the number of refused calls of `lane`, and calls onRefused. run() calls refuse() before it returns false. A
+    /// class may have its own limit for the work in a lane. If the class refuses a call, the class must call refuse().
     void refuse(Lane lane);
-    /// Returns how often refuse() was called for the lane.
+    /// Returns how often refuse() was called for `lane`.
     std::uint64_t refused(Lane lane) const { return refused_[static_cast<std::size_t>(lane)]; }
     /// refuse() calls onRefused. The function in onRefused may call run().
     std::function<void(Lane)> onRefused;

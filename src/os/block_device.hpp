@@ -7,15 +7,14 @@
 
 namespace pinfold {
 
-/// Returns the number of the disk of a device, such as "8:0" for "/dev/sda" and for the partition "/dev/sda1". If a device such
-/// as "/dev/dm-0" uses only one disk, the result is the number of this disk. A cgroup limits and counts whole disks
-/// (cgroup-v2.rst, io.max). If a limit names a partition, systemd limits the whole disk. Returns nullopt if the path is not a
-/// block device. The argument `sysfs` is the directory that contains "sys". Outside of tests, `sysfs` is "/".
+/// Returns the device number of a whole disk, such as "8:0" for "/dev/sda" and for its partition "/dev/sda1". If a device such as
+/// "/dev/dm-0" uses only one disk, the result is the number of this disk. A cgroup limits and counts whole disks (cgroup-v2.rst,
+/// io.max). If a limit names a partition, systemd limits the whole disk. Returns nullopt if the path is not a block device. The
+/// argument `sysfs` is the directory that contains "sys". Outside of tests, `sysfs` is "/".
 std::optional<std::string> wholeDiskBelow(const std::filesystem::path& sysfs, const std::string& path);
 std::optional<std::string> wholeDisk(const std::string& path);
 
-/// Returns the name of a disk in sysfs, such as "sda" for "8:0". Returns the disk's number, such as "8:0", if sysfs does not know
-/// the disk.
+/// Returns the name of a disk in sysfs, such as "sda" for "8:0". If sysfs does not know the disk, diskName() returns `number`.
 std::string diskName(const std::string& number);
 
 } // namespace pinfold

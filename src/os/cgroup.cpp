@@ -183,8 +183,8 @@ bool CgroupDir::populated() const {
     std::array<char, 256> text{};
     const auto length = events_ ? ::pread(events_.get(), text.data(), text.size(), 0) : -1;
     if (length < 0)
-        // The file of an existing cgroup cannot be read if, for instance, no descriptor is free. If the file cannot be read,
-        // populated() returns true, so that a job with processes does not end.
+        // If no descriptor is free, for example, the file of an existing cgroup cannot be read. populated() returns true if the
+        // file cannot be read, so that pinfoldd does not take a running job for an ended job.
         return !vanished(errno);
     return std::string_view(text.data(), static_cast<std::size_t>(length)).find("populated 1") != std::string_view::npos;
 }

@@ -60,7 +60,8 @@ public:
     Usage profileUsage() const;
     /// Reads the two figures that a receipt contains for each task: the CPU time and the memory peak.
     Usage taskUsage() const;
-    /// Holds limits that the kernel enforces. A member of Bounds is unset if there is no limit, or if the controller is off.
+    /// Holds limits that the kernel enforces. A member of Bounds is unset if the kernel does not limit the resource, for example
+    /// because the cgroup controller is off.
     struct Bounds {
         std::optional<std::uint64_t> memoryMax; ///< the limit in bytes
         std::optional<double> cpus;             ///< how many CPUs the cgroup can keep busy (cpu.max, cpuset.cpus.effective)
@@ -96,7 +97,8 @@ public:
     /// The argument `root` is the directory that contains /sys/fs/cgroup.
     explicit CgroupTree(const std::filesystem::path& root = "/");
 
-    /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. If the error is Internal, its message says what to do.
+    /// Succeeds if a cgroup v2 hierarchy is mounted at /sys/fs/cgroup. The message of the error Internal tells the administrator
+    /// how to mount cgroup v2.
     Result<void> check() const;
     /// Opens the cgroup with the path `path`. `path` has the same form as a path in /proc/PID/cgroup. Fails with Internal if the
     /// cgroup does not exist.
@@ -107,7 +109,7 @@ public:
     bool isEmpty(std::string_view path) const;
     /// Returns the names of the cgroup's direct children, or an empty list if the cgroup does not exist.
     std::vector<std::string> children(std::string_view path) const;
-    /// Removes a cgroup without processes. Call remove() only for a cgroup that systemd has forgotten. Error: Internal.
+    /// Removes a cgroup without processes. Call remove() only if systemd no longer has a unit for the cgroup. Error: Internal.
     Result<void> remove(std::string_view path) const;
     /// Returns the path of the cgroup's file cgroup.events, for inotify.
     std::filesystem::path eventsFile(std::string_view path) const;

@@ -61,7 +61,7 @@ struct CgroupWatch::Impl {
             tell(descriptor);
     }
 
-    /// Begins to watch the file. Returns false and sets errno if the kernel refuses the watch.
+    /// Begins to watch the file. Returns false and sets errno if inotify cannot watch the file.
     bool begin(std::uint64_t id, const Entry& entry) {
         const int descriptor = addWatch(inotify.get(), entry.file.c_str(), IN_MODIFY | IN_DELETE_SELF);
         if (descriptor < 0)
@@ -78,11 +78,11 @@ struct CgroupWatch::Impl {
     /// Calls the handlers of all unwatched files as if the files had changed. If a file has not changed, calling the file's
     /// handler is harmless, because each handler looks at the state of the cgroup.
     void lookAtUnwatched() {
-        lookLater(); // lookAtUnwatched() sets the timer before the loop, because an exception in a handler would end the loop
+        lookLater(); // lookAtUnwatched() sets its next timer first, because a handler that it calls may throw an exception
         const auto copy = unwatched;
         for (const auto& [id, entry] : copy) {
             if (!unwatched.contains(id))
-                continue; // an earlier handler of the loop has ended the registration `id`
+                continue; // a handler that was called before has removed `id` from `unwatched`
             if (begin(id, entry))
                 unwatched.erase(id);
             (*entry.handler)();

@@ -27,15 +27,16 @@ class CgroupWatch {
 public:
     static constexpr Microseconds kLookAgain = 1s;
 
-    using AddWatch = int (*)(int inotify, const char* file, std::uint32_t mask); ///< a function like inotify_add_watch(2)
+    /// The function has the parameters and the result of inotify_add_watch(2).
+    using AddWatch = int (*)(int inotify, const char* file, std::uint32_t mask);
 
     explicit CgroupWatch(EventLoop& loop, AddWatch addWatch = &::inotify_add_watch);
     ~CgroupWatch();
 
     /// Calls `handler` after each change of the file, after the removal of the file, and sometimes without a reason. CgroupWatch
     /// may call the handler without a reason, so the handler must look at the state of the cgroup. After the call of watch(), the
-    /// caller must look at the cgroup. CgroupWatch does not report changes that happened before the call. Fails with Internal if
-    /// the file does not exist.
+    /// caller must look at the cgroup. CgroupWatch does not report changes that happened before watch() was called. Fails with
+    /// Internal if the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
     /// CgroupWatch calls onExhausted when the kernel has no more watches. The argument of onExhausted says what the

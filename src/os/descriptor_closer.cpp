@@ -16,9 +16,8 @@
 namespace pinfold {
 namespace {
 
-// Closes the descriptor at once, even if a socket has unsent data. If a socket has SO_LINGER (socket(7)), its creator decides how
-// long close(2) occupies a thread and a descriptor. Without SO_LINGER, close(2) returns at once, and the kernel sends the rest of
-// the data later.
+// Closes the descriptor at once, even if a socket has unsent data. With SO_LINGER (socket(7)), the user who made a socket decides
+// how long close(2) waits. Without SO_LINGER, close(2) returns at once, and the kernel sends the rest of the data later.
 void closeWithoutLingering(int fd) {
     constexpr linger kNone{};
     // setsockopt(2) fails for most descriptors, because they are not sockets.
@@ -40,8 +39,8 @@ struct DescriptorCloser::Users {
     explicit Users(std::size_t mostOfUsersArg) : mostOfUsers(mostOfUsersArg) {}
 
     void add(Descriptor descriptor);
-    /// Returns the next descriptor that a thread may close. next() counts the thread that will close the descriptor as a thread
-    /// of the descriptor's owner.
+    /// Returns the next descriptor that a thread may close. next() counts one more thread for the descriptor's owner, because a
+    /// thread will close the descriptor.
     std::optional<Descriptor> next();
     /// Undoes next() if the kernel could not start a thread.
     void giveBack(Descriptor descriptor);

@@ -21,8 +21,8 @@ namespace pinfold {
 class DescriptorCloser {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    /// All users other than root together get at most kThreadsOfUsers threads. Descriptors of root never wait for descriptors of
-    /// other users.
+    /// At most kThreadsOfUsers threads close descriptors of users other than root at the same time. Descriptors of root never
+    /// wait for descriptors of other users.
     static constexpr std::size_t kThreadsOfUsers = 24;
     /// A user counts as overloaded if kMostPerUser descriptors of the user wait or hang.
     static constexpr std::size_t kMostPerUser = 1024;
@@ -35,9 +35,9 @@ public:
     /// closes a pidfd without a thread, because close() of a pidfd returns at once.
     void close(uid_t owner, UniqueFd fd);
     /// Returns true if pinfoldd should accept no more descriptors from the user. overloaded() returns true if too many
-    /// descriptors of the user hang in close(). overloaded() returns false for a user whose descriptors only wait behind the
-    /// descriptors of other users. overloaded() returns true for every ordinary user if the descriptors of ordinary users reach
-    /// `mostOfUsers`, because root must find a free descriptor. Returns false for root.
+    /// descriptors of the user hang in close(). If a user's descriptors do not hang, but wait until other users' descriptors are
+    /// closed, overloaded() returns false for the user. If `mostOfUsers` descriptors of ordinary users wait or hang, overloaded()
+    /// returns true for every ordinary user. The limit `mostOfUsers` keeps descriptors free for root. Returns false for root.
     bool overloaded(uid_t owner) const;
     /// Returns the number of descriptors that wait for close() or hang in close().
     std::size_t held() const;
@@ -50,7 +50,7 @@ private:
     struct Users;
 
     Background& background_;
-    std::shared_ptr<Users> users_; ///< shared with the threads, because the threads may outlive the DescriptorCloser
+    std::shared_ptr<Users> users_; ///< a shared object, because the threads may outlive the DescriptorCloser
 };
 
 /// Owns a descriptor that another user's program made. A DescriptorCloser closes the descriptor.
@@ -87,9 +87,9 @@ public:
     /// pinfoldd.
     void belongsTo(uid_t owner) { owner_ = owner; }
     uid_t owner() const { return owner_; }
-    /// Returns a second descriptor of the file. Returns an empty ForeignFd if the process has no free descriptor.
+    /// Returns a ForeignFd with a duplicate of the descriptor. Returns an empty ForeignFd if the process has no free descriptor.
     ForeignFd copy() const;
-    /// Gives the descriptor to the caller. The caller closes the descriptor like any other descriptor.
+    /// Gives the descriptor to the caller. The returned UniqueFd calls close(2) in the thread that destroys the UniqueFd.
     UniqueFd release() { return std::move(fd_); }
     int get() const { return fd_.get(); }
     explicit operator bool() const { return static_cast<bool>(fd_); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the functions of the event loop for the daemon's logic. Tests use another implementation of EventLoop. The loop runs
-// in one thread. A handler must never block, and must not throw.
+// Declares the functions of the event loop for the daemon's logic. The unit tests have their own class that implements EventLoop.
+// The loop runs in one thread. A handler must never block, and must not throw.
 #pragma once
 
 #include "base/clock.hpp"

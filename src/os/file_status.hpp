@@ -11,7 +11,7 @@
 
 namespace pinfold {
 
-/// Identifies a file while the file exists.
+/// Identifies a file. After the file was removed, a new file may get the same FileId.
 struct FileId {
     /// The device number, with the major number in the upper 32 bits and the minor number in the lower 32 bits.
     std::uint64_t device = 0;
@@ -26,15 +26,16 @@ struct FileStatus {
     uid_t uid = 0;
     bool directory = false;
     bool mountPoint = false;
-    std::uint64_t size = 0;            ///< the space that the file takes on the file system, in bytes
-    std::optional<RealTime> born = {}; ///< the time at which the file was created; unset if the file system does not store it
-    RealTime modified{};               ///< the time at which the file's contents changed last
-    RealTime touched{};                ///< the time at which the file's contents or its inode changed last
+    std::uint64_t size = 0; ///< the space that the file takes on the file system, in bytes
+    /// The time at which the file was created; unset if the file system does not store creation times.
+    std::optional<RealTime> born = {};
+    RealTime modified{}; ///< the time at which the file's contents changed last
+    RealTime touched{};  ///< the time at which the file's contents or its inode changed last
 
-    /// Returns true if both statuses describe one file, and the file's contents have not changed between the two statuses. The
-    /// function unchanged() ignores the size on disk, because that size changes when the kernel writes the file to the disk. The
-    /// function unchanged() ignores the inode's time of change. The kernel changes the inode's time of change even when somebody
-    /// removes a link to the file.
+    /// Returns true if `before` describes the same file, and the file's contents have not changed since `before`. The function
+    /// unchanged() ignores the size on disk, because that size changes when the kernel writes the file to the disk. The function
+    /// unchanged() ignores the inode's time of change. The kernel changes the inode's time of change even when somebody removes a
+    /// link to the file.
     bool unchanged(const FileStatus& before) const {
         return id == before.id && uid == before.uid && directory == before.directory && mountPoint == before.mountPoint &&
                born == before.born && modified == before.modified;

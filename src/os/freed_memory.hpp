@@ -10,8 +10,8 @@
 
 namespace pinfold {
 
-/// Gives freed memory back to the system (malloc_trim(3)). Without malloc_trim(), the allocator keeps freed memory while the
-/// process uses memory at a higher address.
+/// Gives freed memory back to the system (malloc_trim(3)). Without malloc_trim(), freed memory stays with the process as long as
+/// memory at a higher address is in use.
 class FreedMemory {
 public:
     /// The time kDelay is enough for pinfoldd to send a long answer and to free the answer's memory.
@@ -19,8 +19,9 @@ public:
 
     explicit FreedMemory(EventLoop& loop) : loop_(loop) {}
 
-    /// Call giveBack() after a long answer. giveBack() immediately gives the memory of the answer's data back to the system.
-    /// After kDelay, giveBack() gives back the memory of the message that carried the answer.
+    /// Call giveBack() when pinfoldd begins to send a long answer. giveBack() immediately returns freed memory to the system,
+    /// such as the memory of the answer's data. When kDelay is over, pinfoldd has sent the message, so giveBack() returns the
+    /// message's memory to the system.
     void giveBack() {
         ::malloc_trim(0);
         if (!timer_)

@@ -30,7 +30,7 @@ constexpr const char* kConnections = "sys/fs/fuse/connections";
 struct Mount {
     std::string device; ///< the device number of the file system, for example "0:57"
     std::string type;
-    std::string options; ///< the options of the file system, and not the options of the mount
+    std::string options; ///< the file system's own options; the options of the mount are not included
 };
 
 std::optional<Mount> parseLine(const std::string& line) {

@@ -5,8 +5,8 @@
 
 namespace pinfold {
 
-/// Returns the present name of the node, or an empty text if it cannot be read. The name of the node may change while pinfoldd
-/// runs.
+/// Returns the present name of the node, or an empty text if the name cannot be read. The name of the node may change while
+/// pinfoldd runs.
 std::string hostName();
 
 } // namespace pinfold

@@ -10,13 +10,14 @@
 
 namespace pinfold {
 
-/// Uses threads to write to files and pipes that users have made. OutputWriters limits how many threads may hang while they
-/// write to files and pipes of one user. A user whose files or pipes hang cannot prevent messages to the jobs of other users.
+/// Uses threads to write to files and pipes that users have made. OutputWriters limits how many threads may hang while they write
+/// to files and pipes of one user. If the files or pipes of one user hang, pinfoldd can still write messages to the jobs of other
+/// users.
 class OutputWriters {
 public:
     static constexpr std::size_t kThreadsPerUser = 4;
-    /// All users other than root together get at most kThreadsOfUsers threads. Lines for root's jobs never wait for lines for
-    /// other users' jobs.
+    /// At most kThreadsOfUsers threads write for users other than root at the same time. Lines for root's jobs never wait for
+    /// lines for other users' jobs.
     static constexpr std::size_t kThreadsOfUsers = 12;
 
     explicit OutputWriters(Background& background) : background_(background) {}

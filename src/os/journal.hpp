@@ -11,7 +11,7 @@
 namespace pinfold {
 
 struct JournalEvent {
-    int priority = 6;      ///< the level of the entry as in syslog(3): 3 is an error, 4 a warning, 6 information
+    int priority = 6;      ///< the level of the entry in syslog(3), such as 3 for an error or 6 for information
     std::string messageId; ///< the id of the message in 32 hexadecimal digits (message_ids.hpp); may be empty
     std::string message;
     /// Each pair is the name and the value of a field. The name of a field is in upper case, and the value of a field may contain

@@ -35,7 +35,7 @@ struct JournalEntry {
 using JournalMatches = std::vector<std::vector<std::string>>;
 
 /// Returns matches for the entries that `journalctl -u UNIT` shows. The matches select every entry that a process of the unit
-/// wrote. The matches also select every entry about the unit from systemd or from a program that runs as root.
+/// wrote. If systemd or a program that runs as root wrote an entry about the unit, the matches select that entry.
 JournalMatches matchesOfUnit(const std::string& unit);
 
 /// Reads the entries that match the JournalMatches, from the oldest to the newest. A call of JournalReader may block, because
@@ -45,7 +45,7 @@ public:
     static Result<JournalReader> open(const JournalMatches& matches);
 
     Result<void> goToOldest();
-    /// Leaves out all entries except the newest `count` entries.
+    /// Skips all entries of the journal except the newest `count` entries.
     Result<void> goToNewest(std::uint64_t count);
     /// Returns the next entry, or nothing if the journal has no further entry yet.
     Result<std::optional<JournalEntry>> next();

@@ -39,7 +39,7 @@ std::string between(std::string_view text, std::string_view name, std::string_vi
     return std::string(rest.substr(0, std::min(rest.find(end), rest.size())));
 }
 
-/// Returns true if `text` contains `mark` exactly once. A user can choose a name of a cgroup or process that contains `mark`.
+/// Returns true if `text` contains `mark` exactly once. A user can give a cgroup or a process a name that contains `mark`.
 bool isOnce(std::string_view text, std::string_view mark) {
     const auto at = text.find(mark);
     return at != std::string_view::npos && at == text.rfind(mark);
@@ -104,11 +104,12 @@ std::optional<OomReport> OomParser::feed(MonotonicTime time, std::string_view li
     if (const auto at = line.find(" invoked oom-killer: ");
         at != std::string_view::npos && unescaped(line.substr(0, at)).size() <= kMaxComm) {
         *this = OomParser();
-        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos; // a sysrq writes the order -1 (mm/oom_kill.c)
+        // If an administrator triggered the kill by sysrq, the line contains "order=-1" (mm/oom_kill.c).
+        incident_.byHand = line.find("order=-1,", at) != std::string_view::npos;
         return std::nullopt;
     }
-    // The line "CPU: …" names the process that asked for the memory. If PID 1 lowers a memory limit below the memory use of the
-    // cgroup, the line "CPU: …" names PID 1.
+    // The line "CPU: …" names the process whose request for memory the kernel could not fulfil. If PID 1 lowers a memory limit
+    // below the memory use of the cgroup, the line "CPU: …" names PID 1.
     if (const auto pid = pidOfDump(line)) {
         byInit_ = byInit_ || *pid == 1;
         return std::nullopt;
@@ -188,8 +189,8 @@ void KernelLog::drain() {
     }
 }
 
-/// Reads a record of /dev/kmsg such as "6,1234,98765432,-;text\n KEY=value\n". The four fields before the text are the priority
-/// with the facility, the sequence number, the time in microseconds, and flags.
+/// Reads a record of /dev/kmsg such as "6,1234,98765432,-;text\n KEY=value\n". Four fields precede the text: the priority with
+/// the facility, the sequence number, the time in microseconds, and flags.
 void KernelLog::take(std::string_view record) {
     const auto text = record.find(';');
     const auto priority = numberAt(record);
@@ -200,8 +201,8 @@ void KernelLog::take(std::string_view record) {
     const auto time = fromUsec<MonotonicTime>(stamp < text ? numberAt(record.substr(stamp + 1)).value_or(0) : 0);
     const auto end = std::min(record.find('\n', text), record.size());
     const auto line = record.substr(text + 1, end - text - 1);
-    // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. A record without statistics is one
-    // line. In a record without statistics, an escaped line break is a part of a process's name.
+    // Older kernels (6.1) write a cgroup's statistics in one record with escaped line breaks. A record that contains no
+    // statistics has one line. In a record without statistics, an escaped line break is a part of a process's name.
     if (line.starts_with("anon ")) {
         for (std::size_t start = 0; start <= line.size();) {
             const auto stop = std::min(line.find("\\x0a", start), line.size());

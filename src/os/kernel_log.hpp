@@ -31,7 +31,7 @@ struct OomReport {
     std::string limitCgroup;            ///< the cgroup whose limit was reached; empty if the memory of the node ran out
     bool byHand = false;                ///< an administrator caused the kill by sysrq, or PID 1 lowered a limit
     std::optional<std::uint64_t> anon;  ///< the anonymous memory in limitCgroup, in bytes
-    std::optional<std::uint64_t> file;  ///< the file memory in limitCgroup, in bytes
+    std::optional<std::uint64_t> file;  ///< the page cache and shared memory in limitCgroup, in bytes
     std::optional<std::uint64_t> shmem; ///< the shared memory in limitCgroup, in bytes; `file` includes it
 };
 
@@ -39,8 +39,8 @@ struct OomReport {
 class OomParser {
 public:
     /// Parses one line of the kernel's log. Pass to feed() only lines that the kernel itself wrote, because other programs can
-    /// write to the kernel's log. Returns a report when the report is complete. If the name of a cgroup or process looks like a
-    /// part of the kernel's line, feed() returns no report.
+    /// write to the kernel's log. When `line` completes a report, feed() returns the report. If the name of a cgroup or process
+    /// looks like a part of the kernel's line, feed() returns no report.
     std::optional<OomReport> feed(MonotonicTime time, std::string_view line);
 
 private:
@@ -62,8 +62,8 @@ public:
 
     bool readable() const { return static_cast<bool>(kmsg_); }
     /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. The kernel may have logged a kill before
-    /// the call of watch(). KernelLog reports a kill from before the call of watch() when the kernel logs its next line, or when
-    /// drain() is called.
+    /// the call of watch(). If a kill happened before the call of watch(), KernelLog reports the kill at the kernel's next line
+    /// or at drain().
     void watch(EventLoop& loop);
     /// Reads all lines that the kernel's log contains now.
     void drain();

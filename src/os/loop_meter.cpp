@@ -16,8 +16,8 @@
 namespace pinfold {
 namespace {
 
-/// Reads the second number of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst). The second number says for
-/// how many nanoseconds the thread was ready to run but had no CPU.
+/// Reads the second number of /proc/thread-self/schedstat (Documentation/scheduler/sched-stats.rst). The second number in
+/// schedstat says for how many nanoseconds the thread was ready to run but had no CPU.
 Microseconds runDelay(int schedstat) {
     std::array<char, 128> text{};
     const auto length = ::pread(schedstat, text.data(), text.size(), 0);

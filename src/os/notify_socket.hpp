@@ -13,8 +13,8 @@ namespace pinfold {
 /// Tells systemd the state of this service, as sd_notify(3) does, but without blocking. If the queue of PID 1's socket is full,
 /// sd_notify(3) waits until PID 1 reads from the socket. If a text does not fit into the socket's queue, NotifySocket sends the
 /// text when the queue has room again. A newer text replaces an older text of the same kind, so NotifySocket keeps at most one
-/// text of each kind. NotifySocket sends three kinds of text: the change of state, the sign of life for the watchdog, and the
-/// status.
+/// text of each kind. NotifySocket sends three kinds of text: a change of the service's state, a sign of life for the watchdog,
+/// and the status text.
 class NotifySocket {
 public:
     /// Uses the socket that the environment variable NOTIFY_SOCKET names. If NOTIFY_SOCKET is not set, NotifySocket sends

@@ -56,7 +56,7 @@ class Search {
 public:
     explicit Search(Devices devices) : devices_(std::move(devices)) {}
 
-    /// Adds the files that a process or thread uses. `process` is /proc/PID or /proc/PID/task/TID.
+    /// Adds to `found` the files that a process or thread uses. `process` is /proc/PID or /proc/PID/task/TID.
     Result<void> lookInto(const std::filesystem::path& process) {
         for (const char* link : {"cwd", "root"})
             if (auto followed = follow(process / link); !followed)
@@ -75,7 +75,7 @@ public:
 private:
     /// Follows a link in /proc, and adds its target to `found`. The first statx() of a file asks for no attribute. For a file on
     /// a FUSE mount, a request for attributes would fail, or would wait for a file server that hangs. follow() calls statx() a
-    /// second time only for a file on a wanted device.
+    /// second time only if the file is on one of the given devices.
     Result<void> follow(const std::filesystem::path& link) {
         struct statx status {};
         constexpr int flags = AT_NO_AUTOMOUNT | AT_STATX_DONT_SYNC;
@@ -132,8 +132,8 @@ Result<std::set<FileId>> lookInto(const Devices& devices, const std::filesystem:
 }
 
 /// Returns the real, effective and saved user id of a process. All three ids in the result are 0 if the process has a user id of
-/// 0, or if table.read() fails. An ordinary user's process may have three different ids, because users can mix ids freely in
-/// their own user namespace.
+/// 0, or if table.read() fails. In a user namespace of their own, users can run a process whose real, effective and saved user
+/// ids all differ.
 std::array<uid_t, 3> usersOf(const ProcessTable& table, pid_t pid) {
     const auto info = table.read(pid);
     if (!info || info->realUid == 0 || info->effectiveUid == 0 || info->savedUid == 0)

@@ -6,8 +6,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns the calling thread's file system user id (see credentials(7)). The call setfsuid(2) reports no error. With an
-/// impossible id, setfsuid(2) changes nothing and returns the present id.
+/// Returns the calling thread's file system user id (see credentials(7)). The call setfsuid(2) reports no error. If the argument
+/// is not a valid user id, setfsuid(2) changes nothing and returns the present id.
 uid_t current() { return static_cast<uid_t>(::setfsuid(static_cast<uid_t>(-1))); }
 
 } // namespace

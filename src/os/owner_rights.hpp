@@ -6,8 +6,8 @@
 namespace pinfold {
 
 /// While a FileRightsOf exists, its thread accesses files with the rights of another user and not with root's rights
-/// (setfsuid(2)). If the user may not access a file, the kernel refuses the thread's access to the file. If somebody replaces a
-/// file after pinfold has looked at it, the kernel checks the user's rights to the new file.
+/// (setfsuid(2)). The kernel lets the thread access a file only if that user may access the file. If somebody replaces a file
+/// after pinfold has looked at it, the kernel checks the user's rights to the new file.
 class FileRightsOf {
 public:
     explicit FileRightsOf(uid_t user);

@@ -32,10 +32,10 @@ namespace {
 
 Result<pid_t> ForkedPlaceholders::start() {
     const auto parent = ::getpid();
-    // The child shares pinfoldd's table of descriptors. If the child had a copy of pinfoldd's table, the end of the child would
-    // close the users' descriptors. close() of a user's descriptor may never return, because FUSE's flush may hang. start() uses
-    // the raw system call, which runs no handlers of pthread_atfork(3). The child calls no function that needs the handlers of
-    // pthread_atfork(3).
+    // The child shares pinfoldd's table of descriptors. If the child had its own copy of the descriptors, the child would close
+    // users' descriptors when it ends. close() of a user's descriptor may never return, because FUSE's flush may hang. start()
+    // uses the raw system call, which runs no handlers of pthread_atfork(3). The child calls no function that needs the handlers
+    // of pthread_atfork(3).
     const auto pid = static_cast<pid_t>(::syscall(SYS_clone, CLONE_FILES | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
     if (pid == 0)
         holdThePlace(parent);

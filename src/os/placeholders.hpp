@@ -14,7 +14,7 @@
 
 namespace pinfold {
 
-/// Starts and ends placeholders. Tests use another implementation of Placeholders.
+/// Starts and ends placeholders. The unit tests have their own class that implements Placeholders.
 class Placeholders {
 public:
     virtual ~Placeholders() = default;

@@ -26,7 +26,8 @@ namespace {
 
 constexpr char kUninterruptible = 'D';
 constexpr char kDead = 'X';
-constexpr int kMostTracers = 8;                         // a limit is needed, because tracers may trace each other in a circle
+// pinfold follows only a few tracers, because processes may trace each other in a circle.
+constexpr int kMostTracers = 8;
 constexpr std::uint64_t kKernelThreadFlag = 0x00200000; // the flag PF_KTHREAD (include/linux/sched.h)
 constexpr std::uint64_t kExitingFlag = 0x00000004;      // the flag PF_EXITING
 constexpr unsigned kPidfdThread = O_EXCL;               // the flag PIDFD_THREAD, since Linux 6.9
@@ -34,7 +35,7 @@ constexpr unsigned kPidfdThread = O_EXCL;               // the flag PIDFD_THREAD
 Error gone(pid_t pid) { return {ErrorCode::PidGone, "process " + std::to_string(pid) + " has ended"}; }
 
 /// Returns the error for a failed read of /proc/PID/…. A failed read of a file in /proc/PID does not always mean that the process
-/// has ended. For instance, the reader may have no free descriptor.
+/// has ended. A read can fail, for example, because this process has no free descriptor.
 Error notRead(pid_t pid) {
     if (errno == ENOENT || errno == ESRCH)
         return gone(pid);
@@ -89,8 +90,8 @@ bool parseUids(std::string_view status, ProcessInfo& info) {
     return true;
 }
 
-/// Returns true if `pid` is the number of a thread other than the first one of a process. Each thread has its own status, and a
-/// thread's user ids may differ from the user ids of the process.
+/// Returns true if `pid` is the number of a thread, and the thread is not the first thread of its process. Each thread has its
+/// own status, and a thread's user ids may differ from the user ids of the process.
 bool isThread(std::string_view status, pid_t pid) {
     const auto group = number<pid_t>(lineOf(status, "Tgid:").value_or(""));
     return group && *group != pid;
@@ -114,8 +115,8 @@ std::optional<std::string> waitPoint(const std::filesystem::path& directory) {
     return printable(*name, 100);
 }
 
-/// Returns the directory of the first thread for which `wanted` returns true. `wanted` gets the directory and the state of a
-/// thread.
+/// Returns the directory of the first thread for which `wanted` returns true. firstThread() passes the directory and the state of
+/// each thread to `wanted`.
 std::optional<std::filesystem::path> firstThread(const std::filesystem::path& threads,
                                                  const std::function<bool(const std::filesystem::path&, char)>& wanted) {
     std::error_code error;
@@ -128,8 +129,8 @@ std::optional<std::filesystem::path> firstThread(const std::filesystem::path& th
     return std::nullopt;
 }
 
-/// Returns the directory of a thread in state D. uninterruptibleThread() prefers a thread that waits in FUSE, because the other
-/// threads of the process may wait for a lock of the preferred thread.
+/// Returns the directory of a thread in state D. uninterruptibleThread() prefers a thread that waits in FUSE. Other threads of
+/// the process may wait for a lock that the thread in FUSE holds.
 std::optional<std::filesystem::path> uninterruptibleThread(const std::filesystem::path& threads) {
     std::optional<std::filesystem::path> first;
     const auto inFuse = firstThread(threads, [&first](const std::filesystem::path& directory, char state) {
@@ -278,7 +279,8 @@ std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const
     const auto length = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
     if (length < 0)
         return std::nullopt;
-    // The kernel makes the text of a file in /proc in one piece. If the text does not fill the buffer, the text is complete.
+    // Reading a file in /proc returns the kernel's whole text, or as much as the buffer can hold. If the text does not fill the
+    // buffer, the text is complete.
     return length < static_cast<ssize_t>(text.size()) ? std::string(text.data(), static_cast<std::size_t>(length))
                                                       : readFile(AT_FDCWD, path.c_str());
 }

@@ -40,8 +40,8 @@ struct ProcessInfo {
     pid_t parent = 0;
     /// The device number of the controlling terminal, as in st_rdev, or 0 if the process has no terminal.
     std::uint32_t terminal = 0;
-    /// Names the kernel function in which the process sleeps. waitPoint is unset if the process runs, if nobody asked for the
-    /// wait point, or if pinfold may not see it.
+    /// Names the kernel function in which the process sleeps. waitPoint is unset if the process runs, or if the caller did not
+    /// ask for the wait point. If pinfold lacks the right to see the function, waitPoint is unset.
     std::optional<std::string> waitPoint;
     /// If ownNamespace is true, the process is in another user namespace than the calling process. ownNamespace is set only if
     /// the caller asked for the wait point.
@@ -56,9 +56,9 @@ struct ProcessInfo {
 };
 
 /// Reads processes. Several threads may use a ProcessTable at the same time. The functions commandOf() and readWithCommand() may
-/// block, because they take the lock of the process's memory (mmap_lock). A process that hangs on a file server can hold the lock
-/// of its memory for ever. The event loop must not call commandOf() or readWithCommand(), because both functions may block. All
-/// functions except commandOf() and readWithCommand() read only data that the kernel has in memory.
+/// block, because they take the lock of the process's memory (mmap_lock). A process that waits for a file server may never
+/// release the lock of its memory (mmap_lock). The event loop must not call commandOf() or readWithCommand(), because both
+/// functions may block. All functions except commandOf() and readWithCommand() read only data that the kernel has in memory.
 class ProcessTable {
 public:
     /// The directory `root` contains "proc", and is "/" except in tests. To look at descriptors of the calling process, a
@@ -103,11 +103,11 @@ public:
     /// Returns the process's command line, made printable by printable(). If there is no command line, or pinfold cannot read it,
     /// the result is `info.command`. commandOf() may block.
     std::string commandOf(const ProcessInfo& info) const;
-    /// Reads the same facts as read(). In addition, readStuck() reads the state and the wait point of a thread that cannot be
-    /// interrupted. If several threads cannot be interrupted, readStuck() prefers a thread that waits for a file server. If the
-    /// process has no uninterruptible thread, readStuck() looks for an uninterruptible thread in the process's tracer. Only a
-    /// process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The function readStuck() looks
-    /// at each thread of a process, and a process may have thousands of threads.
+    /// readStuck() returns all facts that read() returns. If a thread of the process cannot be interrupted, readStuck() reads the
+    /// state and the wait point of that thread. If several threads cannot be interrupted, readStuck() prefers a thread that waits
+    /// for a file server. If the process has no uninterruptible thread, readStuck() looks for an uninterruptible thread in the
+    /// process's tracer. Only a process with CAP_SYS_PTRACE sees the wait points and namespaces of other users' processes. The
+    /// function readStuck() looks at each thread of a process, and a process may have thousands of threads.
     Result<ProcessInfo> readStuck(pid_t pid) const;
 
 private:
@@ -134,8 +134,8 @@ constexpr std::string_view kAbortFuse =
 /// belongs to a thread. openPidfd() reports every failure except PidGone as Internal.
 Result<UniqueFd> openPidfd(pid_t pid);
 
-/// Sends a signal (pidfd_send_signal(2)). sendSignalTo() succeeds even if the process has ended. Fails with Internal, for
-/// example if the caller may not send the signal.
+/// Sends a signal (pidfd_send_signal(2)). sendSignalTo() succeeds even if the process has ended. Fails with Internal if the
+/// signal cannot be sent, for example because the caller lacks the right to send it.
 Result<void> sendSignalTo(int pidfd, int signal);
 
 /// Returns true if the last thread of the process has ended (see pidfd_open(2)).

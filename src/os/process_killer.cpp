@@ -20,7 +20,7 @@ void KernelProcessKiller::killEach(const CgroupDir& cgroup, const std::string& p
     (void)cgroup.freeze(true);
     for (int round = 0; round < kRounds && cgroup.populated(); ++round) {
         killListed(cgroup, path);
-        (void)cgroup.kill(); // the second kill ends processes that were forked during the freeze
+        (void)cgroup.kill(); // kills the processes that were forked while the kernel froze the cgroup
         std::this_thread::sleep_for(kPause);
     }
     (void)cgroup.freeze(false);

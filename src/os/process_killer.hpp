@@ -13,8 +13,9 @@
 
 namespace pinfold {
 
-/// Kills processes that are still alive after the kernel has killed a cgroup (cgroup.kill). Tests use another implementation of
-/// ProcessKiller. Several threads call a ProcessKiller, and each of the threads holds the ProcessKiller by a shared_ptr.
+/// Kills processes that are still alive after the kernel has killed a cgroup (cgroup.kill). The unit tests have their own class
+/// that implements ProcessKiller. Several threads call a ProcessKiller, and each of the threads holds the ProcessKiller by a
+/// shared_ptr.
 class ProcessKiller {
 public:
     virtual ~ProcessKiller() = default;

@@ -20,26 +20,27 @@
 
 namespace pinfold {
 
-/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user who runs a file server can make a
-/// process hold the lock of its memory for ever. ProcessLooks reads the files in /proc in a separate thread, because the read may
-/// hang. If the thread takes too long, ProcessLooks leaves the thread behind. Nothing waits for a thread that was left behind. A
-/// thread that ProcessLooks has left behind ends when `look` returns, or when the program ends. pinfoldd does not use
-/// ProcessLooks, because ProcessLooks makes its caller wait. pinfoldd uses the class Describer to examine processes.
+/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. With a file server, a user can make a
+/// process hold its memory's lock (mmap_lock) for ever. ProcessLooks reads the files in /proc in a separate thread, because the
+/// read may hang. If the thread takes too long, ProcessLooks abandons the thread, and nothing waits for the thread any more. An
+/// abandoned thread ends when `look` returns, or when the program ends. pinfoldd does not use ProcessLooks, because ProcessLooks
+/// makes its caller wait. pinfoldd uses the class Describer to examine processes.
 ///
-/// setuid(3) and similar functions of glibc wait for all threads, even for a thread that ProcessLooks has left behind. A thread
+/// setuid(3) and similar functions of glibc wait for all threads, even for a thread that ProcessLooks has abandoned. A thread
 /// must change its own user ids with syscall(2) and not with a function of glibc.
 class ProcessLooks {
 public:
-    static constexpr std::size_t kMostOfOne = 4; ///< the maximum number of hanging threads for the processes of one user
-    /// At most kMostOfUsers threads may hang for the processes of users other than root.
+    /// The maximum number of threads that may hang while they look at processes of one user.
+    static constexpr std::size_t kMostOfOne = 4;
+    /// At most kMostOfUsers threads may hang while they look at processes of users other than root.
     static constexpr std::size_t kMostOfUsers = 64;
 
     /// Limits the time that ProcessLooks may spend on all processes of one user together. ProcessLooks does not limit the time
     /// for root's processes.
     static constexpr std::chrono::seconds kTimeOfOne{30};
 
-    /// `patience` is the maximum time for one look. `subordinates` says which user owns a subordinate id. A process with a
-    /// subordinate id counts as a process of the user who owns the subordinate id.
+    /// `patience` is the maximum time for one call of `look`. `subordinates` says which user owns a subordinate id. A process
+    /// with a subordinate id counts as a process of the user who owns the subordinate id.
     explicit ProcessLooks(std::chrono::milliseconds patience, SubordinateIds subordinates = {},
                           std::chrono::milliseconds timeOfOne = kTimeOfOne)
         : patience_(patience), timeOfOne_(timeOfOne), subordinates_(std::move(subordinates)) {}
@@ -50,8 +51,8 @@ public:
     /// Returns the Result that `look` returns. Another thread calls `look`, so `look` must own all data that it uses. into()
     /// fails with TimedOut if `look` takes too long, and with Internal if the kernel cannot start a thread. into() fails with
     /// Busy if ProcessLooks did not call `look`. The message of TimedOut names the process and the time limit. ProcessLooks does
-    /// not call `look` if an earlier look at the process hangs, or if too many looks at other processes hang. ProcessLooks does
-    /// not call `look` if the looks at the user's processes have used up the user's time limit.
+    /// not call `look` while an earlier call for this process hangs, or while too many calls for other processes hang.
+    /// ProcessLooks limits the total time for each user's processes, and does not call `look` after that time.
     template <class Look> std::invoke_result_t<Look&> into(pid_t pid, uid_t user, Look look) {
         auto seen = std::make_shared<std::optional<std::invoke_result_t<Look&>>>();
         const auto done = run(pid, user, [seen, look = std::move(look)]() mutable { seen->emplace(look()); });

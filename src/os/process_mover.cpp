@@ -10,15 +10,15 @@
 namespace pinfold {
 namespace {
 
-// While ProcessMover puts a process back, the process may end, and its process id may pass to another process. A process id
-// seldom passes to new processes many times in a row, because each fork must come at the right moment.
+// While ProcessMover puts a process back, the process may end, and a new process may get its process id. Each reuse of a process
+// id needs a fork at the right moment, so many reuses in a row are rare.
 constexpr int kMostTries = 16;
 
 constexpr std::string_view kJobs = "/batch.slice/batch-";
 
 // If the parent of a process is gone, ProcessMover moves the process to pinfold.slice. PID 1's own cgroup has no limits, and
-// `pinfold strays` does not look into PID 1's cgroup. ProcessMover moves no process into PID 1's cgroup. For the timer
-// pinfold-strays.timer, the process in pinfold.slice is a stray, because no record contains the process.
+// `pinfold strays` does not look into PID 1's cgroup. ProcessMover moves no process into PID 1's cgroup. `pinfold strays` takes
+// the process in pinfold.slice for a stray, because no job record contains the process.
 constexpr const char* kLastResort = "/pinfold.slice";
 
 } // namespace
@@ -28,8 +28,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // When the caller passed the process to pinfoldd, the process was in no job. Before move(), another request may have moved
-    // the process into a job.
+    // At the time of the request, the process was not in a job. Before move(), another request may have moved the process into a
+    // job.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};
@@ -76,7 +76,8 @@ std::vector<std::string> KernelProcessMover::clear(const std::string& cgroup, co
     if (!directory)
         return troubles; // the cgroup is gone, so every process in the cgroup has ended
     // When a process has been put back, the process's children are still in `cgroup`. The process may have forked a child after
-    // strangersIn() listed the cgroup's processes. In the next round, clear() finds the children that are still in `cgroup`.
+    // strangersIn() listed the cgroup's processes. In the next pass through this loop, clear() finds the children that are still
+    // in `cgroup`.
     for (int i = 0; i < kMostTries; ++i) {
         const auto strangers = strangersIn(*directory, newcomers, owner);
         if (!strangers)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Moves processes of other programs from one cgroup to another. To move a process, ProcessMover writes the process id to a file
-// of the cgroup. The kernel accepts process ids in the file cgroup.procs, but not pidfds. When a process has ended and its parent
-// has noticed the end, the process id may belong to another process. Before and after the move, ProcessMover uses the pidfd to
-// check whether the process still lives. ProcessMover puts back a process that it has moved by mistake.
+// Moves the processes of users and batch systems from one cgroup to another. To move a process, ProcessMover writes the process
+// id to a file of the cgroup. The kernel accepts process ids in the file cgroup.procs, but not pidfds. When a process has ended
+// and its parent has noticed the end, the process id may belong to another process. Before and after the move, ProcessMover uses
+// the pidfd to check whether the process still lives. ProcessMover puts back a process that it has moved by mistake.
 #pragma once
 
 #include "base/result.hpp"
@@ -29,8 +29,9 @@ struct Newcomer {
     bool isRoots = false;
 };
 
-/// Moves processes. Tests use another implementation of ProcessMover. Threads call a ProcessMover, and hold it by a shared_ptr.
-/// All calls may block. The kernel waits for all running forks and exits on the node before it moves a process.
+/// Moves processes. The unit tests have their own class that implements ProcessMover. Several threads share one ProcessMover, so
+/// each thread holds a shared_ptr to the ProcessMover. All calls may block. The kernel waits for all running forks and exits on
+/// the node before it moves a process.
 class ProcessMover {
 public:
     virtual ~ProcessMover() = default;
@@ -51,12 +52,12 @@ public:
     /// process belongs to `owner`, and `owner` is not root, putBack() kills the new process and does not move it. Killing the new
     /// process gives `owner` no new power, because `owner` may end the process without pinfoldd. If putBack() moved a process of
     /// `owner`, the process might escape from a job. Returns a text that says what putBack() did, or why putBack() failed.
-    /// Returns an empty text if there was nothing to do.
+    /// Returns an empty text if putBack() found no process to move or to kill.
     virtual std::string putBack(pid_t pid, const std::string& cgroup, const UserIds& owner) const = 0;
     /// Call clear() after a process was moved to `cgroup` by mistake, because the process may have forked children in `cgroup`.
     /// The function clear() calls putBack() for each process of a user other than `owner`. clear() leaves the processes in
-    /// `newcomers` and the children of pinfoldd alone. clear() leaves all descendants of newcomers and of pinfoldd's children
-    /// alone. Returns one line for each action of clear() and for each failure.
+    /// `newcomers` and the children of pinfoldd alone. clear() neither moves nor kills the descendants of newcomers or the
+    /// descendants of pinfoldd's children. Returns one line for each action of clear() and for each failure.
     virtual std::vector<std::string> clear(const std::string& cgroup, const std::vector<Newcomer>& newcomers,
                                            const UserIds& owner) const = 0;
 };

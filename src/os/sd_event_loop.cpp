@@ -21,9 +21,9 @@ namespace pinfold {
 namespace {
 
 constexpr Microseconds kTimerAccuracy = 1ms;
-// A source waits for an idle moment of the loop for at most kTurnsUntilIdle turns. Without kTurnsUntilIdle, a source could wait
-// for ever, because the loop is never idle while somebody floods a socket. kTurnsUntilIdle is high, so that one idle moment can
-// handle the ends of many jobs.
+// A handler of whenIdle() waits until the loop is idle, but at most kTurnsUntilIdle turns of the loop. Without kTurnsUntilIdle, a
+// source could wait for ever, because the loop is never idle while somebody floods a socket. kTurnsUntilIdle is high, so that one
+// call of a whenIdle() handler can deal with the ends of many jobs.
 constexpr int kTurnsUntilIdle = 256;
 constexpr auto kLongestDelay = Microseconds::max() / 2; // sd-event refuses a time that does not fit into 64 bits
 
@@ -72,7 +72,7 @@ struct SdEventLoop::Source : EventSource {
 
     std::shared_ptr<Handler> handler;
     SdEventLoop& loop; // the reference stays valid, because the loop outlives its sources
-    int turns = 0;     ///< the number of turns since the source began to wait for an idle moment
+    int turns = 0;     ///< the number of the loop's turns since the source began to wait until the loop is idle
     sd_event_source* source = nullptr;
 };
 

@@ -22,10 +22,11 @@ public:
     using LogSink = std::function<void(const std::string&)>;
 
     /// With Meter::On, the loop logs each turn that sleeps in system calls for more than LoopMeter::kTooLong. The log entry names
-    /// the turn's handler. Tests use Meter::On to check that no turn sleeps longer than LoopMeter::kTooLong (os/background.hpp).
+    /// the handler that the loop called in the slow turn. Tests use Meter::On to check that no turn sleeps longer than
+    /// LoopMeter::kTooLong (os/background.hpp).
     enum class Meter { Off, On };
 
-    /// Throws std::system_error if the process has no descriptors left.
+    /// Throws std::system_error if the process has no free descriptor.
     explicit SdEventLoop(LogSink log, Meter meter = Meter::Off);
     ~SdEventLoop() override;
     SdEventLoop(const SdEventLoop&) = delete;
@@ -38,16 +39,16 @@ public:
     RealTime realTime() const override;
     Microseconds cpuTime() const override;
 
-    /// Blocks the signal for the process, and calls `handler` each time the signal comes.
+    /// Blocks the signal in this process, and calls `handler` each time the process receives the signal.
     EventHandle onSignal(int signal, Handler handler);
-    /// Sets the status with which the loop quits after an exception. If no status is set, the loop continues after an exception.
-    /// pinfoldd sets a status while it starts, because an exception would leave the start incomplete.
+    /// Sets the status with which the loop quits after an exception. If quitAtException() has set no status, the loop continues
+    /// after an exception. An exception during pinfoldd's start must end pinfoldd, so pinfoldd sets a status while it starts.
     void quitAtException(std::optional<int> status) { statusOfException_ = status; }
     /// Runs until quit() is called, and returns the status that was passed to quit().
     int run();
     void quit(int status);
-    /// Handles the pending events. If no event is pending, turn() waits at most the time `patience` for an event. Returns false
-    /// if no event came. If a program has its own loop, the program calls turn() when descriptor() is readable.
+    /// Handles the pending events. If no event is pending, turn() waits for an event, but no longer than `patience`. Returns
+    /// false if no event came. If a program has its own loop, the program calls turn() when descriptor() is readable.
     bool turn(Microseconds patience);
     int descriptor() const;
 
@@ -63,8 +64,8 @@ private:
     LogSink log_;
     std::optional<LoopMeter> meter_;
     std::optional<int> statusOfException_;
-    /// The type of the handler that the loop has called in the present turn. If the turn handled a call from the bus, `handler_`
-    /// is null.
+    /// Contains the type of the handler that the loop has called in the present turn. If the turn handled a call from the bus,
+    /// `handler_` is null.
     const std::type_info* handler_ = nullptr;
 };
 

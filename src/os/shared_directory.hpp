@@ -32,7 +32,8 @@ struct TreeSurvey {
     /// The number of entries that are mount points or belong to other users. survey() does not look into a mount point or into an
     /// entry of another user.
     std::uint64_t others = 0;
-    /// The time at which the oldest entry was created. `oldest` is unset if the file system does not know the time of each entry.
+    /// The time at which the oldest of the entries was created. `oldest` is unset if the file system does not store when each
+    /// entry was created.
     std::optional<RealTime> oldest;
     RealTime touched{}; ///< the time of the newest change of any entry
     bool inUse = false;
@@ -53,8 +54,8 @@ public:
     const std::filesystem::path& path() const { return path_; }
     std::uint64_t device() const { return device_; }
 
-    /// Returns the entries that are directly in the directory, no matter who owns the entries. The result leaves out mount
-    /// points, and entries that pinfold cannot look at (such as a user's FUSE mount). Error: Internal.
+    /// Returns the entries that are directly in the directory, no matter who owns the entries. The result contains neither mount
+    /// points nor entries that pinfold cannot examine, such as a user's FUSE mount. Error: Internal.
     Result<std::vector<DirectoryEntry>> entries() const;
     /// If directories are nested deeper than kMostDepth, survey() and remove() return an Error.
     static constexpr unsigned kMostDepth = 200;
@@ -62,7 +63,7 @@ public:
     /// examine a part of the entry.
     Result<TreeSurvey> survey(const DirectoryEntry& entry, const std::function<bool(const FileId&)>& inUse) const;
     /// Uses the rights of the entry's owner to remove the entry. If the entry is a directory, remove() first removes the contents
-    /// of the directory. remove() leaves contents that belong to other users. The error is Busy if the entry has changed since
+    /// of the directory. remove() removes no file or directory of another user. The error is Busy if the entry has changed since
     /// the directory was listed. The error is Internal if remove() could not remove a part of the entry.
     Result<TreeRemoval> remove(const DirectoryEntry& entry) const;
 

@@ -39,9 +39,11 @@ public:
         EventLoop& loop;
         Background& background;
         std::filesystem::path file;
-        /// Asks the name service for a user's id. The name service may block, so a thread of Lane::Names calls findUser.
+        /// Asks the name service for a user's id. A background thread (Lane::Names) calls findUser, because the name service may
+        /// block.
         std::function<Result<uid_t>(const std::string& name)> findUser;
-        /// Asks the name service for a user's name. `nameOf` runs in a thread of Lane::Names, like `findUser`.
+        /// Asks the name service for a user's name. A background thread (Lane::Names) calls `nameOf`, because the name service
+        /// may block.
         std::function<Result<std::string>(uid_t user)> nameOf;
         std::function<void(const std::string&)> inform;
         std::function<void(const std::string&)> warn;
@@ -56,7 +58,7 @@ public:
     /// service has returned the user's name. When idsOf() is called for a user for the first time, SubordinateUsers asks the name
     /// service for the user's name.
     UserIds idsOf(uid_t user);
-    /// Returns the results of userOf() for all subordinate ids. Every thread may read the returned object.
+    /// Returns the results of userOf() for all subordinate ids. Any thread may read the object that owners() returns.
     std::shared_ptr<const SubordinateOwners> owners() const;
     /// Reads /etc/subuid again if the file has changed.
     void look();
@@ -72,7 +74,8 @@ private:
 
         uid_t user(uid_t first) const { return owner.value_or(0) == 0 ? first : *owner; }
     };
-    using Stamp = std::array<std::int64_t, 4>; ///< identifies a version of the file /etc/subuid
+    /// Numbers from the file status of /etc/subuid that change when somebody changes the file.
+    using Stamp = std::array<std::int64_t, 4>;
     static constexpr Stamp kNotRead{INT64_MIN};
     struct Look {
         Stamp stamp{};
@@ -90,13 +93,13 @@ private:
     void askFor(uid_t first, Range& range);
 
     Parts parts_;
-    std::map<uid_t, Range> ranges_; ///< the ranges of subordinate ids, by their first id
-    std::map<uid_t, Known> known_;  ///< what is known about each user, by user id
+    std::map<uid_t, Range> ranges_; ///< maps the first id of each range of subordinate ids to the range
+    std::map<uid_t, Known> known_;  ///< maps a user id to what pinfoldd knows about the subordinate ids of the user
     Stamp stamp_ = kNotRead;
-    std::optional<BootTime> lookedAt_; ///< the time of the last look at /etc/subuid (EventLoop::bootTime())
+    std::optional<BootTime> lookedAt_; ///< the time at which SubordinateUsers last checked /etc/subuid (EventLoop::bootTime())
     bool looking_ = false;
-    /// If asking_ is true, a question to the name service has no answer yet. SubordinateUsers asks only one question at a time,
-    /// because other parts of pinfoldd also need Lane::Names.
+    /// If asking_ is true, a question to the name service has no answer yet. SubordinateUsers asks the name service only one
+    /// question at a time, so that other parts of pinfoldd can use Lane::Names.
     bool asking_ = false;
 };
 

@@ -32,8 +32,8 @@ struct Table {
     const char* file;
     const char* id;
     const char* size;
-    /// Each pair names a column with the pid of a process and a column with the time of the process's last action. A time of 0
-    /// means that no process has done the action.
+    /// In each pair, the first name is a column with a process id. The second name is the column with the time at which that
+    /// process created or used the object. If the column with the time contains 0, no process has used the object.
     std::vector<std::pair<const char*, const char*>> pids;
     std::vector<const char*> used;
 };
@@ -116,7 +116,7 @@ Result<void> listKind(const std::filesystem::path& root, const Table& table, std
     return {};
 }
 
-/// Declares the union that semctl(2) needs, because the headers do not declare it.
+/// The headers of glibc do not declare the union that semctl(2) needs.
 union SemaphoreArgument {
     int value;
     semid_ds* status;
@@ -146,7 +146,7 @@ template <class F> Result<void> removeAsOwner(const IpcObject& object, F&& remov
     if (!setEffectiveUid(object.uid))
         return failed(object, "seteuid to the owner");
     auto removed = remove() == 0 ? Result<void>() : failed(object, "IPC_RMID");
-    if (!setEffectiveUid(before)) // `before` is the saved user id, so the kernel permits this change
+    if (!setEffectiveUid(before)) // `before` is the saved user id, so the kernel permits the change back to `before`
         return failed(object, "seteuid back");
     return removed;
 }

@@ -22,9 +22,9 @@ struct IpcObject {
     uid_t creator = 0;
     std::uint64_t size = 0; ///< the size of the memory in bytes, the size of the queue in bytes, or the number of semaphores
     std::uint64_t attachments = 0; ///< the present number of attachments of the shared memory (shmat(2))
-    /// Lists the processes that created the object or used it last, as far as the kernel remembers them. For shared memory,
-    /// `pids` begins with the process that created the object. A process that is not visible in this pid namespace has the number
-    /// 0. For semaphores see semaphoreUsers().
+    /// Lists the processes that created or last used the object, if the kernel has stored their process ids. For shared memory,
+    /// `pids` begins with the process that created the object. If a process is not visible in this pid namespace, its number in
+    /// `pids` is 0. For semaphores see semaphoreUsers().
     std::vector<pid_t> pids;
     /// The time of the object's creation, or of the last change of its settings, in seconds since 1970.
     std::uint64_t changed = 0;

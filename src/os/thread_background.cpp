@@ -23,8 +23,8 @@ namespace {
 // and starting a new thread takes longer than most work.
 constexpr std::chrono::seconds kIdle{1};
 // On a busy node a job starts or ends every few milliseconds, and pinfoldd logs a message for each start and end. Waking a thread
-// for each message takes longer than writing the message. The thread of Lane::Journal collects messages for the time
-// kJournalRest, because no caller waits until a message is written.
+// for each message takes longer than writing the message. No caller waits until a message is written, so the thread of
+// Lane::Journal collects messages for the time kJournalRest.
 constexpr std::chrono::milliseconds kJournalRest{10};
 
 struct Item {
@@ -37,7 +37,8 @@ struct LaneQueue {
     std::condition_variable wake;
     std::size_t threads = 0;
     std::size_t idle = 0; ///< the number of idle threads; a thread that was woken counts as idle until it has taken its work
-    bool resting = false; ///< a thread pauses, and looks for work after the pause without being woken
+    /// True while a thread of the lane pauses; after the pause, the thread looks for work even if nobody wakes it.
+    bool resting = false;
 };
 
 } // namespace
@@ -47,7 +48,8 @@ struct ThreadBackground::Shared {
     std::array<LaneQueue, kLanes> lanes;
     std::deque<std::uint64_t> done;
     bool closed = false;
-    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)}; ///< counts the elements in `done`
+    /// An eventfd(2) whose value is the number of elements in `done`.
+    UniqueFd event{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK | EFD_SEMAPHORE)};
 
     void serve(Lane name);
     LaneQueue& laneOf(Lane name) { return lanes[static_cast<std::size_t>(name)]; }
@@ -142,7 +144,7 @@ bool ThreadBackground::run(Lane laneName, std::function<void()> work, std::funct
         then_.emplace(id, std::move(then));
     lane.waiting.push_back({std::move(work), id});
     const bool wakes = !lane.resting;
-    lock.unlock(); // run() unlocks the mutex first, so that the woken thread does not wait for it
+    lock.unlock(); // run() unlocks the mutex before it wakes the thread, so that the thread need not wait for the mutex
     if (wakes)
         lane.wake.notify_one();
     return true;

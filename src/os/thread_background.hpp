@@ -11,10 +11,10 @@
 
 namespace pinfold {
 
-/// Implements Background with threads. A lane has no thread while the lane has no work.
+/// Implements Background with threads. If a lane has had no work for a short time, the threads of the lane end.
 class ThreadBackground : public Background {
 public:
-    /// Throws std::system_error if the process has no descriptors left.
+    /// Throws std::system_error if the process has no free descriptor.
     explicit ThreadBackground(EventLoop& loop);
     /// The destructor does not wait for work that hangs, and drops work that has not begun.
     ~ThreadBackground() override;

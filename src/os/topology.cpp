@@ -75,8 +75,8 @@ CpuList readSiblings(const path& directory, unsigned cpu, const CpuList& online)
 }
 
 /// Returns the lowest CPU that shares the CPU's L3 cache. If the CPU has no L3 cache, readL3() uses the CPU's last-level cache.
-/// Returns nullopt if the last-level cache belongs to only one core, as on some virtual machines. If readL3() accepted the
-/// cache of a single core, no two cores would have the same result.
+/// Returns nullopt if the last-level cache belongs to only one core, as on some virtual machines. If readL3() accepted a cache
+/// that only one core uses, each core would have a different result.
 std::optional<unsigned> readL3(const path& directory, unsigned cpu, const CpuList& siblings, const CpuList& online) {
     unsigned best = 0;
     path bestCache;

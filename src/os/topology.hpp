@@ -36,7 +36,8 @@ struct Topology {
 
 /// Reads the topology. The directory `root` contains "sys", and is "/" except in tests. If the kernel reports no cores, each CPU
 /// counts as a separate core. If the kernel reports no caches, all CPUs of a package share one cache. If the kernel reports no
-/// NUMA nodes, all CPUs are in node 0. Fails with Internal if there is no list of online CPUs; all other files may be missing.
+/// NUMA nodes, all CPUs are in node 0. Fails with Internal if the list of online CPUs is missing. readTopology() works even if
+/// all other files are missing.
 Result<Topology> readTopology(const std::filesystem::path& root = "/");
 
 } // namespace pinfold

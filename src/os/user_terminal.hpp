@@ -14,8 +14,8 @@ namespace pinfold {
 /// device that is not a user's terminal.
 std::string terminalName(std::uint32_t device);
 
-/// Writes a line to a terminal. writeToTerminal() refuses if the terminal does not belong to `owner`. The device number of a
-/// closed terminal may pass to a terminal of another user. writeToTerminal() never waits. If the terminal has no room for the
+/// Writes a line to a terminal. writeToTerminal() fails if the terminal does not belong to `owner`. After a terminal was closed,
+/// a terminal of another user may get the same device number. writeToTerminal() never waits. If the terminal has no room for the
 /// whole text, writeToTerminal() drops the rest of the text. The message of the error Internal contains the terminal's name.
 Result<void> writeToTerminal(std::uint32_t device, uid_t owner, const std::string& text);
 

@@ -57,7 +57,7 @@ Result<WrapperReply> adopt(const std::string& key, uid_t owner, const Deadline& 
                                                " of job " + key + ", but the login is in " + printable(cgroup, 300)};
 }
 
-/// Returns the outcome of a login after a fault on the node.
+/// Returns the outcome of a login if an error on the node prevents the usual decision.
 Outcome failed(Phase phase, const Login& login, const PamOptions& options, const Error& failure, std::string toUser) {
     if (login.admitted)
         return {.toLog = who(login) + " is admitted as a member of an admitted group: " + failure.message,
@@ -130,7 +130,7 @@ Outcome openSession(const Login& login, const PamOptions& options, const std::st
     const auto jobs = jobsOf(login.uid, deadline, socket);
     if (!jobs)
         return failed(Phase::Session, login, options, jobs.error(), cannotTell(login.node));
-    // A process that is already in a job stays in that job, for example if somebody uses su in the job.
+    // If a user runs su in a job, for example, the process is in the job already and stays there.
     if (jobOf(ownCgroup(), *jobs))
         return {};
     const auto open = openTo(*jobs);

@@ -32,7 +32,7 @@ struct Login {
 
 struct Outcome {
     int pamCode = kPamSuccess;
-    std::string toUser = {}; ///< one paragraph of text for the user; may be empty
+    std::string toUser = {}; ///< the text that the user sees, in one paragraph; may be empty
     std::string toLog = {};  ///< a message for the log; may be empty
     int priority = LOG_INFO; ///< the priority of toLog
     std::map<std::string, std::string> environment = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds out from which of a user's jobs an ssh connection comes. The job can be found only if the client of the connection runs
-// on this node.
+// Finds the job whose process opened an ssh connection to this node. originOf() finds the job only if the client of the ssh
+// connection runs on this node.
 #pragma once
 
 #include "base/deadline.hpp"
@@ -19,8 +19,8 @@ namespace pinfold::pam {
 /// or /proc/net/tcp6.
 std::optional<std::uint64_t> clientSocket(std::string_view connection, std::string_view tcp);
 
-/// Looks for the process at the client's end of the connection, and returns the key of the job of this process. Returns nullopt
-/// if no process of `jobs` holds the client's end of the connection, or if the search took too long. The directory `root`
+/// Looks for the process at the client's end of the connection. If the process is in a job, returns the job's key. Returns
+/// nullopt if no process of `jobs` holds the client's end of the connection, or if the search took too long. The directory `root`
 /// contains "proc" and "sys", and is "/" except in tests.
 std::optional<std::string> originOf(const std::string& connection, const Jobs& jobs, const Deadline& deadline,
                                     const std::filesystem::path& root = "/");

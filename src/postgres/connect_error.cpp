@@ -23,7 +23,7 @@ struct Advice {
     std::string_view text; ///< the advice, which may contain {certificate}, {key}, {ca}, {host}, {port}, {user} and {database}
 };
 
-// If a message contains the signs of several entries of kAdvice, connectError() uses the first of these entries. In OpenSSL's
+// If a message contains the `sign` of several entries of kAdvice, connectError() uses the first of these entries. In OpenSSL's
 // messages, the word "alert" means that the server complains about this program's certificate.
 constexpr std::array kAdvice{
     Advice{
@@ -85,7 +85,7 @@ std::string filledIn(std::string_view text, const PostgresServer& server) {
                        fmt::arg("user", server.user), fmt::arg("database", server.database));
 }
 
-/// Removes the lines that PQERRORS_VERBOSE adds for developers of PostgreSQL.
+/// With PQERRORS_VERBOSE, libpq adds lines for developers of PostgreSQL. withoutLocations() removes these lines from the message.
 std::string withoutLocations(std::string_view message) {
     std::string out;
     while (!message.empty()) {

@@ -16,7 +16,7 @@ Result<void> checkFiles(const PostgresServer& server);
 /// do. `message` is libpq's message with the verbosity PQERRORS_VERBOSE, so the message contains the SQLSTATE.
 Error connectError(const PostgresServer& server, std::string_view message);
 
-/// Returns a text that says where the server is: "PostgreSQL on db.example.org, port 5432", or the directory of the socket.
+/// Returns a text that says where the server is, such as "PostgreSQL on db.example.org, port 5432".
 std::string serverName(const PostgresServer& server);
 
 /// Returns libpq's message in one line, without its last line break and without control characters.

@@ -15,8 +15,8 @@
 namespace pinfold {
 namespace {
 
-/// Holds a question that a thread of glibc asks the name servers. A Question must stay in memory until the thread of glibc has
-/// finished.
+/// Holds a question that a thread of glibc asks the name servers. The thread of glibc writes to the Question, so the Question
+/// must stay in memory until this thread has finished.
 struct Question {
     std::string host;
     addrinfo hints{};

@@ -9,8 +9,9 @@
 
 namespace pinfold {
 
-/// Returns the addresses of a host in numeric form, at least one address. libpq must not look up the name, because libpq would
-/// wait for the name servers without a time limit. Fails with Unreachable if the name has no address, or with TimedOut.
+/// Returns at least one address of the host, in numeric form. libpq must not look up the name, because libpq would wait for the
+/// name servers without a time limit. Fails with Unreachable if the name has no address, or with TimedOut if the name servers do
+/// not answer in time.
 Result<std::vector<std::string>> hostAddresses(const std::string& host, const Deadline& deadline);
 
 } // namespace pinfold

@@ -111,7 +111,7 @@ Result<PostgresConnection> PostgresConnection::connect(const PostgresServer& ser
     if (!addresses)
         return Error{addresses.error().code,
                      fmt::format("cannot connect to {}: {}", serverName(server), addresses.error().message)};
-    // If an address does not answer, there must still be enough time to try the next address.
+    // Each address gets only a part of the remaining time, so that connect() can still try the next address.
     for (auto left = addresses->size(); left > 1; --left)
         if (auto connection = connectTo(server, (*addresses)[addresses->size() - left], Deadline(deadline.remaining() / left)))
             return connection;
@@ -193,8 +193,8 @@ Result<void> PostgresConnection::await(const Deadline& deadline) {
             return lost();
         if (unsent == 0 && ::PQisBusy(handle_.get()) == 0)
             return {};
-        // While libpq still sends the statement, await() already reads the server's answer. If await() did not read the answer,
-        // the server would not read the rest of the statement.
+        // While libpq still sends the statement, await() already reads the server's answer. The server may stop reading the
+        // statement until await() has read a part of the answer.
         if (auto exchanged = exchange(static_cast<short>(unsent ? POLLIN | POLLOUT : POLLIN), deadline); !exchanged)
             return exchanged;
     }

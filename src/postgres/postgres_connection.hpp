@@ -16,8 +16,8 @@ struct pg_result;
 
 namespace pinfold {
 
-/// Says where a PostgreSQL server is, and as which user this program connects. For each empty member, the default of libpq
-/// applies.
+/// Contains the address of a PostgreSQL server, and the user name with which this program connects. For each empty member, the
+/// default of libpq applies.
 struct PostgresServer {
     /// The name of a host, or an absolute path of the directory of the server's socket. A connection to a host always has TLS,
     /// and the server's certificate must contain the name of the host.
@@ -38,13 +38,13 @@ struct PostgresRows {
     std::vector<std::vector<std::optional<std::string>>> rows; ///< each value as a text; nullopt stands for NULL
 };
 
-/// Holds a connection to PostgreSQL. No call waits longer than its time limit. Times are in UTC and in ISO format. Statements
-/// must name the schema of each table.
+/// Holds a connection to PostgreSQL. No call waits longer than its time limit. The server sends times in UTC and in ISO format.
+/// Statements must name the schema of each table.
 class PostgresConnection {
 public:
     /// Connects to the server. The error is ConfigInvalid if a certificate or a key cannot be used. The error is Denied if the
     /// server refuses the certificate or the user. The error is TimedOut if the time limit is over, and Unreachable in all other
-    /// cases. The message of the error says what to do.
+    /// cases. The message of each error tells an administrator how to solve the problem.
     static Result<PostgresConnection> connect(const PostgresServer& server, Microseconds timeout);
 
     /// Runs one statement with the parameters $1, $2 and so on; nullopt stands for NULL. A parameter ends at its first NUL

@@ -13,9 +13,9 @@ class Refused(Exception):
     """Is raised when pinfoldd or the bus has answered with an error.
 
     `name` is the error's name without org.pinfold1.Error., for instance Draining. `temporary` is True if the same request may succeed
-    later on this node. `temporary` is False if this node would refuse the same request again. Another node may accept the request.
-    Errors of the bus are temporary, except AccessDenied. The bus lets only root and the members of pinfold-admin pass a process to
-    pinfoldd."""
+    later on this node. `temporary` is False if this node would refuse the same request again. A different node may still accept
+    the request. Errors of the bus are temporary, except AccessDenied. The bus lets only root and the members of pinfold-admin pass a
+    process to pinfoldd."""
 
     def __init__(self, error):
         super().__init__(error.get_dbus_message())
@@ -43,7 +43,7 @@ class Pinfold:
 
     def add_task(self, key, leader, timeout=60, **options):
         """Adds a task to a job, and returns the number and the scope of the task. `leader` is the process id of the child that will
-        run the task. add_task() has the same rules for `leader` as create_job()."""
+        run the task. The rules for `leader` are the same in add_task() and in create_job()."""
         number, unit = self.call("AddTask", "sha{sv}", timeout, key, pidfd(leader), entries(options))
         return int(number), str(unit)
 
@@ -66,7 +66,7 @@ class Pinfold:
 
 
 def how_it_ended(status):
-    """Converts a status from os.waitpid() to an option of end_job(): `exit_status` or `exit_signal`."""
+    """Converts a status from os.waitpid() to the option `exit_status` or `exit_signal` of end_job()."""
     code = os.waitstatus_to_exitcode(status)
     return {"exit_status": code} if code >= 0 else {"exit_signal": -code}
 

@@ -6,7 +6,8 @@
 namespace pinfold {
 namespace {
 
-/// The server's answer may contain any point in time. The difference between the clocks may be too large for a signed number.
+/// The time in the server's answer may be arbitrarily far from the node's time. The difference between the clocks may be too
+/// large for a signed number.
 std::chrono::microseconds toSigned(Microseconds duration) {
     constexpr auto kMost = std::chrono::microseconds::max();
     return std::min(duration, Microseconds(kMost));

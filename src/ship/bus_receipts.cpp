@@ -22,8 +22,8 @@ Result<void> BusReceipts::connect() {
             return bus.error();
         bus_ = *std::move(bus);
     }
-    // The call goes to pinfoldd's unique name. If an administrator has just stopped pinfoldd, a call to the name kBusName would
-    // start pinfoldd again.
+    // BusReceipts calls pinfoldd by its unique name on the bus. If an administrator has just stopped pinfoldd, a call to the name
+    // kBusName would start pinfoldd again.
     const auto owner = bus_->ownerOf(kBusName);
     if (!owner)
         return owner.error();

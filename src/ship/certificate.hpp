@@ -15,7 +15,8 @@ struct Certificate {
     RealTime expires{}; ///< the time at which the certificate expires
 };
 
-/// Reads the first certificate of a PEM file. Fails with ConfigInvalid, and the message of the error says what to do.
+/// Reads the first certificate of a PEM file. Fails with ConfigInvalid if the certificate cannot be read; the message tells the
+/// administrator how to solve the problem.
 Result<Certificate> readCertificate(const std::string& file);
 
 } // namespace pinfold

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Declares the node and the archive as pinfold-ship sees them. pinfold-ship carries receipts from the node to the archive. Tests
-// replace the real node and the real archive by stand-ins.
+// Declares the node and the archive as pinfold-ship sees them. pinfold-ship carries receipts from the node to the archive. The
+// unit tests have their own classes that implement the node and the archive.
 #pragma once
 
 #include "base/result.hpp"
@@ -13,7 +13,7 @@
 
 namespace pinfold {
 
-/// Gives access to the receipts that pinfoldd has.
+/// Declares how pinfold-ship reads the receipts in pinfoldd's history.
 class NodeReceipts {
 public:
     virtual ~NodeReceipts() = default;
@@ -28,9 +28,9 @@ public:
     /// Returns the sequence up to which the archive has all receipts of the epoch. The result is 0 if the archive does not know
     /// the epoch. The errors are those of PostgresConnection::connect() and PostgresConnection::run().
     virtual Result<std::uint64_t> position(const std::string& epoch) = 0;
-    /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if the archive
-    /// would miss receipts between its position and the lot. put() can fail with the same errors as position(). If put() fails,
-    /// the archive may still have stored the receipts of `lot`.
+    /// Stores the receipts of `lot`, and returns the new position of the archive. The error is InvalidArgument if receipts
+    /// between the archive's position and the first receipt of `lot` are missing. put() can fail with the same errors as
+    /// position(). If put() fails, the archive may still have stored the receipts of `lot`.
     virtual Result<std::uint64_t> put(const Lot& lot) = 0;
 };
 

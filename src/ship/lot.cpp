@@ -9,7 +9,7 @@
 namespace pinfold {
 namespace {
 
-constexpr std::size_t kBytesAsText = 2; ///< the text for the archive has this number of characters for one byte of a profile
+constexpr std::size_t kBytesAsText = 2; ///< the number of characters for each byte of a profile in PostgreSQL's text form
 
 } // namespace
 

@@ -10,26 +10,27 @@
 
 namespace pinfold {
 
-/// Holds receipts of a node. pinfold-ship sends the receipts of a lot to the archive in one transaction.
+/// Holds receipts of a node. pinfold-ship sends all receipts of a Lot to the archive in one transaction.
 struct Lot {
-    /// The limits of a lot. Only a lot with a single receipt may be larger than kMostBytes.
+    /// The limits of a lot. A Lot may be larger than kMostBytes only if it contains a single receipt.
     static constexpr std::uint32_t kMostReceipts = 500;
     static constexpr std::size_t kMostBytes = std::size_t{4} << 20;
 
     std::string epoch;
-    /// The lot covers all sequences from `first` to `last`. If the lot has no receipt for a sequence from `first` to `last`,
-    /// the node has no receipt with this sequence any more. In an empty lot, `last` is `first` - 1.
+    /// The Lot contains all of the node's receipts with the sequences from `first` to `last`. If the Lot has no receipt for a
+    /// sequence from `first` to `last`, the node no longer has a receipt with this sequence. If the Lot contains no receipts,
+    /// `last` is `first` - 1.
     std::uint64_t first = 1;
     std::uint64_t last = 0;
-    std::uint64_t newest = 0;               ///< the highest sequence that the node has
+    std::uint64_t newest = 0;               ///< the sequence of the newest receipt in the node's history
     std::vector<std::string> receipts = {}; ///< the receipts as JSON, in the order of their sequences
-    std::vector<std::string> profiles = {}; ///< Receipt::profile of each receipt of the lot
+    std::vector<std::string> profiles = {}; ///< contains Receipt::profile of each receipt in `receipts`
 };
 
-/// Makes one Lot from the receipts at the beginning of the list. `first` is the lowest sequence that the lot may have. The lot
-/// ends before the first receipt whose epoch is not `epoch`, and before the first receipt without a sequence. The lot ends before
-/// the first receipt whose sequence is not higher than the sequence of the preceding receipt. A lot with several receipts never
-/// exceeds Lot::kMostBytes.
+/// Makes a Lot from the receipts at the beginning of `receipts`. `first` is the lowest sequence that a receipt of the Lot may
+/// have. The Lot ends before the first receipt that has no sequence, or whose epoch is not `epoch`. The Lot ends before a receipt
+/// whose sequence is not higher than the sequence of the preceding receipt. A Lot with several receipts never exceeds
+/// Lot::kMostBytes.
 Lot makeLot(const std::vector<Receipt>& receipts, const std::string& epoch, std::uint64_t first);
 
 } // namespace pinfold

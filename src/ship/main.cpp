@@ -58,7 +58,7 @@ void exitOnSignals() {
     }).detach();
 }
 
-/// Writes a file in the state directory. When the writes begin to fail, StateFile writes one line to the log.
+/// Writes a file in the state directory. If writing the file fails several times in a row, StateFile logs only the first failure.
 class StateFile {
 public:
     explicit StateFile(std::filesystem::path path) : path_(std::move(path)) {}

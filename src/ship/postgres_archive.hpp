@@ -34,7 +34,7 @@ public:
     /// Returns the time at which rest() will close the connection, or nullopt if there is no connection.
     std::optional<BootTime> restsAt() const { return connection_ ? std::optional(used_ + kIdle) : std::nullopt; }
 
-    /// Returns the node's own certificate as it was at the last connection.
+    /// Returns the certificate of this node that pinfold-ship used for the last connection.
     const std::optional<Certificate>& certificate() const { return certificate_; }
     /// Returns what the archive's newest answer says about this node; unset before the first answer.
     const std::optional<ArchiveView>& view() const { return view_; }

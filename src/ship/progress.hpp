@@ -12,8 +12,8 @@
 namespace pinfold {
 
 /// Remembers whether receipts reach the archive. The class Progress informs administrators through the journal, the status and
-/// the metrics. The journal gets one line when a kind of trouble begins, and one line when the trouble is over. While a kind of
-/// trouble lasts, failed attempts add no line to the journal.
+/// the metrics. Progress writes one line to the journal when a problem begins, and one line when the problem is over. While a
+/// problem lasts, failed attempts to send receipts add no line to the journal.
 class Progress {
 public:
     struct Line {
@@ -21,7 +21,7 @@ public:
         std::string text;
     };
 
-    /// Remembers the result of a step. Returns a line for the journal, or nullopt if nothing has changed.
+    /// Remembers how the newest step of Shipment ended. Returns a line for the journal, or nullopt if nothing has changed.
     std::optional<Line> note(const Shipment::Step& step, std::uint64_t unsent, RealTime now);
 
     /// Returns the line of `systemctl status` that says how many receipts wait, and why.
@@ -33,8 +33,8 @@ public:
 
 private:
     std::optional<Shipment::Failure> failure_;
-    std::optional<RealTime> since_;       ///< when the present failure began
-    std::optional<RealTime> lastSuccess_; ///< when the archive took the last lot
+    std::optional<RealTime> since_;       ///< the time at which the present failure to send receipts began
+    std::optional<RealTime> lastSuccess_; ///< the time at which the archive last accepted a lot of receipts
     std::uint64_t sent_ = 0;
     std::uint64_t failures_ = 0;
 };

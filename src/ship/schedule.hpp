@@ -12,31 +12,35 @@ namespace pinfold {
 /// at the same moment.
 class Schedule {
 public:
-    static constexpr Microseconds kFirst = 2s;       ///< the longest time from the start to the first lot of receipts
-    static constexpr Microseconds kLongest = 60s;    ///< the longest time for which a receipt waits if the archive answers
-    static constexpr Microseconds kHeartbeat = 5min; ///< if no new receipts come, pinfold-ship sends an empty lot after this time
+    static constexpr Microseconds kFirst = 2s; ///< the longest time from the start to the first lot of receipts
+    /// The longest time after which pinfold-ship sends a new receipt, if the archive answers.
+    static constexpr Microseconds kLongest = 60s;
+    /// After this time without new receipts, pinfold-ship sends a lot without receipts.
+    static constexpr Microseconds kHeartbeat = 5min;
     static constexpr Microseconds kLeastRetry = 1s;
     static constexpr Microseconds kMostRetry = 10min;
-    /// The longest pause after failures of pinfoldd. kMostLocalRetry is shorter than kMostRetry, because the archive serves many
-    /// nodes, and pinfoldd serves only one node.
+    /// The longest time until pinfold-ship tries again after a failure of pinfoldd. Many nodes call one archive, but only one
+    /// pinfold-ship calls pinfoldd, so kMostLocalRetry is shorter than kMostRetry.
     static constexpr Microseconds kMostLocalRetry = 30s;
 
     /// `random` returns numbers from 0 to 1.
     Schedule(BootTime now, std::function<double()> random);
 
-    /// Call waiting() when receipts wait to be sent. After the call, pinfold-ship sends the next lot within the time kLongest.
+    /// Call waiting() when receipts wait to be sent. pinfold-ship sends the next lot of receipts at most kLongest after the call
+    /// of waiting().
     void waiting(BootTime now);
     /// Call urgent() when some of the waiting receipts should be sent at once.
     void urgent(BootTime now);
-    /// Call succeeded() when the archive has stored the receipts of a lot. If `more` is true, the next lot is due at once.
+    /// Call succeeded() when the archive has stored a lot of receipts. If `more` is true, pinfold-ship sends the next lot of
+    /// receipts at once.
     void succeeded(BootTime now, bool more);
     /// Call failed() when an attempt to send receipts has failed. The time until the next try doubles with each failure, up to
     /// `most`.
     void failed(BootTime now, Microseconds most = kMostRetry);
-    /// Call retry() when an attempt that failed may now succeed. retry() makes the next attempt due at once.
+    /// Call retry() when the cause of the last failure may have ended. retry() makes the next attempt due at once.
     void retry(BootTime now);
 
-    /// Returns the time at which the next lot is due.
+    /// Returns the time at which pinfold-ship must send the next lot of receipts.
     BootTime next() const { return due_; }
     bool due(BootTime now) const { return now >= due_; }
 
@@ -45,7 +49,7 @@ private:
 
     std::function<double()> random_;
     BootTime due_;
-    Microseconds pause_{}; ///< the time between the last failure and the next try; 0 after a success
+    Microseconds pause_{}; ///< the time between the last failure and the next attempt to send; 0 after a success
 };
 
 } // namespace pinfold

@@ -66,15 +66,15 @@ Result<void> Shipment::locate() {
     if (!position)
         return position.error();
     located_ = true;
-    // If somebody has restored an older copy of the history, the archive's position may be above all sequences of the node. The
-    // next receipts of the restored history get sequences up to the archive's position. Shipment must send the next receipts,
+    // If somebody has restored an older copy of the history, the archive's position may be above all sequences of the node. After
+    // the restoration, new receipts get sequences that the archive has already seen. Shipment must send the next receipts,
     // although their sequences are below the archive's position.
     arrived(newest->empty() ? *position : std::min(*position, newest_));
     return {};
 }
 
-/// A report that changes a receipt is rare, and usually comes within seconds of the job's end. If pinfold-ship does not know that
-/// a receipt was changed, the receipt is most probably one of the newest receipts.
+/// A report that changes a receipt is rare, and usually comes within seconds of the job's end. If pinfold-ship has missed the
+/// change of a receipt, the receipt is most probably one of the newest receipts.
 Result<void> Shipment::sendRecentAgain() {
     if (recentSent_)
         return {};
@@ -107,7 +107,7 @@ Result<void> Shipment::sendAmended() {
         if (!receipts)
             return receipts.error();
         for (const auto& receipt : *receipts) {
-            if (!receipt.sequence || *receipt.sequence > cursor_) // one of the next lots will contain the receipt
+            if (!receipt.sequence || *receipt.sequence > cursor_) // a later lot of receipts will contain this receipt
                 continue;
             const auto lot = makeLot({receipt}, epoch_, *receipt.sequence);
             if (lot.receipts.empty())
@@ -160,8 +160,8 @@ Result<std::uint64_t> Shipment::put(const Lot& lot) {
         taken_ += lot.receipts.size();
         limit_ = std::min(limit_ * 2, Lot::kMostReceipts);
     } else {
-        // The archive may be too slow to store all receipts of the lot in time. The archive may be unable to store a faulty
-        // receipt in the lot.
+        // The archive may be too slow to store the whole lot of receipts within the time limit. A faulty receipt may be the
+        // reason why the archive cannot store the lot of receipts.
         limit_ = std::max(limit_ / 2, 1U);
     }
     return position;

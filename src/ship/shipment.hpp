@@ -12,12 +12,13 @@
 
 namespace pinfold {
 
-/// Carries receipts from the node to the archive, one lot at a time. The next lot begins after the position of the archive.
-/// Shipment asks for the position at the beginning and after each error. Shipment works even after a lost answer, and even if
-/// the archive was restored from a backup.
+/// Carries receipts from the node to the archive, in lots of several receipts. The next lot begins with the first receipt that
+/// the archive does not have. Shipment asks the archive for its position at the beginning and after each error. Shipment works
+/// even after a lost answer, and even if the archive was restored from a backup.
 class Shipment {
 public:
-    /// After a start, Shipment sends the last kResent receipts again, because reports may have changed the receipts.
+    /// After the start of pinfold-ship, Shipment sends the last kResent receipts again, because pinfoldd may have changed these
+    /// receipts.
     static constexpr std::uint64_t kResent = 500;
     /// Shipment remembers at most kMostAmended keys of amended receipts. If the amended receipts have more than kMostAmended
     /// keys, Shipment sends the last kResent receipts again in the next step.
@@ -53,8 +54,8 @@ public:
     /// stopped, somebody may have restored an older copy of its history.
     void relocate() { located_ = false; }
 
-    /// Sends at most one lot of new receipts. If there are no new receipts, Shipment sends an empty lot to tell the archive that
-    /// the node is alive.
+    /// Sends the next new receipts to the archive, in at most one lot. If there are no new receipts, Shipment sends an empty lot
+    /// to tell the archive that the node is alive.
     Step step();
 
     /// Returns true if the node has the receipt of a failed job, and the archive lacks this receipt. Returns false after an
@@ -77,17 +78,19 @@ private:
 
     NodeReceipts& node_;
     Archive& archive_;
-    std::string epoch_; ///< empty while the epoch is not known
+    std::string epoch_; ///< the epoch of the node's history; empty while the epoch is not known
     std::function<void(const std::string&, std::uint64_t)> onPosition_;
-    bool located_ = false;     ///< Shipment has set cursor_ from the archive's present position
+    bool located_ = false;     ///< true if Shipment has set cursor_ to the archive's position
     std::uint64_t cursor_ = 0; ///< all receipts of the epoch up to this sequence are in the archive
-    std::uint64_t newest_ = 0; ///< the highest known sequence of the epoch
+    std::uint64_t newest_ = 0; ///< the highest sequence of this epoch that Shipment knows
     bool recentSent_ = false;
     std::set<std::string> amended_;
-    std::uint32_t limit_ = Lot::kMostReceipts; ///< the maximum number of receipts in the next lot; smaller after a failure
-    bool behind_ = false;     ///< the archive refused the last lot, because the archive lacks receipts that precede the lot
+    /// The maximum number of receipts in the next lot; Shipment lowers the number after a failure.
+    std::uint32_t limit_ = Lot::kMostReceipts;
+    /// True if the archive refused the last lot of receipts, because the archive lacks earlier receipts.
+    bool behind_ = false;
     Side asked_ = Side::Node; ///< says whether Shipment last asked the node or the archive
-    std::uint64_t taken_ = 0; ///< Step::receipts of the present step
+    std::uint64_t taken_ = 0; ///< the value of Step::receipts for the step that runs now
 };
 
 } // namespace pinfold

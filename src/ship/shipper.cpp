@@ -50,8 +50,8 @@ void Shipper::turn() {
         parts_.schedule.failed(now,
                                step.failure->side == Shipment::Side::Node ? Schedule::kMostLocalRetry : Schedule::kMostRetry);
     else if (step.more && step.receipts == 0)
-        // The archive got no new receipts, because the epoch or the position was wrong. If several steps in a row send no
-        // receipts, the pauses between the steps get longer.
+        // The archive got no new receipts, because the epoch or the position was wrong. As long as no step sends receipts, the
+        // pauses between the steps get longer.
         parts_.schedule.failed(now);
     else
         parts_.schedule.succeeded(now, step.more);

@@ -12,12 +12,12 @@
 
 namespace pinfold {
 
-/// Reacts to the events of pinfoldd, and sends the lots at the times that Schedule chooses. Shipper itself never waits. The
-/// caller of Shipper waits until the time that next() returns.
+/// Reacts to the events of pinfoldd, and sends lots of receipts at the times that Schedule chooses. Shipper itself never waits.
+/// The caller of Shipper waits until the time that next() returns.
 class Shipper {
 public:
-    /// After the first event, Shipper collects further events until the time kLook is over. After kLook, Shipper asks pinfoldd
-    /// whether a new receipt belongs to a failed job.
+    /// After the first event, Shipper collects further events until the time kLook is over. When kLook is over, Shipper asks
+    /// pinfoldd whether one of the new receipts belongs to a failed job.
     static constexpr Microseconds kLook = 1s;
 
     struct Parts {
@@ -37,7 +37,7 @@ public:
     void busLost(const Error& error);
     /// Call busFound() when the connection to the bus works.
     void busFound();
-    /// Does the work that is due.
+    /// turn() does all work whose time has come, such as sending receipts.
     void turn();
     /// Returns the next time at which turn() has work to do.
     BootTime next() const;

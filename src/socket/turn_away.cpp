@@ -19,12 +19,13 @@ using std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPatience{100};
 // turnAway() answers at most kMostAtOnce connections, because the queue of the wrapper's socket has room for kMostAtOnce
-// connections. For connections that turnAway() has not answered, systemd starts pinfoldd again.
+// connections. If turnAway() leaves connections unanswered, systemd starts pinfoldd again for these connections.
 constexpr std::size_t kMostAtOnce = 4096;
 
-/// Returns true if the request comes from an older wrapper. An older wrapper ends when it gets any answer, even if processes of
-/// its job are left. turnAway() sends no answer to an older wrapper. When pinfoldd ends without an answer, the connection
-/// closes, and the older wrapper sends its request again.
+/// Returns true if the packet is a request to end a job, and the wrapper did not set toldOfRefusal. A wrapper of an older version
+/// ends when it gets any answer, even if processes of its job are left. turnAway() sends no answer to a wrapper of an older
+/// version. When pinfoldd ends without an answer, the connection closes, and the wrapper of the older version sends its request
+/// again.
 bool takesRefusalForTheEnd(std::string_view packet) {
     const auto request = decodeWrapperRequest(packet);
     const auto* end = request ? std::get_if<WrapperEnd>(&*request) : nullptr;

@@ -27,8 +27,8 @@ UniqueFd acceptWrapper(int listener);
 /// Receives a packet. Returns nullopt if no packet has come yet.
 std::optional<WrapperPacket> receiveWrapperPacket(int socket);
 
-/// Sends the reply, and ignores errors. pinfoldd sends the peer no packet except the reply. If the peer cannot receive the
-/// reply, the peer no longer exists.
+/// Sends the reply, and ignores errors. The reply is the only packet that pinfoldd sends over the connection. If the reply cannot
+/// be sent, the program that sent the request has ended.
 void sendWrapperReply(int socket, const Result<WrapperReply>& reply);
 
 } // namespace pinfold

@@ -26,11 +26,11 @@
 namespace pinfold {
 namespace {
 
-// After kAcceptedAtOnce new connections in a row, pinfoldd handles its other events before it accepts more connections.
+// After accepting kAcceptedAtOnce connections, pinfoldd handles other events before it accepts further connections.
 constexpr int kAcceptedAtOnce = 16;
 constexpr Microseconds kPauseWithoutDescriptors = 100ms;
 /// Limits how long pinfoldd waits for the request of an ordinary user's wrapper. A wrapper sends its request at once. If a
-/// wrapper is too slow on a busy node, it connects again.
+/// wrapper does not send its request in time because the node is busy, the wrapper connects again.
 constexpr Microseconds kSilence = 1s;
 constexpr Microseconds kShortageToldAgain = 60s;
 // A list of at most kMostJobsListed jobs fits into one packet, even with the longest keys.
@@ -46,8 +46,8 @@ bool wantsSummary(Summary site, const Receipt& receipt) {
     return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
 }
 
-/// Returns the text that the supervisor prints before it ends. Leaves out a line that pinfoldd has already written to the job's
-/// output.
+/// Returns the text that the supervisor prints before it ends. The text does not repeat a line that pinfoldd has already written
+/// to the job's output.
 WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;
@@ -94,8 +94,8 @@ void closeConnection(UniqueFd socket, uid_t peer, DescriptorCloser& closer) {
         closer.close(peer, std::move(socket));
 }
 
-/// Returns the descriptor if it is a pidfd. The core opens and closes descriptors in the event loop's thread. The event loop's
-/// thread must not wait. takePidfd() accepts only pidfds, because close() of a pidfd never waits.
+/// Returns the descriptor if it is a pidfd. The code in src/core opens and closes pidfds in the event loop's thread. The event
+/// loop's thread must not wait. takePidfd() accepts only pidfds, because close() of a pidfd never waits.
 Result<UniqueFd> takePidfd(ForeignFd& fd) {
     if (!isPidfd(fd.get()))
         return Error{ErrorCode::InvalidArgument, "a passed descriptor is not a pidfd: use pidfd_open(2)"};
@@ -126,8 +126,7 @@ struct WrapperSocket::Connection {
     UniqueFd socket;
     Caller caller;
     DescriptorCloser& closer;
-    /// While this pointer exists, the connection counts as a connection of the user. The pointer is null for an admin's
-    /// connection.
+    /// While `counted` exists, the connection counts as a connection of the user. The pointer is null for an admin's connection.
     std::shared_ptr<void> counted;
     EventHandle readable;
     EventHandle patience;
@@ -213,7 +212,7 @@ void WrapperSocket::acceptOne(UniqueFd socket) {
     });
     if (!caller.admin)
         connection->patience = parts_.loop.after(kSilence, [this, place] {
-            // The connection owns the timer's handler, so `gone` keeps the connection alive until the handler ends.
+            // `gone` keeps the connection, and with it the timer's running handler, in memory until the handler ends.
             const auto gone = *place;
             silent_.erase(place);
         });
@@ -354,7 +353,7 @@ void WrapperSocket::act(const ConnectionPtr& connection, const WrapperAdopt& ado
     auto process = takePidfd(fds[0]);
     if (!process)
         return connection->answer(process.error());
-    // A WrapperAdopt from root comes from pam_pinfold. `pinfold adopt` uses the bus and not the wrapper's socket.
+    // Only pam_pinfold sends a WrapperAdopt as root. `pinfold adopt` uses the bus and not the wrapper's socket.
     AdoptRequest request{.processes = {}, .kind = connection->caller.uid == 0 ? TaskKind::Login : TaskKind::Task};
     request.processes.push_back(std::move(*process));
     parts_.jobs.adopt(connection->caller, adopt.key, std::move(request), [connection](const Result<TaskAdded>& added) {

@@ -72,7 +72,7 @@ private:
     std::list<ConnectionPtr> silent_; ///< the connections that have not sent a request yet
     EventHandle readable_;
     EventHandle pause_;
-    std::optional<BootTime> shortageTold_; ///< the time at which pinfoldd last reported a shortage
+    std::optional<BootTime> shortageTold_; ///< the time at which tellShortage() last wrote to the log
 };
 
 } // namespace pinfold

@@ -19,8 +19,9 @@ namespace pinfold {
 
 /// Holds the time limits for a caller that must not hang while it waits for pinfoldd's answer.
 struct Patience {
-    Microseconds untilRead = kForever;     ///< the longest wait until pinfoldd reads the request
-    Microseconds untilAnswered = kForever; ///< the longest wait until pinfoldd answers the request
+    Microseconds untilRead = kForever; ///< the longest time for which the caller waits until pinfoldd has read the request
+    /// The longest time for which the caller waits until pinfoldd has answered the request.
+    Microseconds untilAnswered = kForever;
 };
 
 /// Sends requests to pinfoldd. If pinfoldd ends and an answer is lost, DaemonLink sends the request again, and pinfoldd
@@ -31,8 +32,8 @@ public:
     /// pinfoldd, and the false pinfoldd could report success.
     explicit DaemonLink(std::string path = kWrapperSocket) : path_(std::move(path)) {}
 
-    /// Holds the descriptors of a request; -1 means that the request has no such descriptor. The caller owns the descriptors,
-    /// and must keep them open until there is an outcome.
+    /// Holds the descriptors of a request; -1 means that the request has no such descriptor. The caller owns the descriptors, and
+    /// must keep them open until DaemonLink has returned the outcome.
     struct Descriptors {
         int leader = -1;     ///< the pidfd of the leader
         int supervisor = -1; ///< the pidfd of the supervisor
@@ -48,22 +49,22 @@ public:
     /// The argument `process` is a pidfd.
     void adopt(const WrapperAdopt& request, int process, Microseconds patience);
 
-    /// Goes on with the request as far as possible without a wait. Returns the outcome of the request, if there is an outcome.
-    /// The outcome is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
+    /// Does all steps of the request that are possible without waiting. Returns the outcome of the request, or nullopt if the
+    /// outcome is not known yet. The outcome is pinfoldd's answer, pinfoldd's refusal, or the error Unreachable.
     std::optional<Result<WrapperReply>> advance();
 
-    /// Waits for the outcome. wait() is for callers that need not watch a descriptor of their own. Fails with the error in the
-    /// answer. Fails with Unreachable or TimedOut if a time limit is over.
+    /// Waits for the outcome. wait() is for callers that need not watch a descriptor of their own. If pinfoldd answers with an
+    /// error, wait() fails with that error. Fails with Unreachable or TimedOut if a time limit is over.
     Result<WrapperReply> wait(const Patience& patience = {});
 
     /// Returns the descriptor that the caller should poll before the next call of advance(). The descriptor is -1 if the caller
     /// should wait only for the time-out.
     pollfd waitFor() const { return {socket_.get(), POLLIN, 0}; }
-    /// Returns the time-out in milliseconds, or -1 if there is none.
+    /// Returns the time-out for poll(2) in milliseconds, or -1 if no time limit is set.
     int timeoutMs() const;
 
-    /// Repeats the request at growing intervals (up to 6.4 s). Call askAgain() if the caller cannot accept the outcome of the
-    /// request.
+    /// Repeats the request at growing intervals (up to 6.4 s). Call askAgain() if the caller does not accept pinfoldd's answer
+    /// and wants to repeat the request.
     void askAgain();
 
     /// Returns true if pinfoldd has not read the request.

@@ -12,8 +12,8 @@ namespace pinfold {
 /// siteRunsUnconfined() returns false even if jobs.on_failure is "run-unconfined".
 bool siteRunsUnconfined(const Error& failure);
 
-/// Returns the result of siteRunsUnconfined(). If siteRunsUnconfined() returns true, the function writes a warning about the job
-/// `key`.
+/// Returns the result of siteRunsUnconfined(). If siteRunsUnconfined() returns true, mayRunUnconfined() writes a warning about
+/// the job `key`.
 bool mayRunUnconfined(const Error& failure, const std::string& key);
 
 } // namespace pinfold

@@ -18,7 +18,8 @@ const char* speaker = "pinfold-run";
 
 void say(const std::string& line) {
     const auto text = std::string(speaker) + ": " + line + "\n";
-    // A pipe that nobody reads must not delay the job's end. After a signal, the pipe must not delay the end of pinfold-run.
+    // A pipe that nobody reads must not delay the job's end. If nobody reads the pipe, pinfold-run must still end soon after a
+    // signal.
     pollfd room{STDERR_FILENO, POLLOUT, 0};
     if (::poll(&room, 1, kSayMs) <= 0)
         return;
@@ -34,7 +35,7 @@ void writeInTime(int fd, std::string_view text, const Deadline& deadline) {
         pollfd room{fd, POLLOUT, 0};
         if (::poll(&room, 1, deadline.remainingMs()) <= 0)
             return;
-        // If poll(2) reports that a pipe has room, the pipe takes PIPE_BUF bytes without a wait. The code cannot use O_NONBLOCK,
+        // If poll(2) reports room in a pipe, write(2) of up to PIPE_BUF bytes does not block. The code cannot use O_NONBLOCK,
         // because O_NONBLOCK affects all processes that share the descriptor.
         const auto written = ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
         if (written <= 0)

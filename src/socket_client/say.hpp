@@ -8,20 +8,20 @@
 
 namespace pinfold {
 
-/// Writes one line to standard error, which is also the job's standard error. Drops the line if standard error has no room for
-/// it within 0.3 s. Cuts the line after 4096 bytes.
+/// Writes one line to standard error, which is also the job's standard error. Drops the line if standard error does not accept
+/// the line within 0.3 s. Cuts the line after 4096 bytes.
 void say(const std::string& line);
 
 /// After sayAs(), the lines of say() begin with `program` and not with "pinfold-run". `program` must point to a text that exists
 /// until the program ends.
 void sayAs(const char* program);
 
-/// Writes the text to `fd`, and stops at the deadline. Without a deadline, the job's end could wait for ever for a stopped
-/// terminal, or for a full pipe that nobody reads.
+/// Writes the text to `fd`, and stops at the deadline. Without a deadline, a stopped terminal or a full pipe could delay the end
+/// of the job for ever.
 void writeInTime(int fd, std::string_view text, const Deadline& deadline);
 
 /// Returns the descriptor of standard error, or -1 if standard error was closed before this program started. If standard error
-/// was closed at the start, descriptor 2 may refer to a different file.
+/// was closed at the start, this program may have opened another file as descriptor 2.
 int openStderr();
 
 } // namespace pinfold

@@ -12,7 +12,7 @@ Error busy() { return {ErrorCode::Busy, "too many requests wait for the history:
 
 } // namespace
 
-/// Writes the history. Only the single thread of Lane::HistoryWrite uses a Writer.
+/// Writes the history. Only one thread uses a Writer, because the queue Lane::HistoryWrite has only one thread.
 struct AsyncHistory::Writer {
     Writer(const std::filesystem::path& path, const std::function<void()>& beforeMigration)
         : file(path, [this, beforeMigration] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Gives the event loop access to history.db. The threads of the lanes HistoryWrite and HistoryRead carry out the requests, and
-// the event loop gets the answers.
+// Gives the event loop access to history.db. Background threads (Lane::HistoryWrite and Lane::HistoryRead) read and write
+// history.db, and the event loop's thread gets the results.
 #pragma once
 
 #include "base/clock.hpp"
@@ -25,9 +25,9 @@ public:
     AsyncHistory(Background& background, const std::filesystem::path& file, std::function<void()> beforeMigration = {});
     ~AsyncHistory();
 
-    /// Opens the file if it is not open, and writes the changes. Each call of write() is one transaction. The transactions have
-    /// the same order as the calls. The answer contains the stored receipts, in the order that History::write() describes. If the
-    /// result is the error Internal, write() has written nothing.
+    /// Opens the file if it is not open, and writes the changes. Each call of write() is one transaction. The transactions run in
+    /// the order in which write() was called. The answer contains the stored receipts, in the order that History::write()
+    /// describes. If the result is the error Internal, write() has written nothing.
     void write(HistoryChanges changes, Reply<std::vector<Receipt>> reply);
     /// Calls History::vacuum() when all earlier calls of write() are done. Errors: Internal; Busy.
     void vacuum(const Retention& retention, RealTime now, std::size_t maxRows, Reply<Vacuumed> reply);
@@ -48,8 +48,8 @@ public:
     /// Returns true while a thread migrates the file of an older pinfold to the newest schema.
     bool migrating() const;
 
-    /// AsyncHistory calls onOpened each time a thread has opened the file. If a thread has moved a damaged file aside, the
-    /// opened file is new. If somebody has replaced the file, the opened file may be an older copy.
+    /// AsyncHistory calls onOpened each time a thread has opened the file. If a thread has moved a damaged file aside, the opened
+    /// file is new. If somebody has replaced history.db, the file that was opened may be an older copy.
     std::function<void(std::uint64_t lastManualNumber)> onOpened;
     /// AsyncHistory calls onDamage when a thread has moved a damaged file aside.
     std::function<void(const std::string& words)> onDamage;
@@ -65,7 +65,7 @@ private:
     Background& background_;
     std::shared_ptr<Writer> writer_;
     std::shared_ptr<Readers> readers_;
-    /// Callbacks use the pointer `self_`. The pointer is null when the AsyncHistory no longer exists.
+    /// Callbacks use the pointer `self_`. The AsyncHistory* in `self_` is null when the AsyncHistory no longer exists.
     std::shared_ptr<AsyncHistory*> self_;
 };
 

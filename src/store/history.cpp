@@ -155,7 +155,8 @@ Result<Receipt> History::Impl::add(const Receipt& receipt) const {
     auto known = find(receipt.id);
     if (!known)
         return known.error();
-    return *known ? **std::move(known) : asStored; // a damaged receipt stays in the table, and is not an error of add()
+    // If the stored receipt is damaged, it stays in the table, and add() does not fail.
+    return *known ? **std::move(known) : asStored;
 }
 
 Result<void> History::Impl::amend(const LateReport& report) const {

@@ -39,7 +39,7 @@ struct ReceiptFilter {
     /// If `after` is set, list() returns only receipts whose sequence is higher than `after`. The receipt with the lowest
     /// sequence comes first.
     std::optional<std::uint64_t> after = {};
-    /// The epoch of the sequence in `after`. If the history's epoch is not `epoch`, list() uses 0 in place of `after`.
+    /// Names the epoch of the sequence in `after`. If the history's epoch is not `epoch`, list() uses 0 in place of `after`.
     std::optional<std::string> epoch = {};
     bool profiles = false; ///< true if list() should read Receipt::profile
 
@@ -88,12 +88,12 @@ struct Vacuumed {
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    /// Contains the total size of the file's pages in use, in bytes. The pages in use contain receipts and indexes. The log and
-    /// the free pages do not count as pages in use.
+    /// Contains the total size of the file's pages in use, in bytes. `bytes` counts pages that contain receipts or indexes.
+    /// `bytes` does not count free pages or the write-ahead log.
     std::uint64_t bytes = 0;
-    /// The earliest time at which a job with a receipt ended. The value is unset if there are no receipts.
+    /// The oldest end time of all jobs in the history. `oldest` is unset if the history has no receipts.
     std::optional<RealTime> oldest = {};
-    std::optional<RealTime> newest = {}; ///< the latest time at which a job with a receipt ended; unset if there are no receipts
+    std::optional<RealTime> newest = {}; ///< the newest end time of all jobs in the history; unset if the history has no receipts
 };
 
 /// Holds the row of a running job in the table `live`.
@@ -112,7 +112,7 @@ struct LiveTable {
     };
     std::vector<LiveRow> rows = {};         ///< the jobs of this boot and of earlier boots, in the order of their ids
     std::optional<Sign> lastVacuum = {};    ///< the time at which vacuum() last stored a clock reading
-    std::optional<RealTime> newestEnd = {}; ///< the latest time at which a job with a receipt ended
+    std::optional<RealTime> newestEnd = {}; ///< the newest end time of all jobs in the history
 };
 
 /// Reports how a leader ended. A LateReport is a report that came after the job's receipt had been written.
@@ -135,13 +135,13 @@ class History {
 public:
     enum class Mode { ReadWrite, ReadOnly };
 
-    /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the
-    /// newest schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s.
-    /// The migration needs as much free space on the disk as the size of the file. Before each migration, open() calls
-    /// `beforeMigration`. The settings are WAL and synchronous=FULL, so the changes are durable when write() returns. If the
-    /// file is incomplete or is not a database of sqlite, a method of History fails with the error Damaged. If the file is a
-    /// complete database, and a method of History fails, the error is usually Internal. An error contains sqlite's own message.
-    /// If open() fails, the message contains the path, too.
+    /// Opens the database. ReadWrite creates the file if it does not exist, and migrates a file of an older pinfold to the newest
+    /// schema. A migration usually takes a moment. The migration of 1,000,000 receipts from schema 1 takes some 40 s. The
+    /// migration needs as much free space on the disk as the size of the file. Before each migration, open() calls
+    /// `beforeMigration`. The settings are WAL and synchronous=FULL, so the changes are durable when write() returns. If the file
+    /// is incomplete or is not a database of sqlite, a method of History fails with the error Damaged. If the file is a complete
+    /// database, and a method of History fails, the error is usually Internal. An error contains sqlite's own message. If open()
+    /// fails, the error's message contains the file's path.
     static Result<History> open(const std::filesystem::path& file, Mode mode, const std::function<void()>& beforeMigration = {});
     History(History&&) noexcept;
     History& operator=(History&&) noexcept;
@@ -163,21 +163,20 @@ public:
     /// Returns the largest number n in the keys of the form "manual.<n>", or 0 if no key has the form.
     Result<std::uint64_t> lastManualNumber() const;
     Result<HistoryInfo> info() const;
-    /// Returns how many sequences of the history are higher than the position in `sentFile` (see SentPosition). If an unsent
-    /// receipt was removed, the receipt's sequence counts as unsent until the position reaches the sequence. A call reads two
-    /// rows.
+    /// Returns how many of the history's sequences are higher than the sequence in `sentFile` (see SentPosition). The sequence of
+    /// a removed receipt counts as unsent until `sentFile` contains that sequence or a higher one. A call reads two rows.
     Result<std::uint64_t> unsent(const std::filesystem::path& sentFile) const;
-    /// Returns false if the connection does not see changes that other programs write after the file was opened. Only a
-    /// connection with Mode::ReadOnly can miss changes.
+    /// Returns false if the connection does not see changes that other programs write after the file was opened. If
+    /// followsWriters() returns false, the connection has Mode::ReadOnly.
     bool followsWriters() const;
 
-    /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). Gives free space back to the file
-    /// system, but at most 2 * `maxRows` pages. vacuum() first removes receipts that are too old. If the file is still too
-    /// large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent, vacuum() keeps
-    /// receipts that are not in the archive if the file has at most KeepUnsent::maxBytes bytes. The function vacuum() may remove
-    /// up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some 10 ms to remove 100
-    /// receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100 receipts. After an error,
-    /// vacuum() has removed nothing.
+    /// Removes receipts that exceed `retention`, but at most `maxRows` receipts (1 or more). vacuum() returns at most 2 *
+    /// `maxRows` free pages of the file to the file system. vacuum() first removes receipts that are too old. If the file is
+    /// still too large, vacuum() removes the oldest receipts of the user who has the most receipts. With Retention::unsent,
+    /// vacuum() keeps receipts that are not in the archive if the file has at most KeepUnsent::maxBytes bytes. The function
+    /// vacuum() may remove up to `maxRows` receipts more than necessary. In a history of 1,000,000 receipts, vacuum() needs some
+    /// 10 ms to remove 100 receipts that are too old. If the file is too large, vacuum() needs some 250 ms to remove 100
+    /// receipts. After an error, vacuum() has removed nothing.
     Result<Vacuumed> vacuum(const Retention& retention, RealTime now, std::size_t maxRows);
     /// Returns what repeated calls of vacuum() would remove until the history no longer exceeds `retention`. The function
     /// tryVacuum() does all the work in one transaction, and rolls the transaction back at the end. During the transaction,

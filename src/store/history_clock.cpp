@@ -15,8 +15,8 @@ constexpr const char* kStore = "INSERT OR REPLACE INTO clock (row, boot_id, boot
 
 struct LastLook {
     RealTime real{};
-    Microseconds elapsed{}; ///< how long the node was certainly up since the last call
-    Microseconds agreed{};  ///< for how long the clock and CLOCK_BOOTTIME agreed before the last call
+    Microseconds elapsed{}; ///< for how long the node was certainly up since the last call of clockIsBelieved()
+    Microseconds agreed{};  ///< for how long CLOCK_REALTIME and CLOCK_BOOTTIME agreed before the last call of clockIsBelieved()
 };
 
 /// Returns the clock reading that the last call of clockIsBelieved() stored. If no clock reading is stored yet, the result

@@ -60,8 +60,9 @@ Result<void> HistoryFile::open() {
 
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
-    // HistoryFile renames the log ("-wal") before sqlite closes the damaged file. When sqlite closes a file, sqlite copies the
-    // log into the file if the log still has its usual name. A new file must not have the log of the damaged file.
+    // HistoryFile renames the log ("-wal") before sqlite closes the damaged file. When sqlite closes the file, sqlite copies a
+    // write-ahead log with the usual name into the file. The write-ahead log of the damaged file must not become the log of the
+    // new file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};
@@ -72,7 +73,7 @@ Result<void> HistoryFile::moveAside(const std::string& why) {
 
 Result<void> HistoryFile::distrust(ino_t inode, const std::string& why) {
     if (inode == 0 || inodeOf(file_) != inode)
-        return {}; // somebody has replaced the damaged file since the error
+        return {}; // after the error, somebody has replaced the damaged file
     if (auto moved = moveAside(why); !moved)
         return moved;
     return open();

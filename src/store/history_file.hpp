@@ -20,7 +20,7 @@ public:
     /// HistoryFile passes `beforeMigration` to History::open().
     explicit HistoryFile(std::filesystem::path file, std::function<void()> beforeMigration = {});
 
-    /// Holds what use() has noticed since the last call of takeNews().
+    /// Holds what happened to the file since the last call of takeNews().
     struct News {
         std::optional<std::uint64_t> lastManualNumber; ///< the result of History::lastManualNumber(); set if the file was opened
         /// If HistoryFile has moved a damaged file aside, the text says what was wrong, and where the file is now.

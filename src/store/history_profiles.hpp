@@ -10,14 +10,14 @@
 
 namespace pinfold {
 
-/// Stores Receipt::profile, unless it is empty. The receipt must be in the table `receipts` already.
+/// Stores Receipt::profile in the database, if the receipt has a profile. The receipt must be in the table `receipts` already.
 Result<void> addProfile(sqlite3* db, const Receipt& receipt);
 
 /// Returns Receipt::profile of the receipt with the given id. The result is empty if the receipt has no profile or does not
 /// exist.
 Result<std::string> readProfile(const HistoryDatabase& file, const std::string& id);
 
-/// Reads Receipt::profile of all `receipts`. The sequences of the receipts must be set.
+/// Reads Receipt::profile of all `receipts`. Call readProfiles() only with receipts whose sequence is set.
 Result<void> readProfiles(sqlite3* db, std::vector<Receipt>& receipts);
 
 } // namespace pinfold

@@ -56,7 +56,7 @@ struct Conditions {
             sql += " AND ended < :until";
         if (place) // sqlite can use an index for the condition `ended <= :ended`
             sql += " AND ended <= :ended AND (ended < :ended OR number < :number)";
-        if (filter.scheduler) // several schedulers may share a kind, so the query must compare the scheduler, too
+        if (filter.scheduler) // several schedulers may share a kind, so the kind does not determine the scheduler
             sql += " AND receipts.key >= :first AND receipts.key < :after";
         if (filter.label)
             sql += kLabelOfReceipt + std::string(filter.label->value ? "= :label_value" : "IS NOT NULL");
@@ -151,14 +151,14 @@ struct Stream {
     bool operator<(const Stream& other) const { return std::tie(ended, number) < std::tie(other.ended, other.number); }
 };
 
-/// Returns the SQL query of a stream. The SQL text says which index sqlite must use (INDEXED BY). Without INDEXED BY, sqlite
-/// would guess which index is best, because sqlite has no statistics of this database.
+/// Returns the SQL query that selects the receipts of a stream. The SQL text says which index sqlite must use (INDEXED BY).
+/// Without INDEXED BY, sqlite would guess which index is best, because sqlite has no statistics of this database.
 std::string streamSql(const Conditions& conditions, const char* index, const std::string& kinds) {
     return std::string("SELECT ended, number FROM receipts INDEXED BY ") + index + " WHERE 1" + conditions.sql() + kinds +
            " ORDER BY ended DESC, number DESC LIMIT :limit";
 }
 
-/// Starts a stream, and adds it to `streams` if the stream has a receipt.
+/// Starts the stream with the query `sql`. If the query finds a receipt, start() adds the stream to `streams`.
 Result<void> start(sqlite3* db, const std::string& sql, const Conditions& conditions, std::uint64_t kind,
                    std::vector<Stream>& streams) {
     auto statement = Statement::prepare(db, sql);

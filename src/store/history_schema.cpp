@@ -21,10 +21,11 @@ constexpr int kBusyTimeoutMs = 2000;
 constexpr int kWriterBusyTimeoutMs = 10'000;
 
 // auto_vacuum has an effect only before the first table exists. A file of schema 1 never gets auto_vacuum, because VACUUM would
-// rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. The reuse of free pages
-// is enough to keep the file below its maximum size. With synchronous = FULL, a transaction is on the disk when the commit
-// returns. The cache is small, because pinfoldd mostly adds rows. A migration or a slow reader can make the log long. With
-// journal_size_limit, sqlite shortens a long log when it next writes to the log's beginning.
+// rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. Without auto_vacuum, the
+// reuse of the file's free pages keeps the file below its maximum size. With synchronous = FULL, a transaction is on the disk
+// when the commit returns. sqlite's page cache is small, because pinfoldd mostly adds rows. During a migration, or while another
+// connection reads for a long time, the write-ahead log can become long. With journal_size_limit, sqlite shortens a long log when
+// it next writes to the log's beginning.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"
                                   "PRAGMA journal_mode = WAL;"
                                   "PRAGMA synchronous = FULL;"
@@ -55,8 +56,8 @@ constexpr const char* kLive = "CREATE TABLE IF NOT EXISTS clock ("
                               " id TEXT PRIMARY KEY, key TEXT NOT NULL, uid INTEGER NOT NULL, started INTEGER NOT NULL,"
                               " boot TEXT NOT NULL, receipt TEXT NOT NULL) WITHOUT ROWID;";
 
-// The receipts of an older pinfold keep their numbers. In the index by_owner, the receipts of each user are ordered by number.
-// A query with ReceiptFilter::after needs the order by number.
+// The receipts of an older pinfold keep their numbers. In the index by_owner, the receipts of each user are ordered by number. A
+// query with ReceiptFilter::after needs the receipts in the order of their numbers.
 constexpr const char* kNumbering = "CREATE TABLE numbering ("
                                    " row INTEGER PRIMARY KEY CHECK (row = 1), epoch TEXT NOT NULL, last INTEGER NOT NULL);"
                                    "INSERT INTO numbering (row, epoch, last)"
@@ -69,9 +70,9 @@ constexpr const char* kProfiles = "CREATE TABLE profiles (number INTEGER PRIMARY
 constexpr const char* kVersion = "PRAGMA user_version = 5;";
 
 // Reading a million JSON texts takes long, even if each text is read only once. fillKinds() does not read the JSON texts, and
-// inserts a row for each kind that a receipt may have. kDropUnusedKinds deletes the kinds that do not occur. Like kAddKind,
-// fillKinds() inserts separate kinds for at most 32 schedulers. fillKinds() chooses the 32 schedulers with the most receipts. The
-// result '?' is for JSON texts that cannot be read.
+// inserts a row for each kind that a receipt may have. kDropUnusedKinds deletes the kinds that no receipt has. Like kAddKind,
+// fillKinds() inserts separate kinds for at most 32 schedulers. fillKinds() chooses the 32 schedulers with the most receipts. If
+// the JSON text of a receipt cannot be read, the result in the receipt's kind is '?'.
 std::string fillKinds() {
     std::string results = "('?')";
     for (const auto& name : jobResultNames())
@@ -157,8 +158,8 @@ std::string immutableUri(const std::filesystem::path& file) {
     return uri + "?immutable=1";
 }
 
-/// Creates the file with mode 0600, so that no other user can read the history at any time. sqlite gives its log the mode of
-/// the file.
+/// Creates the file with mode 0600 from the beginning, so that other users can never read the history. sqlite creates the
+/// write-ahead log with the same mode as the database file.
 void createPrivate(const std::filesystem::path& file) {
     std::error_code ignored; // the code ignores an error, because sqlite reports a wrong path later
     if (std::filesystem::create_directories(file.parent_path(), ignored))
@@ -176,8 +177,8 @@ Result<void> migrate(HistoryDatabase& history) {
     if (auto committed = transaction->commit(); !committed)
         return committed;
     history.schema = kHistorySchema;
-    // After a migration from schema 1, the log is as long as the whole file. The checkpoint empties the log. It is not an error
-    // if a reader blocks the checkpoint.
+    // After a migration from schema 1, the write-ahead log is as long as the whole database. A checkpoint empties the write-ahead
+    // log. A failed checkpoint, for example because another connection reads the database, is harmless.
     (void)run(history.db.get(), "PRAGMA wal_checkpoint(TRUNCATE)");
     return {};
 }
@@ -202,7 +203,8 @@ Result<HistoryDatabase> openHistoryFile(const std::filesystem::path& file, const
 
 Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& file) {
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
-    std::error_code ignored; // the error is ignored, because sqlite has already reported a directory that pinfold may not search
+    // exists() may fail in a directory that pinfold may not search, but sqlite has already reported the directory.
+    std::error_code ignored;
     // sqlite has to create the index of the log ("-shm") even for a program that only reads the file. On a read-only file system,
     // sqlite cannot create the index of the log. If the log does not exist, all data is in the file itself, and sqlite can open
     // the file as immutable.

@@ -13,7 +13,7 @@ namespace {
 
 using sqlite::Statement;
 
-constexpr std::uint64_t kAll = INT64_MAX; ///< the highest sequence that a history can have
+constexpr std::uint64_t kAll = INT64_MAX; ///< the highest number that a receipt can have
 
 constexpr const char* kRemoveOld = "DELETE FROM receipts WHERE number IN"
                                    " (SELECT number FROM receipts INDEXED BY by_ended"
@@ -23,8 +23,8 @@ constexpr const char* kRemoveOfUser = "DELETE FROM receipts WHERE number IN"
                                       " (SELECT number FROM receipts INDEXED BY by_uid"
                                       " WHERE uid = :uid AND number <= :last ORDER BY ended, number LIMIT :limit)";
 
-// The query counts receipts and not bytes. To find the user who fills the history, a count of receipts is enough, because the
-// size of a receipt is limited. To count receipts, sqlite reads only the index by_uid.
+// kCounts counts the receipts of each user, and not the bytes of the receipts. The size of a receipt is limited, so the user with
+// the most receipts fills the history. To count receipts, sqlite reads only the index by_uid.
 constexpr const char* kCounts =
     "SELECT uid, count(*) FROM receipts INDEXED BY by_uid WHERE number <= :last GROUP BY uid ORDER BY uid";
 
@@ -77,7 +77,7 @@ public:
             }
             if (!removed)
                 return removed.error();
-            if (*removed == 0) // nothing is left that may be removed, for example because even an empty file exceeds the limit
+            if (*removed == 0) // vacuum() could remove no receipt, for example because even an empty file exceeds the limit
                 return {};
             done.removed += *removed;
         }
@@ -101,9 +101,9 @@ private:
         return fromUsec<RealTime>(*oldest) <= *tooOldUntil_;
     }
 
-    /// Removes receipts with a sequence of at most `last`, and returns how many receipts it has removed. Receipts that are too
-    /// old are removed first. The next receipts to be removed are the oldest receipts of the user who has the most receipts. A
-    /// user who fills the history does not cause the removal of other users' receipts.
+    /// Removes receipts with a sequence of at most `last`, and returns how many receipts it has removed. removeUpTo() first
+    /// removes receipts that are too old. The next receipts to be removed are the oldest receipts of the user who has the most
+    /// receipts. A user who fills the history does not cause the removal of other users' receipts.
     Result<std::uint64_t> removeUpTo(std::uint64_t last, std::uint64_t bytes, std::uint64_t limit) const {
         if (tooOldUntil_) {
             removeOld_.bind(":until", *tooOldUntil_);
@@ -125,8 +125,8 @@ private:
     Result<std::uint64_t> idWithMost(std::uint64_t last) const {
         struct User {
             std::uint64_t receipts = 0;
-            /// A user may have several ids. `most` describes the id with the most receipts. The first element is the number of
-            /// receipts, and the second element is the id.
+            /// A user may have several user ids, such as subordinate user ids. `most` describes the id with the most receipts
+            /// among the user's ids. The first element is the number of receipts, and the second element is the id.
             std::pair<std::uint64_t, std::uint64_t> most;
         };
         std::map<uid_t, User> users;
@@ -189,8 +189,8 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
         return vacuum.error();
     if (auto shrunk = vacuum->shrink(maxRows, done); !shrunk)
         return shrunk.error();
-    // A receipt or a profile is seldom larger than a page. The removal of `maxRows` receipts and their profiles usually frees at
-    // most 2 * `maxRows` pages.
+    // A receipt or a profile is rarely larger than a page of the database. The removal of `maxRows` receipts and their profiles
+    // usually frees at most 2 * `maxRows` pages.
     if (auto freed = sqlite::run(db, "PRAGMA incremental_vacuum(" + std::to_string(2 * maxRows) + ")"); !freed)
         return freed.error();
     const auto bytes = bytesInUse(db);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Runs the work of History::vacuum() and History::unsent().
+// Implements History::vacuum() and History::unsent().
 #pragma once
 
 #include "store/history.hpp"
@@ -10,12 +10,11 @@
 
 namespace pinfold {
 
-/// Does the work of History::vacuum(). Call removeReceipts() in a transaction. `epoch` is the epoch of the history. Error:
-/// Internal.
+/// Implements History::vacuum(). Call removeReceipts() in a transaction. `epoch` is the epoch of the history. Error: Internal.
 Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Retention& retention, RealTime now,
                                 std::size_t maxRows);
 
-/// Does the work of History::unsent(). Error: Internal.
+/// Implements History::unsent(). Error: Internal.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile);
 
 /// Returns the size of the file's pages in use, in bytes. Error: Internal.

@@ -12,7 +12,7 @@
 namespace pinfold {
 
 Result<void> ProfileStore::save(const JobKey& key, const std::string& id, const ProfileRecorder& recorder) const {
-    std::error_code error; // if the directory cannot be made, save() reports that it cannot write the file
+    std::error_code error; // if create_directory() fails, save() later reports that it cannot write the file
     if (std::filesystem::create_directory(directory_, error))
         std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
     return replaceFile(fileOf(key), encode(id, recorder), 0600);

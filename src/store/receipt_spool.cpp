@@ -17,7 +17,7 @@
 namespace pinfold {
 
 Result<void> ReceiptSpool::keep(const Receipt& receipt, std::string_view text) const {
-    // The code ignores the error: if the directory does not exist, keep() later fails when it writes the file.
+    // The code ignores an error of create_directory(), because keep() fails later when it writes the file.
     std::error_code error;
     if (std::filesystem::create_directory(directory_, error))
         std::filesystem::permissions(directory_, std::filesystem::perms::owner_all, error);
@@ -25,8 +25,8 @@ Result<void> ReceiptSpool::keep(const Receipt& receipt, std::string_view text) c
 }
 
 void ReceiptSpool::remove(const Receipt& receipt) const {
-    // If unlink(2) fails, the next pinfoldd writes the receipt to the history once more. A second write of the same receipt is
-    // harmless, because the history does not store a receipt twice.
+    // If unlink(2) fails, pinfoldd writes the receipt to the history once more after its next start. A second write of the same
+    // receipt is harmless, because the history does not store a receipt twice.
     (void)::unlink(fileOf(receipt).c_str());
 }
 

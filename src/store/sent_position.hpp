@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Reads and writes the file in which pinfold-ship says which receipts are in the site's archive. pinfoldd reads the file before
-// pinfoldd removes receipts. The file belongs to the user of pinfold-ship, so pinfoldd does not trust its contents. A forged file
-// does little harm: pinfoldd removes only receipts that it would remove on a site without an archive.
+// Reads and writes the file in which pinfold-ship says which receipts are in the site's archive. Before pinfoldd removes
+// receipts, it reads the file in which pinfold-ship stores its position. The file belongs to the user of pinfold-ship, so
+// pinfoldd does not trust its contents. If somebody forges this file, pinfoldd still removes only receipts that it would remove
+// on a site without an archive.
 #pragma once
 
 #include "base/clock.hpp"
@@ -24,8 +25,8 @@ struct SentPosition {
 /// Returns the text of the file.
 std::string encode(const SentPosition& sent);
 
-/// Reads the file. The read may block on a disk. Returns nullopt if the file is not a regular file, has more than 4 KiB or
-/// contains no position. If the file contains no position, no receipt counts as sent.
+/// Reads the file. Reading the file may block, because the file is on a disk. Returns nullopt if the file is not a regular file,
+/// has more than 4 KiB or contains no position. If the file contains no position, no receipt counts as sent.
 std::optional<SentPosition> readSentPosition(const std::filesystem::path& file);
 
 /// Returns the sequence that the file contains. All receipts of the epoch up to this sequence are in the archive. Returns 0 if

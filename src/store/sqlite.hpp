@@ -62,7 +62,7 @@ public:
                            static_cast<sqlite3_int64>(std::min<std::uint64_t>(number, INT64_MAX)));
     }
 
-    /// Binds a duration or a time as a number of microseconds.
+    /// Binds a duration or a time to a parameter of the statement, as a number of microseconds.
     template <class T>
     requires kIsTime<T>
     void bind(const char* name, T time) const { bind(name, toUsec(time)); }
@@ -74,7 +74,7 @@ public:
             return failed(sqlite3_db_handle(handle_.get()));
         return code == SQLITE_ROW;
     }
-    /// Runs the statement to its end, and calls use() at each row. Stops at the first error of the statement or of use().
+    /// Runs the statement to its end, and calls use() at each row. forEachRow() ends early if the statement or use() fails.
     template <class F> Result<void> forEachRow(F&& use) const {
         while (true) {
             const auto row = step();
@@ -89,7 +89,7 @@ public:
     /// Runs a statement that returns no rows, and resets the statement for the next run.
     Result<void> finish() const {
         auto stepped = step();
-        reset(); // the statement is reset only after the text of the error was copied
+        reset(); // step() has already copied the text of its error, so reset() cannot change the text
         if (!stepped)
             return stepped.error();
         return {};

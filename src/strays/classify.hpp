@@ -12,26 +12,26 @@
 
 namespace pinfold {
 
-/// Describes the place of a cgroup among the units of the system manager (PID 1). The members of Place are parts of the cgroup's
-/// path, so the path must exist as long as the Place.
+/// Says which slices, and which service or scope of the system manager (PID 1), contain a cgroup. The members of Place are parts
+/// of the cgroup's path, so the path must exist as long as the Place.
 struct Place {
     std::vector<std::string_view> slices; ///< the slices of the path; the outermost slice comes first
-    /// The service or scope in the innermost slice. If the text is empty, the cgroup is not in a service or scope, and should not
-    /// have processes.
+    /// The name of the service or scope that contains the cgroup. If the text is empty, the cgroup is not in a service or scope,
+    /// and should not have processes.
     std::string_view unit;
-    /// Contains the part of the path that is below the unit. Programs in the unit, or the user, choose the names of the cgroups
+    /// Contains the part of the path that is below the unit. Users and the programs in the unit choose the names of the cgroups
     /// below the unit.
     std::string_view below;
 };
 
-/// Returns the place of a cgroup among the units. `cgroup` has the form of /proc/PID/cgroup.
+/// Returns the slices and the unit that contain the cgroup `cgroup`. `cgroup` has the form of /proc/PID/cgroup.
 Place placeOf(std::string_view cgroup);
 
 /// Returns the kind of a process that is in no live job.
 StrayKind kindOf(const Place& place, const Logins& logins);
 
-/// If the place is in a job's slice, the result is the name of this slice. If the place is not in a job's slice, the result is
-/// an empty text.
+/// If a job's slice contains the cgroup of `place`, the result is the name of this slice. If no job's slice contains the cgroup
+/// of `place`, the result is an empty text.
 std::string_view jobSliceOf(const Place& place);
 
 /// Returns true if `place` describes the slice pinfold.slice. The supervisors of jobs run in pinfold.slice.
@@ -41,8 +41,8 @@ bool isSupervisorsHome(const Place& place);
 /// systemd. If the path is in no unit, the result is the path itself. unitForPeople() calls printable() on the result.
 std::string unitForPeople(std::string_view cgroup);
 
-/// Returns true if the place is in a system unit whose name matches one of the globs. matchesUnit() ignores the names of
-/// cgroups below the unit, because users choose these names.
+/// Returns true if the cgroup of `place` is in a system unit whose name matches one of the globs. matchesUnit() ignores the names
+/// of cgroups below the unit, because users choose these names.
 bool matchesUnit(const Place& place, const std::vector<std::string>& globs);
 
 } // namespace pinfold

@@ -13,8 +13,8 @@
 namespace pinfold {
 namespace {
 
-/// Returns true if the process is in its cgroup because of a job. If pinfold does not know the live jobs, the result is true for
-/// each process in the slice of any job.
+/// Returns true if a live job explains why the process is in its cgroup. If pinfold does not know the live jobs, isOfAJob()
+/// returns true for each process in the slice of any job.
 bool isOfAJob(const SeenProcess& process, const Place& place, const JobKnowledge& jobs) {
     if (const auto slice = jobSliceOf(place); !slice.empty())
         return !jobs.jobsKnown || jobs.slices.contains(std::string(slice));
@@ -53,12 +53,12 @@ std::optional<std::string> whySpared(const Stray& stray, const StrayPolicy& poli
     return std::nullopt;
 }
 
-/// Chooses the strays on which one run acts. If there are too many strays for one run, choose() takes strays of all users in
-/// turn. Even if one user has very many strays, choose() also takes the strays of the other users. The strays of a subordinate
-/// id count as strays of the id's owner.
+/// Chooses the strays on which this run of `pinfold strays` acts. If there are more strays than one run of `pinfold strays` may
+/// act on, choose() takes strays of all users in turn. Even if one user has very many strays, choose() also takes the strays of
+/// the other users. The strays of a subordinate id count as strays of the id's owner.
 void choose(std::vector<Stray>& strays, const StrayPolicy& policy) {
     std::map<std::string, std::size_t> turns;
-    std::vector<std::pair<std::size_t, Stray*>> chosen; // each element is a stray with its position among the strays of its user
+    std::vector<std::pair<std::size_t, Stray*>> chosen; // each element is a stray and its number among the strays of its user
     for (auto& stray : strays)
         if (stray.spared = whySpared(stray, policy); !stray.spared)
             chosen.emplace_back(turns[ownerOf(policy.subordinates, stray.process.info.realUid)]++, &stray);

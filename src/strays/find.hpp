@@ -18,7 +18,7 @@ namespace pinfold {
 struct Stray {
     SeenProcess process;
     StrayKind kind = StrayKind::Other;
-    std::string unit; ///< the innermost unit of the stray; the stray's cgroup if there is no unit
+    std::string unit; ///< the innermost unit that contains the stray; if no unit contains the stray, the stray's cgroup
     Microseconds age{};
     std::optional<bool> hasJob; ///< true if the stray's user has a live job; unset if pinfold does not know that
     /// The reason why `pinfold strays` does not act on the stray. If `spared` is unset, `pinfold strays` acts on the stray.

@@ -45,7 +45,7 @@ Result<std::set<std::string>> populatedSlices(const CgroupTree& cgroups) {
     return populated;
 }
 
-/// Compares the records, pinfoldd's list and the cgroups, and adds each contradiction to `disagreements`.
+/// Compares the records, pinfoldd's list and the cgroups, and adds each difference that it finds to `disagreements`.
 void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& populated, const JobKnowledge& known,
              std::vector<std::string>& disagreements) {
     std::set<std::string> recorded;
@@ -64,13 +64,13 @@ void compare(const RecordStore::Loaded& loaded, const std::set<std::string>& pop
 }
 
 /// Reads each source once. A disagreement between the records, pinfoldd's list and the cgroups may disappear after a moment. A
-/// problem with a source, such as an unreadable record, does not disappear.
+/// problem such as an unreadable record does not disappear by itself.
 JobKnowledge learnOnce(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups,
                        std::vector<std::string>& disagreements) {
     JobKnowledge known;
-    // Read the records first, then pinfoldd's list, and the cgroups last. If a job ends during learnOnce(), only the sources
-    // that learnOnce() has already read still contain the job. After the job's end, no source contains the job, so the next
-    // call of learnOnce() finds no disagreement about the job.
+    // Read the records first, then pinfoldd's list, and the cgroups last. If a job ends during learnOnce(), the sources read
+    // before the end contain the job, and the sources read later do not. After the job's end, no source contains the job, so the
+    // next call of learnOnce() finds no disagreement about the job.
     const auto loaded = records.read();
     const auto jobs = list();
     const auto populated = populatedSlices(cgroups);
@@ -107,9 +107,9 @@ bool JobKnowledge::isOurs(const ProcessIdentity& process) const {
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups) {
     std::vector<std::string> disagreements;
     auto known = learnOnce(list, records, cgroups, disagreements);
-    // While a job begins or ends, the records, pinfoldd's list and the cgroups may disagree about the job for a moment. A later
-    // call of learnOnce() may find disagreements about different jobs. A disagreement counts only if every call of learnOnce()
-    // has found this disagreement.
+    // While a job begins or ends, the records, pinfoldd's list and the cgroups may disagree about the job for a moment. Two calls
+    // of learnOnce() may find that the sources disagree about different jobs. learnJobs() reports a disagreement only if every
+    // call of learnOnce() has found that disagreement.
     auto lasting = disagreements;
     for (int tries = 1; tries < kTries && !lasting.empty(); ++tries) {
         std::this_thread::sleep_for(kBetween);

@@ -22,7 +22,7 @@ struct LiveJob {
     std::string slice; ///< the name of the job's slice, such as batch-<E>.slice
 };
 
-/// Asks pinfoldd for the live jobs. Each call of a JobLister asks pinfoldd again.
+/// Asks pinfoldd for the live jobs. A JobLister does not store the list, and asks pinfoldd at each call.
 using JobLister = std::function<Result<std::vector<LiveJob>>()>;
 
 /// Lists the users and processes that may be on the node because of a job.
@@ -32,15 +32,16 @@ struct JobKnowledge {
     std::set<std::string> slices; ///< the slices of the live jobs
     bool recordsKnown = false;
     std::vector<ProcessIdentity> ours; ///< the supervisors of jobs, and each leader that waits until the scope of its job exists
-    /// Each text is a reason why a legitimate user or process may be missing in the lists of JobKnowledge.
+    /// Each text says why the lists of JobKnowledge may lack a user or process that belongs to a job.
     std::vector<std::string> problems;
 
     bool isOurs(const ProcessIdentity& process) const;
 };
 
-/// Reads pinfoldd's list, the records and the cgroups below batch.slice. pinfoldd's list, the records and the cgroups must
-/// agree. If the records, pinfoldd's list and the cgroups disagree, learnJobs() reads the sources again, because a job may just
-/// begin or end. learnJobs() reads the sources up to five times within half a second.
+/// Reads pinfoldd's list, the records and the cgroups below batch.slice. Normally, pinfoldd's list, the records and the cgroups
+/// contain the same jobs. While a job begins or ends, pinfoldd's list, the records and the cgroups may contain different jobs, so
+/// learnJobs() reads them again. learnJobs() reads the records, pinfoldd's list and the cgroups up to five times within half a
+/// second.
 JobKnowledge learnJobs(const JobLister& list, const RecordStore& records, const CgroupTree& cgroups);
 
 } // namespace pinfold
