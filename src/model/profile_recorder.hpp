@@ -13,7 +13,7 @@
 namespace pinfold {
 
 /// Builds the profile of a job while the job runs. From time to time, pinfoldd reads the counters of the job's cgroup, and passes
-/// the counters to look(). A ProfileRecorder takes at most 8 KiB.
+/// the counters to look(). A ProfileRecorder takes at most 8 KiB of memory.
 class ProfileRecorder {
 public:
     /// Adds a point to the profile for the time since the previous call of look(). The first call of look() adds a point for the

@@ -58,7 +58,7 @@ struct WrapperCreate {
     /// If `shepherd` is true, the leader is a program of the batch system, and starts the job's processes. Only admins may set
     /// `shepherd`.
     bool shepherd = false;
-    JobIdentity identity = {}; ///< says which job this is, for example by its labels; ordinary users may set only the labels
+    JobIdentity identity = {}; ///< the job's name, account, labels and similar data; ordinary users may set only the labels
 
     bool operator==(const WrapperCreate&) const = default;
 };

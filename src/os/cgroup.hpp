@@ -17,8 +17,8 @@
 
 namespace pinfold {
 
-/// Represents an open cgroup directory. A CgroupDir always means the same cgroup, even if another cgroup gets the same name
-/// later.
+/// Represents an open cgroup directory. A CgroupDir always refers to the same cgroup, even if a new cgroup gets the name of a
+/// removed one.
 class CgroupDir {
 public:
     explicit CgroupDir(UniqueFd directory) : directory_(std::move(directory)) {}

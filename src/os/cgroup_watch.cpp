@@ -46,7 +46,7 @@ struct CgroupWatch::Impl {
     void tell(int descriptor) {
         const auto found = handlers.find(descriptor);
         if (found == handlers.end())
-            return; // the registration was ended while its event was in the queue
+            return; // somebody destroyed the registration's EventHandle while the event was in the queue
         const auto copy = found->second;
         for (const auto& [id, handler] : copy)
             if (const auto still = handlers.find(descriptor); still != handlers.end() && still->second.contains(id))

@@ -39,8 +39,8 @@ public:
     /// Internal if the file does not exist.
     Result<EventHandle> watch(const std::filesystem::path& eventsFile, std::function<void()> handler);
 
-    /// CgroupWatch calls onExhausted when the kernel has no more watches. The argument of onExhausted says what the
-    /// administrator can do. CgroupWatch calls onExhausted again only if the kernel has granted a watch since the last call.
+    /// CgroupWatch calls onExhausted when the kernel cannot create another inotify watch. The argument of onExhausted says what
+    /// the administrator can do. CgroupWatch calls onExhausted again only if the kernel has granted a watch since the last call.
     std::function<void(const std::string&)> onExhausted;
 
 private:

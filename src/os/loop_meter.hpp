@@ -19,8 +19,8 @@ public:
     /// Measures the thread that constructs the LoopMeter.
     LoopMeter();
     void begin();
-    /// Returns how long the thread has slept since begin(). slept() returns 0 if the kernel had to read a page from a disk. While
-    /// the kernel reads a page, the thread sleeps outside of any system call.
+    /// Returns how long the thread has slept since begin(). If the kernel had to read a page from a disk, slept() returns 0.
+    /// While the kernel reads a page, the thread sleeps outside of any system call.
     Microseconds slept() const;
 
 private:

@@ -279,8 +279,8 @@ std::optional<std::string> ProcessTable::file(pid_t pid, const char* name) const
     const auto length = fd ? ::read(fd.get(), text.data(), text.size()) : -1;
     if (length < 0)
         return std::nullopt;
-    // Reading a file in /proc returns the kernel's whole text, or as much as the buffer can hold. If the text does not fill the
-    // buffer, the text is complete.
+    // read(2) of a file in /proc returns the whole text, or as much of the text as fits into the buffer. If the text does not
+    // fill the buffer, the text is complete.
     return length < static_cast<ssize_t>(text.size()) ? std::string(text.data(), static_cast<std::size_t>(length))
                                                       : readFile(AT_FDCWD, path.c_str());
 }

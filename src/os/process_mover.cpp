@@ -28,8 +28,8 @@ ProcessMover::Outcome KernelProcessMover::move(const Newcomer& process, const st
     const auto target = cgroups_.open(cgroup);
     if (!target)
         return {target.error()};
-    // At the time of the request, the process was not in a job. Before move(), another request may have moved the process into a
-    // job.
+    // When pinfoldd got the request, the process was not in a job. Before move(), another request may have moved the process into
+    // a job.
     const auto from = processes_.cgroupOf(process.pid);
     if (from && *from != cgroup && from->starts_with(kJobs))
         return {Error{ErrorCode::Denied, "process " + std::to_string(process.pid) + " is in a job by now: " + *from}};

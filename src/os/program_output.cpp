@@ -62,7 +62,7 @@ bool waitFor(int fd, Clock::time_point deadline) {
     }
 }
 
-/// Reads from `fd` until the end of the text. Returns false if the deadline passes before the end of the text.
+/// Reads from `fd` until the end of the text. Returns false if `deadline` passes before readUntil() has read the whole text.
 bool readUntil(int fd, Clock::time_point deadline, std::string& text) {
     std::array<char, 8192> part{};
     while (waitFor(fd, deadline)) {

@@ -16,7 +16,8 @@
 namespace pinfold {
 namespace {
 
-/// Says what to do about an error message that contains `sign`. The message comes from libpq, from OpenSSL or from the server.
+/// Holds advice for administrators about error messages that contain `sign`. The message comes from libpq, from OpenSSL or from
+/// the server.
 struct Advice {
     std::string_view sign;
     ErrorCode code;

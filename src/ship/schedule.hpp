@@ -8,8 +8,8 @@
 namespace pinfold {
 
 /// Decides when pinfold-ship sends the next lot of receipts. Thousands of nodes send receipts to one archive. Many nodes may
-/// start, or may lose the archive, within one second. Schedule chooses random times, so that the nodes do not all send receipts
-/// at the same moment.
+/// start, or may lose their connection to the archive, within one second. Schedule chooses random times, so that the nodes do not
+/// all send receipts at the same moment.
 class Schedule {
 public:
     static constexpr Microseconds kFirst = 2s; ///< the longest time from the start to the first lot of receipts
@@ -37,7 +37,8 @@ public:
     /// Call failed() when an attempt to send receipts has failed. The time until the next try doubles with each failure, up to
     /// `most`.
     void failed(BootTime now, Microseconds most = kMostRetry);
-    /// Call retry() when the cause of the last failure may have ended. retry() makes the next attempt due at once.
+    /// Call retry() when the cause of the last failure may have ended. retry() makes the next attempt to send receipts due at
+    /// once.
     void retry(BootTime now);
 
     /// Returns the time at which pinfold-ship must send the next lot of receipts.

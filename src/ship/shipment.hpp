@@ -38,8 +38,9 @@ public:
         bool more = false; ///< further receipts wait
     };
 
-    /// `epoch` is the epoch of the last run, or empty. A node without receipts does not report its epoch. Shipment calls
-    /// `onPosition` with an epoch and a sequence when the archive has all receipts of the epoch up to the sequence.
+    /// `epoch` is the epoch that the previous run of pinfold-ship stored, or empty if none is stored. A node without receipts
+    /// does not report its epoch. Shipment calls `onPosition` with an epoch and a sequence when the archive has all receipts of
+    /// the epoch up to the sequence.
     Shipment(NodeReceipts& node, Archive& archive, std::string epoch,
              std::function<void(const std::string& epoch, std::uint64_t sequence)> onPosition)
         : node_(node), archive_(archive), epoch_(std::move(epoch)), onPosition_(std::move(onPosition)) {}
@@ -48,14 +49,14 @@ public:
     void stored(const std::string& epoch, std::uint64_t last);
     /// Call amended() when the signal ReceiptAmended says that a receipt with the key `key` was amended.
     void amended(const std::string& key);
-    /// Tells Shipment to send the last receipts again in the next step.
+    /// Tells Shipment to send the newest receipts again in the next call of step().
     void resendRecent();
     /// In the next step, Shipment will ask the node for its newest sequence, and the archive for its position. While pinfoldd was
     /// stopped, somebody may have restored an older copy of its history.
     void relocate() { located_ = false; }
 
-    /// Sends the next new receipts to the archive, in at most one lot. If there are no new receipts, Shipment sends an empty lot
-    /// to tell the archive that the node is alive.
+    /// Sends the next new receipts to the archive, but not more than fit into one lot. If there are no new receipts, Shipment
+    /// sends an empty lot to tell the archive that the node is alive.
     Step step();
 
     /// Returns true if the node has the receipt of a failed job, and the archive lacks this receipt. Returns false after an

@@ -46,8 +46,8 @@ bool wantsSummary(Summary site, const Receipt& receipt) {
     return site == Summary::Always || (site == Summary::OnFailure && outcomeOf(receipt) == JobOutcome::Failed);
 }
 
-/// Returns the text that the supervisor prints before it ends. The text does not repeat a line that pinfoldd has already written
-/// to the job's output.
+/// Returns the text that the supervisor prints before it ends. lastWords() does not repeat a line that pinfoldd has already
+/// written to the job's output.
 WrapperReply lastWords(const Receipt& receipt, Summary summary) {
     WrapperReply reply;
     reply.key = receipt.key;

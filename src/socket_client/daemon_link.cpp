@@ -48,8 +48,8 @@ bool trusted(int socket) {
 
 Result<UniqueFd> connectTo(const std::string& path) {
     UniqueFd socket(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
-    // If the socket's queue is full, pinfold-run waits until there is room in the queue. If pinfold-run left the queue and came
-    // back later, many other wrappers could get a place before pinfold-run.
+    // If the socket's queue is full, pinfold-run waits until there is room in the queue. If pinfold-run gave up its place in the
+    // queue, many other wrappers could get a place before pinfold-run.
     const timeval inLine{.tv_sec = 0, .tv_usec = kInLine};
     (void)::setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &inLine, sizeof inLine);
     sockaddr_un address{};

@@ -32,8 +32,8 @@ bool siteAllowsUnconfined() {
     return length > 0 && std::string_view(text.data(), static_cast<std::size_t>(length)) == "run-unconfined\n";
 }
 
-/// Returns true if the error means that pinfoldd does not work. isOutage() returns false for Busy, because Busy does not mean
-/// that pinfoldd has failed. pinfoldd answers Busy if the user has too many jobs, or if other jobs use the wanted resources.
+/// Returns true if the error shows that pinfoldd or systemd has failed. isOutage() returns false for Busy, because Busy does not
+/// mean that pinfoldd has failed. pinfoldd answers Busy if the user has too many jobs, or if other jobs use the wanted resources.
 bool isOutage(ErrorCode code) {
     return code == ErrorCode::Unreachable || code == ErrorCode::TimedOut || code == ErrorCode::SystemdFailed;
 }

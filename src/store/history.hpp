@@ -88,8 +88,8 @@ struct Vacuumed {
 
 struct HistoryInfo {
     std::uint64_t rows = 0;
-    /// Contains the total size of the file's pages in use, in bytes. `bytes` counts pages that contain receipts or indexes.
-    /// `bytes` does not count free pages or the write-ahead log.
+    /// Contains the total size of the file's pages in use, in bytes. `bytes` includes the pages that contain receipts or indexes.
+    /// `bytes` includes neither free pages nor the write-ahead log.
     std::uint64_t bytes = 0;
     /// The oldest end time of all jobs in the history. `oldest` is unset if the history has no receipts.
     std::optional<RealTime> oldest = {};

@@ -60,9 +60,9 @@ Result<void> HistoryFile::open() {
 
 Result<void> HistoryFile::moveAside(const std::string& why) {
     const auto damaged = nameForDamaged(file_);
-    // HistoryFile renames the log ("-wal") before sqlite closes the damaged file. When sqlite closes the file, sqlite copies a
-    // write-ahead log with the usual name into the file. The write-ahead log of the damaged file must not become the log of the
-    // new file.
+    // HistoryFile renames the write-ahead log ("-wal") before sqlite closes the damaged file. When sqlite closes the file, sqlite
+    // copies a write-ahead log with the usual name into the file. The write-ahead log of the damaged file must not become the log
+    // of the new file.
     for (const char* part : {"-wal", "-shm", ""})
         if (::rename((file_.string() + part).c_str(), (damaged.string() + part).c_str()) != 0 && errno != ENOENT)
             return Error{ErrorCode::Internal, why + "; and the file cannot be moved aside: " + std::strerror(errno)};

@@ -133,7 +133,7 @@ Result<std::vector<std::uint64_t>> matchingKinds(sqlite3* db, const Conditions& 
     return read ? Result(std::move(kinds)) : read.error();
 }
 
-/// Reads the matching receipts from an index. The newest receipt comes first in the index.
+/// Reads the matching receipts from an index, the newest receipt first.
 struct Stream {
     Statement statement;
     RealTime ended{};

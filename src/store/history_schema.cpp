@@ -24,8 +24,8 @@ constexpr int kWriterBusyTimeoutMs = 10'000;
 // rewrite the whole file while pinfoldd waits. In a file without auto_vacuum, sqlite reuses free pages. Without auto_vacuum, the
 // reuse of the file's free pages keeps the file below its maximum size. With synchronous = FULL, a transaction is on the disk
 // when the commit returns. sqlite's page cache is small, because pinfoldd mostly adds rows. During a migration, or while another
-// connection reads for a long time, the write-ahead log can become long. With journal_size_limit, sqlite shortens a long log when
-// it next writes to the log's beginning.
+// connection reads for a long time, the write-ahead log can become long. With journal_size_limit, sqlite shortens a long
+// write-ahead log when sqlite next writes to the log's beginning.
 constexpr const char* kSettings = "PRAGMA auto_vacuum = INCREMENTAL;"
                                   "PRAGMA journal_mode = WAL;"
                                   "PRAGMA synchronous = FULL;"
@@ -205,9 +205,9 @@ Result<HistoryDatabase> openHistoryFileReadOnly(const std::filesystem::path& fil
     auto history = connect(file, file.string(), SQLITE_OPEN_READONLY);
     // exists() may fail in a directory that pinfold may not search, but sqlite has already reported the directory.
     std::error_code ignored;
-    // sqlite has to create the index of the log ("-shm") even for a program that only reads the file. On a read-only file system,
-    // sqlite cannot create the index of the log. If the log does not exist, all data is in the file itself, and sqlite can open
-    // the file as immutable.
+    // sqlite has to create the index of the write-ahead log ("-shm") even for a program that only reads the file. On a read-only
+    // file system, sqlite cannot create the index of the write-ahead log. If the write-ahead log does not exist, all data is in
+    // the file itself, and sqlite can open the file as immutable.
     if (history || std::filesystem::exists(file.string() + "-wal", ignored))
         return history;
     history = connect(file, immutableUri(file), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 // Declares the tables and indexes of history.db, and migrates an older file to the newest schema.
 //
-// A filter can contain the key, the user, times, the scheduler, the result, the outcome and leftovers. In a filter, the outcome
-// is a JobOutcome as a number. If leftovers is 1, the job left processes behind. Scheduler, result, outcome and leftovers each
-// have only few possible values. Each existing combination of scheduler, result, outcome and leftovers is a kind, and has a row
-// in the table `kinds`. The row of each receipt contains the number of the receipt's kind. In each index, the receipts of one
-// kind are sorted by `ended`. With a few index searches and a merge, pinfold finds the newest receipts that match a filter. The
-// search is fast even if only few receipts match the filter.
+// A filter can contain the key, the user, times, the scheduler, the result, the outcome and leftovers. A filter contains the
+// outcome as the number of a JobOutcome. If leftovers is 1, the job left processes behind. Scheduler, result, outcome and
+// leftovers each have only few possible values. Each existing combination of scheduler, result, outcome and leftovers is a kind,
+// and has a row in the table `kinds`. The row of each receipt contains the number of the receipt's kind. In each index, the
+// receipts of one kind are sorted by `ended`. With a few index searches and a merge, pinfold finds the newest receipts that match
+// a filter. The search is fast even if only few receipts match the filter.
 //
 // The column `number` is the sequence of a receipt. The table `numbering` stores the last sequence, so that sqlite does not reuse
 // the numbers of removed receipts. The table `numbering` also stores the epoch of the history. The epoch is a random name that
@@ -27,7 +27,7 @@ namespace pinfold {
 
 constexpr std::uint64_t kHistorySchema = 5;
 
-/// Contains an SQL expression that calculates the number of outcomeOf() for the receipt in the column `receipt`.
+/// Contains an SQL expression that turns the JSON text in the column `receipt` into the number of a JobOutcome.
 constexpr const char* kOutcomeOfReceipt = "CASE WHEN json_extract(receipt, '$.result') IS NOT 'exited' THEN 0"
                                           " WHEN json_extract(receipt, '$.exit_status') IS NULL THEN 2"
                                           " ELSE json_extract(receipt, '$.exit_status') IS 0 END";

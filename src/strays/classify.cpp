@@ -37,8 +37,8 @@ bool matches(const std::string& text, std::span<const char* const> globs) {
     return std::any_of(globs.begin(), globs.end(), [&text](const char* glob) { return ::fnmatch(glob, text.c_str(), 0) == 0; });
 }
 
-/// Calls `f` for each component of the path, until `f` returns false. The first argument of `f` is the component. The second
-/// argument of `f` is the position in the path at which the component ends.
+/// Calls `f` for each component of the path, until `f` returns false. The first argument of `f` is one component of the path. The
+/// second argument of `f` is the position in the path at which the component ends.
 template <class F> void forEachComponent(std::string_view path, F&& f) {
     for (std::size_t start = 0; (start = path.find_first_not_of('/', start)) != std::string_view::npos;) {
         const auto end = std::min(path.find('/', start), path.size());
