@@ -97,7 +97,7 @@ std::string_view toString(Measure measure) { return kMeasureNames[measure]; }
 
 void Profile::add(const ProfilePoint& point) {
     // pinfoldd looks at a job at irregular intervals, so the points of a profile cover times of different lengths. add() merges
-    // `point` into the last point only if the longer last point is nearer to the step.
+    // `point` into the last point only if this brings the last point's length nearer to the step.
     if (step_ > 0s && points_.back().length + point.length / 2 <= step_)
         return merge(points_.back(), point);
     if (points_.size() == kMostPoints) {

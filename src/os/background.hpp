@@ -55,7 +55,7 @@ std::string_view toString(Lane lane);
 /// Background.
 class Background {
 public:
-    /// Limits how many calls of one lane may run or hang at once, and how many more calls may wait.
+    /// Limits how many calls of one lane may run or hang at the same time, and how many more calls may wait.
     struct Bound {
         std::size_t threads;
         std::size_t queued;

@@ -62,8 +62,8 @@ public:
 
     bool readable() const { return static_cast<bool>(kmsg_); }
     /// After watch(), KernelLog reports each kill as soon as the kernel logs the kill. The kernel may have logged a kill before
-    /// the call of watch(). If a kill happened before the call of watch(), KernelLog reports the kill at the kernel's next line
-    /// or at drain().
+    /// the call of watch(). If a kill happened before watch() was called, the kernel's next line or a call of drain() makes
+    /// KernelLog report the kill.
     void watch(EventLoop& loop);
     /// Reads all lines that the kernel's log contains now.
     void drain();

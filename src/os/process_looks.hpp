@@ -20,8 +20,8 @@
 
 namespace pinfold {
 
-/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. With a file server, a user can make a
-/// process hold its memory's lock (mmap_lock) for ever. ProcessLooks reads the files in /proc in a separate thread, because the
+/// Reading /proc/PID/cmdline and /proc/PID/maps takes the lock of the process's memory. A user with a file server can make a
+/// process hold its memory lock (mmap_lock) for ever. ProcessLooks reads the files in /proc in a separate thread, because the
 /// read may hang. If the thread takes too long, ProcessLooks abandons the thread, and nothing waits for the thread any more. An
 /// abandoned thread ends when `look` returns, or when the program ends. pinfoldd does not use ProcessLooks, because ProcessLooks
 /// makes its caller wait. pinfoldd uses the class Describer to examine processes.

@@ -19,7 +19,7 @@ namespace {
 UniqueFd createAnew(const std::filesystem::path& file, mode_t mode) {
     const auto create = [&] { return UniqueFd(::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)); };
     auto fd = create();
-    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // an earlier write crashed before it renamed the temporary file
+    if (!fd && errno == EEXIST && ::unlink(file.c_str()) == 0) // a process crashed before it renamed this temporary file
         fd = create();
     return fd;
 }

@@ -37,8 +37,8 @@ public:
     /// Call failed() when an attempt to send receipts has failed. The time until the next try doubles with each failure, up to
     /// `most`.
     void failed(BootTime now, Microseconds most = kMostRetry);
-    /// Call retry() when the cause of the last failure may have ended. retry() makes the next attempt to send receipts due at
-    /// once.
+    /// Call retry() when the cause of the last failure may have ended. After retry(), pinfold-ship tries to send receipts again
+    /// immediately.
     void retry(BootTime now);
 
     /// Returns the time at which pinfold-ship must send the next lot of receipts.

@@ -91,9 +91,10 @@ struct HistoryInfo {
     /// Contains the total size of the file's pages in use, in bytes. `bytes` includes the pages that contain receipts or indexes.
     /// `bytes` includes neither free pages nor the write-ahead log.
     std::uint64_t bytes = 0;
-    /// The oldest end time of all jobs in the history. `oldest` is unset if the history has no receipts.
+    /// The earliest time at which a job in the history ended. `oldest` is unset if the history has no receipts.
     std::optional<RealTime> oldest = {};
-    std::optional<RealTime> newest = {}; ///< the newest end time of all jobs in the history; unset if the history has no receipts
+    /// The latest time at which a job in the history ended; unset if the history has no receipts.
+    std::optional<RealTime> newest = {};
 };
 
 /// Holds the row of a running job in the table `live`.
@@ -112,7 +113,7 @@ struct LiveTable {
     };
     std::vector<LiveRow> rows = {};         ///< the jobs of this boot and of earlier boots, in the order of their ids
     std::optional<Sign> lastVacuum = {};    ///< the time at which vacuum() last stored a clock reading
-    std::optional<RealTime> newestEnd = {}; ///< the newest end time of all jobs in the history
+    std::optional<RealTime> newestEnd = {}; ///< the latest time at which a job in the history ended
 };
 
 /// Reports how a leader ended. A LateReport is a report that came after the job's receipt had been written.

@@ -200,9 +200,9 @@ Result<Vacuumed> removeReceipts(sqlite3* db, const std::string& epoch, const Ret
     return done;
 }
 
-// Calculates the number of unsent receipts from their sequences. If countUnsent() counted the rows, sqlite would have to read the
-// whole index. countUnsent() must not read the whole index, because the caller asks for the number of unsent receipts every few
-// minutes.
+// Calculates the number of unsent receipts from their sequences. If countUnsent() counted the unsent receipts one by one, sqlite
+// would have to read the whole index. countUnsent() must not read the whole index, because the caller asks for the number of
+// unsent receipts every few minutes.
 Result<std::uint64_t> countUnsent(sqlite3* db, const std::string& epoch, const std::filesystem::path& sentFile) {
     auto first = sqlite::queryNumber(db, "SELECT coalesce(min(number), 1) FROM receipts");
     if (!first)
