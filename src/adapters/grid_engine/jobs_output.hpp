@@ -17,7 +17,7 @@ struct JobOwner {
     gid_t gid = 0;
 };
 
-/// Adds the text to the job's output file, if the file exists. The user chose the path of the output file, and the path may
+/// Adds the text to the job's output file, if the file exists. The user chose the path of the output file, and the path can
 /// lead to any file of the node. Only a process with the rights of the job's owner writes to the output file. A call of
 /// addToJobsOutput() takes at most five seconds, even if a file server does not answer.
 void addToJobsOutput(const JobOwner& owner, const GridEngineOutput& output, std::string_view text);

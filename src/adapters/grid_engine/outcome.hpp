@@ -18,7 +18,7 @@ namespace pinfold {
 /// Engine never puts an interactive job or a slave task back into the queue. If a shepherd writes one of the numbers in
 /// GridEngineVerdict for an interactive job, qrsh fails.
 enum class GridEngineVerdict : int {
-    /// The job goes back to the queue, in its old place. Grid Engine puts the queues of the host into state E, and stores the
+    /// The job goes back to its old place in the queue. Grid Engine puts the queues of the host into state E, and stores the
     /// reason for the failure. (If the queues did not get state E, a node that cannot start jobs would attract all waiting jobs,
     /// one after the other.)
     NodeFailed = 7,
@@ -45,8 +45,8 @@ std::optional<ExitState> exitFromUsage(std::string_view usage);
 /// nothing. If usageWithReceipt() used the receipt, each shepherd would report the resources of the whole job.
 std::string usageWithReceipt(std::string_view usage, const Receipt& receipt);
 
-/// Returns contents for Grid Engine's file "usage". pinfold calls usageOfKilled() if a signal killed the shepherd before the
-/// shepherd wrote the file "usage". The times in the file "usage" are CLOCK_REALTIME in seconds.
+/// Returns the text that grid-engine-shepherd writes into Grid Engine's file "usage". pinfold calls usageOfKilled() if a signal
+/// killed the shepherd before the shepherd wrote the file "usage". The times in the file "usage" are CLOCK_REALTIME in seconds.
 std::string usageOfKilled(int signal, std::uint64_t start, std::uint64_t end);
 
 /// If a signal killed the shepherd, the result of causeOfKilled() becomes the first line of the file "error". Users see the first

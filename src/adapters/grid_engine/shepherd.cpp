@@ -128,9 +128,9 @@ void Shepherd::becomeAdmin() const {
 }
 
 /// Writes grid-engine-shepherd's own process id into the file "pid" of the spool directory. After a restart, sge_execd sends
-/// signals to the process that the file "pid" names, and waits for the end of the named process. The file "pid" must not name the
-/// real shepherd, because a freeze of the job also freezes the real shepherd. When the named process ends, sge_execd frees the
-/// job's slot. The real shepherd ends before the job is over.
+/// signals to the process in the file "pid". When the process in the file "pid" ends, sge_execd frees the job's slot. The file
+/// "pid" must not name the real shepherd for two reasons: a freeze of the job also freezes the real shepherd, and the real
+/// shepherd ends before the job is over.
 bool Shepherd::nameUsAsTheShepherd() {
     if (spool_.read("pid").value_or("").empty())
         return false;
@@ -141,8 +141,8 @@ bool Shepherd::nameUsAsTheShepherd() {
 
 void Shepherd::report(const WrapperReply& words, const ExitState& exit) {
     const auto receipt = words.receipt ? *words.receipt : Receipt{};
-    // The real shepherd writes the file exit_status last. If the file exit_status is missing, something killed the real
-    // shepherd before its work was done.
+    // The real shepherd writes the file exit_status last. If the file exit_status is missing, something killed the real shepherd
+    // before the real shepherd could write the file.
     if (exit.signal && spool_.read("exit_status").value_or("").empty()) {
         (void)spool_.write("error", "pinfold: " + causeOfKilled(*exit.signal, receipt) + "\n");
         if (spool_.read("usage").value_or("").empty())

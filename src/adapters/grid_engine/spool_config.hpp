@@ -22,7 +22,8 @@ class GridEngineConfig {
 public:
     static GridEngineConfig parse(std::string_view text);
 
-    /// Returns all values of a name, in the order of the file. The result may be empty.
+    /// Returns all values of a name, in the order of the file. If the file does not contain the name, the list of values is
+    /// empty.
     const std::vector<std::string>& values(std::string_view name) const;
     /// Returns the last value of a name, or an empty text if the name has no value. If a name has several values, sge_shepherd
     /// uses the last value.
@@ -32,9 +33,9 @@ private:
     std::map<std::string, std::vector<std::string>, std::less<>> entries_;
 };
 
-/// Reads a memory limit as in sge_types(1): "2G", "1.5M", "0x400K". Upper case suffixes are powers of 1024, and lower case
-/// suffixes are powers of 1000. Returns nullopt for INFINITY, for UNDEFINED, and for a text that is not a limit. The result is
-/// at most 2^63 - 1 bytes.
+/// Reads a text such as "2G", "1.5M" or "0x400K" as a memory limit of Grid Engine (sge_types(1)). Upper case suffixes are powers
+/// of 1024, and lower case suffixes are powers of 1000. Returns nullopt for INFINITY, for UNDEFINED, and for a text that is not
+/// a limit. The largest limit that parseGridEngineMemory() returns is 2^63 - 1 bytes.
 std::optional<std::uint64_t> parseGridEngineMemory(std::string_view text);
 
 } // namespace pinfold

@@ -23,7 +23,7 @@ public:
 
 /// Reads and writes the shepherd's spool directory. When sge_execd starts the shepherd, the spool directory is the shepherd's
 /// working directory. SpoolDirectory uses the rights of Grid Engine's admin user. The admin user owns the spool files. root's
-/// rights may not suffice, because a file server may treat root as nobody.
+/// rights are not enough to write spool files on a file server that treats root as the user nobody.
 class SpoolDirectory {
 public:
     explicit SpoolDirectory(uid_t admin) : admin_(admin) {}

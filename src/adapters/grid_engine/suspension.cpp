@@ -31,7 +31,7 @@ bool Suspension::passOn(int signal) {
         return !frozen_;
     }
     // pinfoldd thaws the job before the shepherd gets the signal. A frozen shepherd cannot resume its job, and cannot kill its
-    // job. Even if `frozen_` is false, somebody may have frozen the job by `pinfold suspend`.
+    // job. `pinfold suspend` freezes the job and does not change `frozen_`.
     if (frozen_ || signal == SIGTSTP)
         frozen_ = !ask(job_.key, true) && frozen_;
     return true;

@@ -33,8 +33,8 @@ bool sameIgnoringCase(std::string_view a, std::string_view b) {
                       [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Returns the value of `name`. If two values of `name` differ, trusted() returns an error, because a user may have added one of
-/// the values.
+/// Returns the value of `name` in `config`. If `config` has different values of `name`, trusted() returns an error, because it is
+/// possible that a user has added a value.
 Result<std::string> trusted(const GridEngineConfig& config, const std::string& name) {
     const auto& all = config.values(name);
     if (all.empty() || all.front().empty())
@@ -48,8 +48,8 @@ Result<std::string> trusted(const GridEngineConfig& config, const std::string& n
 }
 
 /// Returns the value of `name` as a text for the receipt. fact() returns nullopt if two lines with the name have different
-/// values. A user may have added one of the two lines, for example to change the job's account. sge_execd writes a line for each
-/// name, even if the value is "none".
+/// values. A user can add a line, for example to change the job's account. sge_execd writes a line for each name, even if the
+/// value is "none".
 std::optional<std::string> fact(const GridEngineConfig& config, const std::string& name) {
     const auto value = trusted(config, name);
     return value ? identityText(*value) : std::nullopt;

@@ -17,14 +17,15 @@
 
 namespace pinfold {
 
-/// Says where a job's standard error goes.
+/// Names the file for a job's standard error.
 struct GridEngineOutput {
-    std::string path; ///< empty if the standard error goes to no file
+    std::string path; ///< `path` is empty if the job has no file for its standard error
     std::string name; ///< the name of the file, if `path` is a directory
 };
 
-/// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine sorts the sockets by their lowest CPU, and then numbers
-/// the sockets. Within each socket, Grid Engine sorts the cores by their lowest CPU, and then numbers the cores.
+/// Names a core by Grid Engine's numbers, which begin with 0. Grid Engine sorts the CPU sockets by the lowest CPU of each socket,
+/// and then numbers the sockets. Within a socket, Grid Engine sorts the cores by the lowest CPU of each core, and then numbers
+/// the cores.
 struct GridEngineCore {
     unsigned socket = 0;
     unsigned core = 0;

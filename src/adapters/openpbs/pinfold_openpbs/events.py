@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Handles the events of a job: begin opens the job, launch and attach put processes into the job, and epilogue ends the job.
+"""Handles MoM's events for a job. At `execjob_begin`, the hook opens the job. At `execjob_launch` and `execjob_attach`, the hook puts processes
+into the job. At `execjob_epilogue`, the hook ends the job.
 
 If a job cannot be put into its scope, PBS requeues the job. After the start of a job, the hook rejects an event only if pinfold could not
 resume the job. If the hook rejected the epilogue, MoM would delete the job. The hook keeps no data about jobs between two events, because
@@ -85,8 +86,8 @@ def on_begin(event):
 
 
 def on_launch(event):
-    """Adopts the parent process of the hook. MoM has forked the parent process. When the hook has ended, the parent process becomes the job
-    script or a task."""
+    """Adopts the parent process of the hook. MoM has forked the parent process. When the hook has ended, the hook's parent process executes the
+    job script or a task."""
     options, output = as_script(event.job) if starts_script(event) else ([], None)
     opened = open_job(event.job, *adopt([os.getppid()]), *options, output=output)
     for name, value in words.variables(opened["environment"], event.env).items():
@@ -111,9 +112,9 @@ def on_attach(event):
     owner = owner_of(event.job).pw_uid
     outside = session_of(event.pid, owner)
     while outside:  # a process may have forked before pinfold moved it
-        # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. The hook runs as
-        # root, and the kernel may have given a process id to a new process. If the hook did not use --owner, the hook could adopt a process
-        # of another user.
+        # pinfold accepts at most 16 processes on one command line. With --owner, pinfold checks the owner of each process. If a process has
+        # ended, the kernel can give its process id to a process of another user. Without --owner, the hook, which runs as root, could adopt the
+        # process of the other user.
         opened = open_job(event.job, "--owner=%d" % owner, *adopt(outside[:16]))
         outside = [pid for pid in session_of(event.pid, owner) if not is_inside(pid, opened["slice"])]
 

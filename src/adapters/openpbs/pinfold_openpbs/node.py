@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Sets the node's state in PBS while the node takes no jobs, and while processes of a job cannot be killed."""
+"""Sets the node's state in PBS in two cases: the node takes no jobs, or SIGKILL does not end the processes of a job."""
 
 import json
 import os
@@ -35,9 +35,10 @@ def unkillable_policy():
 
 
 def tell_state(event, unkillable):
-    """Sets or resets the state of a node that takes jobs. The hook tells MoM each state of the node only once. MoM repeats the state until
-    the server has received the state. If an administrator has changed the comment that the hook set on a vnode, the hook does not reset the
-    state of the vnode."""
+    """If SIGKILL did not end the processes of a job, tell_state() sets the state of the node's vnodes. When these processes have ended,
+    tell_state() resets the state. Call tell_state() only while the node takes jobs. The hook tells MoM each state of the node only once. MoM
+    sends the state to the server again until the server has received the state. If an administrator has changed the comment that the hook set
+    on a vnode, the hook does not reset the state of the vnode."""
     said = read_note(event)
     left = {name: word for name, word in said.items() if (unkillable and not word["refusal"]) or not take_back(event, name, word)}
     policy = unkillable_policy()
@@ -52,13 +53,13 @@ def tell_state(event, unkillable):
 def go_offline(event, refusal):
     """Sets vnodes offline, because the node has refused a job and would refuse all further jobs. When a job begins, MoM lists only the
     vnodes of the job, so go_offline() sets only these vnodes offline. The server ignores what a MoM says about the vnodes of other hosts.
-    The server has just sent the job to the job's vnodes, so no administrator had set these vnodes offline."""
+    The server sends jobs only to vnodes that no administrator has set offline, so go_offline() does not check the state of the vnodes."""
     said = say(event, event.vnode_list.keys(), "pinfold: " + refusal[:300], True, refusal=True)
     write_note(event, {**read_note(event), **said})
 
 
 def note_of(event):
-    """Returns the path of the file in which the hook stores the comments and states that it has set."""
+    """Returns the path of the file that says which comments and states of vnodes the hook has set."""
     return os.path.join(mom_home(), "mom_priv", "hooks", event.hook_name + ".said")
 
 
@@ -94,7 +95,7 @@ def say(event, names, comment, offline, refusal=False):
 
 
 def take_back(event, name, word):
-    """Resets the state of a vnode. Returns false if the server does not answer, so that the hook tries again later."""
+    """Resets the state of a vnode. Returns false if the server does not answer. In a later run, the hook then calls take_back() again."""
     vnode = pbs.server().vnode(name)
     if vnode is None:
         return False

@@ -5,13 +5,13 @@ import subprocess
 
 from .failure import Failure
 
-APPEND_LIMIT = 10  # in seconds; the whole hook may take 90 s
+APPEND_LIMIT = 10  # the time limit of append_as() in seconds; MoM kills a hook after 90 s
 
 
 def run(command, limit, **options):
     """Runs the command, and returns the exit status, standard output and standard error. Raises TimeoutExpired after `limit` seconds. After
-    the time-out, run() kills the command, but does not wait until the command has ended. subprocess.run() would wait, although a file
-    server may make the command hang in the kernel."""
+    the time-out, run() kills the command, but does not wait until the command has ended. subprocess.run() would wait until the command has
+    ended, and a hanging file server can prevent the end of the command."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd="/", **options)
     try:
         out, err = process.communicate(timeout=limit)
@@ -34,7 +34,7 @@ def jobs_output(uid):
 
 
 def session_of(pid, uid):
-    """Returns the user's processes in the session of the process `pid`. The first entry is `pid` itself."""
+    """Returns the user's processes in the session of the process `pid`. The first process in the list is `pid`."""
     try:
         session = os.getsid(pid)
         if os.stat("/proc/%d" % pid).st_uid != uid:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Translates PBS's texts into options of pinfold, and receipts into PBS's resources. All functions are pure. Users write the attributes
-of jobs, so the functions in this file must accept any text."""
+"""Makes options of pinfold from PBS's texts. Makes PBS's resources from pinfold's receipts. All functions are pure. Users write the
+attributes of jobs, so the functions in this file must accept any text."""
 
 import re
 import signal
@@ -12,10 +12,10 @@ from .failure import Failure
 # WALLTIME_MARGIN gives MoM the time to end the job. WALLTIME_MARGIN gives pinfold the time to learn that somebody has changed the walltime
 # by qalter.
 WALLTIME_MARGIN = 600
-# MoM's list of jobs may lack a job that is younger than YOUNG seconds, because MoM writes the list before the hook starts.
+# MoM writes its list of jobs before the hook starts, so it is possible that the list lacks a job that is younger than YOUNG seconds.
 YOUNG = 300
-# JOB_SCRIPT is MoM's task number of the job script. Every other task of the job has a higher number. The upper bits of a task's number may
-# contain the number of the task's host (momtask_create() of mom_comm.c).
+# JOB_SCRIPT is MoM's task number of the job script. Each task that is not the job script has a higher number than JOB_SCRIPT. The upper bits
+# of a task's number may contain the number of the task's host (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
 # REPORT_WITHIN is the time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM gives the processes of
 # the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it ends the
@@ -26,13 +26,13 @@ REPORT_WITHIN = 600
 ENDED_OVER_LIMIT = range(-29, -23)
 MOST_NODES = 128  # the highest number of host names in a receipt
 LEAST_MEMORY = 1 << 20  # the smallest memory limit that pinfold accepts, in bytes
-# MoM runs the hook of execjob_launch under the limits of the job's processes. The interpreter of the hook needs about 30 MB of memory. For
-# the largest environment, the interpreter needs 2 s of CPU time. If a limit ends the interpreter, MoM runs the job without the hook. If the
-# limit of the file size is too low, MoM cannot write the input of the hook, and the job never ends.
+# MoM runs the hook of execjob_launch under the limits of the job's processes. The interpreter of the hook needs about 30 MB of memory. If the
+# job has the largest possible environment, the interpreter needs 2 s of CPU time. If a limit ends the interpreter, MoM runs the job without
+# the hook. If the limit of the file size is too low, MoM cannot write the input of the hook, and the job never ends.
 LEAST = {"vmem": "64mb", "pvmem": "64mb", "file": "1mb", "cput": 10, "pcput": 10}
 
-# For each resource, Share holds the sum over all chunks of the job on this host. A sum is None if the job did not request the resource. The
-# values of mem and vmem are in bytes.
+# For each resource, Share holds the sum over all chunks of the job on this host. If the job did not request a resource, the value of this
+# resource in Share is None. The values of mem and vmem are in bytes.
 Share = namedtuple("Share", "ncpus ngpus mem vmem")
 
 
@@ -78,8 +78,8 @@ def same_host(one, other):
 
 def chunks_here(exec_vnode, exec_host, host):
     """Returns the chunks of this host. exec_host has one host for each chunk of exec_vnode, in the order of the chunks. chunks_here()
-    compares `host` with the hosts and with the names of the vnodes, because PBS_MOM_NODE_NAME may not be the name of a host. A vnode
-    usually has the name of its host."""
+    compares `host` with the hosts and with the names of the vnodes, because PBS_MOM_NODE_NAME can be a name that is not the name of a host. A
+    vnode usually has the name of its host."""
     chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
     if len(hosts) != len(chunks):
         hosts = [""] * len(chunks)
@@ -95,8 +95,8 @@ def share_of(chunks):
 
 
 def check_process_limits(chunks, sizes, seconds):
-    """Raises Failure if a limit is too small for the hook. The limit vmem of each single vnode must be large enough for the hook, because
-    the job can release all its other vnodes. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
+    """Raises Failure if a limit is too small for the hook. The limit vmem of each vnode must be large enough for the hook, because the job
+    can release vnodes until it has only one vnode. `sizes` and `seconds` map the names of resources to the limits of the whole job."""
     found = [("vmem", vnode["vmem"]) for chunk in chunks for _, vnode in chunk if "vmem" in vnode] + sorted(sizes.items())
     small = [(name, text) for name, text in found if size_bytes(text) < size_bytes(LEAST[name])]
     small += [(name, value) for name, value in sorted(seconds.items()) if value < LEAST[name]]
@@ -166,14 +166,13 @@ def identity(attributes, job_id, exec_host):
 
 
 def argument(value):
-    """Returns the value as a text that can be an argument of a program. pinfold later makes the text printable, and may shorten the
-    text."""
+    """Returns the value as a text that can be an argument of a program. pinfold later makes the text printable, and shortens a long text."""
     return str(value)[:8192].replace("\0", "?").encode("utf-8", "replace").decode()
 
 
 def exit_status(value):
-    """Returns the options for an exit status of PBS. Negative values are PBS's own codes. A value above 256 is the sum of 256 and the
-    number of a signal."""
+    """Returns the options for an exit status of PBS. A negative exit status is a code of PBS, and not the exit status of a process. A value
+    above 256 is the sum of 256 and the number of a signal."""
     if value in ENDED_OVER_LIMIT:
         return ["--exit-signal=%d" % signal.SIGTERM]
     if value is None or value < 0 or value == 256 or value > 256 + 64:
@@ -199,9 +198,9 @@ def used_resources(usage, wall=None):
 
 
 def is_of_this_run(receipt, start):
-    """Returns true if the receipt describes the run that began at `start`. A requeued job may have a receipt of an earlier run on this
-    host. is_of_this_run() accepts a receipt if the end in the receipt is at most five seconds before `start`. The time `start` is inexact:
-    PBS stores whole seconds, and reads the clock only after the run has started."""
+    """Returns true if the receipt describes the run that began at `start`. If a job was requeued, its newest receipt on this host is possibly
+    the receipt of an earlier run. is_of_this_run() accepts a receipt if the receipt's end is later than five seconds before `start`. The time
+    `start` is inexact: PBS stores whole seconds, and reads the clock only after the run has started."""
     return start is None or receipt["ended"] >= (start - 5) * 1000000
 
 
