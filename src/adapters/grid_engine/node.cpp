@@ -32,9 +32,8 @@ bool isProgram(const path& file) {
     return ::stat(file.c_str(), &status) == 0 && S_ISREG(status.st_mode) && (status.st_mode & 0111) != 0;
 }
 
-/// The parent of grid-engine-shepherd is sge_execd. execdsDirectory() returns the directory that contains the program
-/// sge_execd. (On Debian, a shell script with the name of one of Grid Engine's programs may be in another directory than the
-/// program.)
+/// The parent of grid-engine-shepherd is sge_execd. execdsDirectory() returns the directory that contains the program sge_execd.
+/// (On Debian, some programs of Grid Engine have a shell script of the same name, and the shell script is in another directory.)
 path execdsDirectory() {
     std::error_code error;
     return std::filesystem::read_symlink("/proc/" + std::to_string(::getppid()) + "/exe", error).parent_path();

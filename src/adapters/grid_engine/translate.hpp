@@ -41,7 +41,7 @@ struct GridEngineJob {
     ResourceLimits limits;
     JobIdentity identity;
     std::uint64_t slots = 1;           ///< the number of the job's slots on this host
-    std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; the list may be empty
+    std::vector<GridEngineCore> cores; ///< the cores to which sge_execd has bound the job; the list can be empty
     GridEngineOutput output;           ///< the file for the standard error of a batch job
     /// If shepherdSuspendsAlone is true, the shepherd suspends the job with a single signal. shepherdSuspendsAlone is false in
     /// two cases: the site has its own suspend method, or Grid Engine sends a warning signal before the suspension.
@@ -50,8 +50,8 @@ struct GridEngineJob {
 
 /// Reads a job. `directory` is the shepherd's spool directory, <spool directory of sge_execd>/active_jobs/<job>.<task>. For a
 /// slave task, the path of the spool directory ends with <job>.<task>/<id>. readGridEngineJob() uses the lowest value of each
-/// limit, because a user may have added lines to the configuration. The error is InvalidArgument if `config` lacks the job's id
-/// or owner, or names two different ids or owners.
+/// limit, because a user can add lines to the configuration. The error is InvalidArgument if `config` lacks the job's id or
+/// owner, or names two different ids or owners.
 Result<GridEngineJob> readGridEngineJob(std::string_view directory, const GridEngineConfig& config);
 
 /// Adds the submit host, the submit directory and the nodes to the identity of a job. `environment` has the variables of the
@@ -61,7 +61,7 @@ void addFromSpool(JobIdentity& identity, const GridEngineConfig& environment, st
 
 /// Returns the run time after which Grid Engine ends the job, in microseconds. Returns nullopt if the job's environment does not
 /// contain the run time. sge_execd does not write h_rt into the spool directory. A job submission verifier (JSV) of the site has
-/// to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. A user may set PINFOLD_BATCH_RUN_TIME_MAX to any value. A wrong
+/// to copy h_rt into the variable PINFOLD_BATCH_RUN_TIME_MAX. A user can set PINFOLD_BATCH_RUN_TIME_MAX to any value. A wrong
 /// value ends no job, because pinfoldd uses the variable only to warn jobs.
 std::optional<std::uint64_t> gridEngineRunTimeMax(const GridEngineConfig& environment);
 

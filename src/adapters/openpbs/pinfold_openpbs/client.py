@@ -17,8 +17,8 @@ POLICY_FILE = "/run/pinfold/on-failure"
 JOURNAL = "/run/systemd/journal/socket"
 RUN_UNCONFINED = "c7022423c2614349afc3df64d57013d2"  # src/base/message_ids.hpp has the same message id
 
-# BUDGET is the time that the hook may take for an event, in seconds. docs/schedulers/openpbs.md sets the alarm of the hook to 90 s. If
-# the hook runs for more than 90 s, MoM kills the hook and counts an error.
+# BUDGET is the longest time that the hook uses for an event, in seconds. docs/schedulers/openpbs.md sets the alarm of the hook to 90 s.
+# If the hook runs for more than 90 s, MoM kills the hook and counts an error.
 BUDGET = 80
 STARTED = time.monotonic()
 

@@ -54,16 +54,15 @@ def session_of(pid, uid):
 def is_inside(pid, job_slice):
     try:
         with open("/proc/%d/cgroup" % pid) as lines:
-            # The comparison begins at the root of the cgroup tree, because users may give any name to a cgroup below their own
-            # cgroups.
+            # The comparison begins at the root of the cgroup tree, because users can give any name to a cgroup below their own cgroups.
             return any(line.startswith("0::/batch.slice/%s/" % job_slice) for line in lines)
     except OSError:
         return True  # the process has ended, so nobody has to move it
 
 
 def append_as(user, path, text):
-    """Appends the text and a line break to a file, if the file exists. append_as() writes with the rights of the job's owner, because the
-    owner may have put a link into the path of the file."""
+    """Appends the text and a line break to a file, if the file exists. append_as() writes with the rights of the job's owner, because it is
+    possible that the owner has put a link into the path of the file."""
     def become():
         os.setgroups([])
         os.setgid(user.pw_gid)

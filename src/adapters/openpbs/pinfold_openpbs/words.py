@@ -15,7 +15,7 @@ WALLTIME_MARGIN = 600
 # MoM writes its list of jobs before the hook starts, so it is possible that the list lacks a job that is younger than YOUNG seconds.
 YOUNG = 300
 # JOB_SCRIPT is MoM's task number of the job script. Each task that is not the job script has a higher number than JOB_SCRIPT. The upper bits
-# of a task's number may contain the number of the task's host (momtask_create() of mom_comm.c).
+# of a task's number can contain the number of the task's host (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
 # REPORT_WITHIN is the time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM gives the processes of
 # the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it ends the
@@ -128,8 +128,8 @@ def run_time_limits(walltime):
 def variables(given, present):
     """Returns the changes of the job's environment, as a dictionary of variables and their new values. If a value is None, the hook has to
     remove the variable. If OMP_NUM_THREADS or a variable PINFOLD_* already has a value, the value stays. If PINFOLD_JOB names another job,
-    variables() replaces or removes all variables PINFOLD_*. For example, a job that runs `qsub -V` passes its PINFOLD_JOB on to the new
-    job."""
+    variables() replaces or removes all variables PINFOLD_*. For example, a job that runs `qsub -V` passes its own value of PINFOLD_JOB on
+    to the new job."""
     other = present.get("PINFOLD_JOB") not in (None, given.get("PINFOLD_JOB"))
     kept = [name for name in given if name == "OMP_NUM_THREADS" or (name.startswith("PINFOLD_") and not other)]
     stale = [name for name in present.keys() if other and name.startswith("PINFOLD_")]
