@@ -17,7 +17,7 @@ constexpr std::size_t kMaxGridEngineFile = 4 << 20;
 
 /// Holds the "name=value" lines of a file in a job's spool directory (the files config and usage, see sge_shepherd(8)). Grid
 /// Engine's sge_execd does not escape line breaks. If an argument or a path of the job contains a line break, the user can add a
-/// line to the spool file. A name can occur more than once in a spool file, and a user can have added each of its values.
+/// line to the spool file. A name can have several values in a spool file, and each value is possibly from a user.
 class GridEngineConfig {
 public:
     static GridEngineConfig parse(std::string_view text);

@@ -35,7 +35,7 @@ def unkillable_policy():
 
 
 def tell_state(event, unkillable):
-    """If SIGKILL did not end the processes of a job, tell_state() sets the state of the node's vnodes. When these processes have ended,
+    """If SIGKILL did not end the processes of a job, tell_state() sets the state of the node's vnodes. When the processes have ended,
     tell_state() resets the state. Call tell_state() only while the node takes jobs. The hook tells MoM each state of the node only once. MoM
     sends the state to the server again until the server has received the state. If an administrator has changed the comment that the hook set
     on a vnode, the hook does not reset the state of the vnode."""
@@ -95,7 +95,8 @@ def say(event, names, comment, offline, refusal=False):
 
 
 def take_back(event, name, word):
-    """Resets the state of a vnode. Returns false if the server does not answer. In a later run, the hook then calls take_back() again."""
+    """Resets the state of a vnode. If the server does not answer, take_back() returns false, and the hook calls take_back() again in a later
+    run."""
     vnode = pbs.server().vnode(name)
     if vnode is None:
         return False

@@ -12,7 +12,7 @@ from .failure import Failure
 # WALLTIME_MARGIN gives MoM the time to end the job. WALLTIME_MARGIN gives pinfold the time to learn that somebody has changed the walltime
 # by qalter.
 WALLTIME_MARGIN = 600
-# MoM writes its list of jobs before the hook starts, so it is possible that the list lacks a job that is younger than YOUNG seconds.
+# Because MoM writes its list of jobs before the hook starts, the list can lack a job that is younger than YOUNG seconds.
 YOUNG = 300
 # JOB_SCRIPT is MoM's task number of the job script. Each task that is not the job script has a higher number than JOB_SCRIPT. The upper bits
 # of a task's number can contain the number of the task's host (momtask_create() of mom_comm.c).
@@ -78,8 +78,8 @@ def same_host(one, other):
 
 def chunks_here(exec_vnode, exec_host, host):
     """Returns the chunks of this host. exec_host has one host for each chunk of exec_vnode, in the order of the chunks. chunks_here()
-    compares `host` with the hosts and with the names of the vnodes, because PBS_MOM_NODE_NAME can be a name that is not the name of a host. A
-    vnode usually has the name of its host."""
+    compares `host` with the hosts and with the names of the vnodes, because the value of PBS_MOM_NODE_NAME is not always the name of a host.
+    A vnode usually has the name of its host."""
     chunks, hosts = parse_chunks(exec_vnode), parse_hosts(exec_host)
     if len(hosts) != len(chunks):
         hosts = [""] * len(chunks)
