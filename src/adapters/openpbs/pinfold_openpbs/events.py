@@ -98,8 +98,8 @@ def on_launch(event):
 
 
 def as_script(job):
-    """Returns the options for the job script, and the descriptor of the script's standard error. pinfoldd writes warnings to the script's
-    standard error."""
+    """Returns the options of pinfold for the job script, and the descriptor of the script's standard error. pinfoldd writes warnings to the
+    script's standard error."""
     output = jobs_output(owner_of(job).pw_uid)
     return ["--batch"] + ([] if output is None else ["--output-fd=%d" % output]), output
 
@@ -137,9 +137,9 @@ def end_job(job, *options):
 
 
 def known_exit(job):
-    """Returns the options for the exit status, or nothing if MoM does not know the exit status. MoM does not know the exit status on a
-    sister host. After a restart, MoM does not know the exit status of a job that started before the restart. If MoM does not know the exit
-    status, MoM reports the exit status 0."""
+    """Returns the options of pinfold for the exit status. If MoM does not know the exit status, the list of options is empty. MoM does not
+    know the exit status on a sister host. After a restart, MoM does not know the exit status of a job that started before the restart. If MoM
+    does not know the exit status, MoM reports the exit status 0."""
     status = number(job.Exit_status)
     if not job.in_ms_mom() or (status == 0 and node.mom_began_after(number(job.stime))):
         return []

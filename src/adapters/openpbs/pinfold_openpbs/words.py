@@ -17,9 +17,9 @@ YOUNG = 300
 # JOB_SCRIPT is MoM's task number of the job script. Each task that is not the job script has a higher number than JOB_SCRIPT. The upper bits
 # of a task's number can contain the number of the task's host (momtask_create() of mom_comm.c).
 JOB_SCRIPT = "1"
-# REPORT_WITHIN is the time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM gives the processes of
-# the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it ends the
-# processes.
+# REPORT_WITHIN is the longest time from the end of the job script to MoM's epilogue, in seconds. When MoM ends a job, MoM gives the processes
+# of the script the time kill_delay to end. A hook cannot find out the value of kill_delay, so pinfold waits for a long time before it ends
+# the processes.
 REPORT_WITHIN = 600
 # If MoM has ended a job by SIGTERM because of a limit, MoM reports a negative number in place of an exit status. For limits, MoM uses the
 # numbers from -24 (number of CPUs) down to -29 (walltime).
@@ -105,8 +105,8 @@ def check_process_limits(chunks, sizes, seconds):
 
 
 def memory_limits(share, pmem):
-    """Returns the options for memory and swap. As in PBS's cgroups hook, vmem is the sum of memory and swap. pmem is the limit of a single
-    process, so memory_limits() multiplies pmem by the number of CPUs."""
+    """Returns the options of pinfold for the limits of memory and swap. As in PBS's cgroups hook, vmem is the sum of memory and swap. pmem is
+    the limit of a single process, so memory_limits() multiplies pmem by the number of CPUs."""
     memory, swap = share.mem, None
     if memory is None and share.vmem is None and pmem is not None:
         memory = pmem * max(share.ncpus or 0, 1)
@@ -118,8 +118,8 @@ def memory_limits(share, pmem):
 
 
 def run_time_limits(walltime):
-    """Returns the options for two limits of the run time. MoM ends the job at the walltime. If MoM does not end the job, pinfold ends the
-    job WALLTIME_MARGIN seconds after the walltime. pinfold refuses a limit of 0."""
+    """Returns the options of pinfold for two limits of the run time. MoM ends the job at the walltime. If MoM does not end the job, pinfold
+    ends the job WALLTIME_MARGIN seconds after the walltime. pinfold refuses a limit of 0."""
     if walltime is None:
         return []
     return ["--batch-run-time-max=%d" % max(walltime, 1), "--run-time-max=%d" % (walltime + WALLTIME_MARGIN)]
@@ -171,8 +171,8 @@ def argument(value):
 
 
 def exit_status(value):
-    """Returns the options for an exit status of PBS. A negative exit status is a code of PBS, and not the exit status of a process. A value
-    above 256 is the sum of 256 and the number of a signal."""
+    """Returns the options of pinfold for an exit status of PBS. A negative exit status is a code of PBS, and not the exit status of a
+    process. A value above 256 is the sum of 256 and the number of a signal."""
     if value in ENDED_OVER_LIMIT:
         return ["--exit-signal=%d" % signal.SIGTERM]
     if value is None or value < 0 or value == 256 or value > 256 + 64:
